@@ -1,0 +1,17 @@
+"""Indexing maps: which elements of one tensor are needed for which elements of another, as exact formulas."""
+
+from indexing.composition import compose
+from indexing.errors import MapError
+from indexing.map import IndexingMap
+from indexing.text import format_map, parse_map
+from indexing.variable import Variable, VariableKind
+
+__all__ = [
+    "IndexingMap",
+    "MapError",
+    "Variable",
+    "VariableKind",
+    "compose",
+    "format_map",
+    "parse_map",
+]

@@ -1,0 +1,88 @@
+"""One map after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplifier import form as forms
+
+from indexing.domain import Domain
+from indexing.errors import MapError
+from indexing.map import IndexingMap
+from indexing.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simplifier.form import Form
+
+    from indexing.domain import Constraint
+
+
+def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
+    """``producer(consumer(x))``: from the consumer's dimensions to the producer's results.
+
+    The variables are the consumer's dimensions, then the producer's ranges before the consumer's, and likewise the
+    runtime variables. Constraints of both maps hold, and each of the consumer's results lies in the bounds of the
+    producer's dimension that it becomes. Nothing is simplified.
+
+    Raises:
+        MapError: the producer has another number of dimensions than the consumer has results.
+
+    >>> from indexing import parse_map
+    >>> reshape = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")
+    >>> back = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
+    >>> print(compose(reshape, back).simplify())
+    (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
+    """
+    if len(consumer.forms) != len(producer.dims):
+        message = (
+            f"compose: the consumer has {len(consumer.forms)} results, "
+            f"but the producer has {len(producer.dims)} dimensions; expected as many"
+        )
+        raise MapError(message)
+    to_joint = _renumbered(consumer, len(producer.ranges), len(producer.runtime))
+    inputs = forms.substitute(consumer.forms, to_joint)
+    into_inputs = {f"d{place}": form for place, form in enumerate(inputs)}
+    joint = Domain.of(*_joint_variables(consumer, producer))
+    constraints = [
+        *zip(inputs, (variable.bounds for variable in producer.dims), strict=True),
+        *_constraints_in(producer, into_inputs),
+        *_constraints_in(consumer, to_joint),
+    ]
+    return IndexingMap.from_forms(forms.substitute(producer.forms, into_inputs), joint.constrained(constraints))
+
+
+def _renumbered(consumer: IndexingMap, ranges: int, runtime: int) -> dict[str, Form]:
+    """New places for the consumer's ranges and runtime variables, behind the producer's."""
+    shifts = (("s", consumer.ranges, ranges), ("rt", consumer.runtime, runtime))
+    return {
+        f"{letter}{place}": forms.variable(f"{letter}{place + shift}")
+        for letter, variables, shift in shifts
+        if shift
+        for place in range(len(variables))
+    }
+
+
+def _joint_variables(consumer: IndexingMap, producer: IndexingMap) -> tuple[tuple[Variable, ...], ...]:
+    """Dimensions, ranges and runtime variables of the composition; a name that would be taken twice goes."""
+    roles = (consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime)
+    letters = ("d", "s", "rt")
+    taken = {f"{letter}{place}" for letter, variables in zip(letters, roles, strict=True) for place in range(len(variables))}
+    return tuple(tuple(_freshly_named(variables, taken)) for variables in roles)
+
+
+def _freshly_named(variables: Sequence[Variable], taken: set[str]) -> list[Variable]:
+    fresh: list[Variable] = []
+    for variable in variables:
+        clashes = variable.name in taken
+        fresh.append(Variable(variable.bounds, "", variable.kind) if clashes else variable)
+        if variable.name:
+            taken.add(variable.name)
+    return fresh
+
+
+def _constraints_in(side: IndexingMap, replacements: dict[str, Form]) -> list[Constraint]:
+    pairs = side.domain.constraints
+    replaced = forms.substitute([form for form, _ in pairs], replacements)
+    return [(form, interval) for form, (_, interval) in zip(replaced, pairs, strict=True)]

@@ -1,0 +1,1 @@
+"""How maps look outside of plain text."""

@@ -1,0 +1,173 @@
+"""Where a map is defined: the variables by role, their bounds, and constraints between them.
+
+Inside a map every variable goes by its place, ``d0 d1 ... s0 s1 ... rt0 ...``, whatever its name; names come in when
+somebody looks. So maps that differ in names alone are the same problem to the simplifier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simplifier import Interval
+from simplifier import form as forms
+from simplifier.form import Form
+from simplifier.text import format_form
+
+from indexing.errors import MapError
+from indexing.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+Constraint: TypeAlias = "tuple[Form, Interval]"
+"""A form whose values must lie in an interval."""
+
+NO_VALUES: Final = Interval(0, -1)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Variables with bounds, and constraints in normal order.
+
+    A domain without points that is seen to have none is stored in one way: every bound ``[0, -1]``, no constraints.
+    """
+
+    dims: tuple[Variable, ...]
+    ranges: tuple[Variable, ...] = ()
+    runtime: tuple[Variable, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        dims: Iterable[Variable],
+        ranges: Iterable[Variable] = (),
+        runtime: Iterable[Variable] = (),
+        constraints: Iterable[Constraint] = (),
+    ) -> Domain:
+        """The domain with the constraints sorted in: into bounds, joined by expression, decided where constant."""
+        plain = cls(_unnamed(dims, "d"), _unnamed(ranges, "s"), _unnamed(runtime, "rt"))
+        return plain.constrained(constraints)
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """What the variables are called inside, in order of declaration."""
+        roles = (("d", self.dims), ("s", self.ranges), ("rt", self.runtime))
+        return tuple(f"{letter}{place}" for letter, variables in roles for place in range(len(variables)))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """All variables in order of declaration."""
+        return (*self.dims, *self.ranges, *self.runtime)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What a reader calls the variables, in order of declaration."""
+        return tuple(variable.name or place for variable, place in zip(self.variables, self.places, strict=True))
+
+    @cached_property
+    def bounds(self) -> dict[str, Interval]:
+        """Bounds of every variable, by place."""
+        return {place: variable.bounds for place, variable in zip(self.places, self.variables, strict=True)}
+
+    @property
+    def is_known_empty(self) -> bool:
+        """Whether some variable has no value; an empty domain may fail to be known as one."""
+        return any(variable.bounds.is_empty for variable in self.variables) or self._is_contradiction
+
+    @property
+    def _is_contradiction(self) -> bool:
+        return self.constraints == _CONTRADICTION
+
+    def constrained(self, constraints: Iterable[Constraint]) -> Domain:
+        """The domain with more constraints.
+
+        Bounds take what is said of one variable, constants are decided, repeated expressions are joined.
+        """
+        bounds = dict(self.bounds)
+        table: dict[Form, Interval] = {}
+        for form, interval in chain(self.constraints, constraints):
+            place = form.single_variable()
+            if place is not None:
+                bounds[place] = bounds[place].intersect(interval)
+            elif not form.is_constant:
+                table[form] = table[form].intersect(interval) if form in table else interval
+            elif form.constant not in interval:
+                return self.emptied()
+        if any(interval.is_empty for interval in (*bounds.values(), *table.values())):
+            return self.emptied()
+        ordered = sorted(table.items(), key=lambda constraint: constraint[0].order)
+        return self._with(bounds, tuple(ordered))
+
+    def emptied(self) -> Domain:
+        """The domain of the same variables that holds no point."""
+        return self._with(dict.fromkeys(self.places, NO_VALUES), () if self.places else _CONTRADICTION)
+
+    def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
+        within = iter(
+            variable if variable.bounds == bounds[place] else variable.within(bounds[place])
+            for place, variable in zip(self.places, self.variables, strict=True)
+        )
+        dims, ranges, runtime = (
+            tuple(next(within) for _ in variables) for variables in (self.dims, self.ranges, self.runtime)
+        )
+        return Domain(dims, ranges, runtime, constraints)
+
+    def named(self, form: Form) -> Form:
+        """The form in the names that a reader knows."""
+        return forms.substitute((form,), self._renaming)[0] if self._renaming else form
+
+    @cached_property
+    def _renaming(self) -> dict[str, Form]:
+        pairs = zip(self.places, self.names, strict=True)
+        return {place: forms.variable(name) for place, name in pairs if place != name}
+
+    @cached_property
+    def by_name(self) -> dict[str, Form]:
+        """For every name that a reader uses, the variable as it is called inside."""
+        return {name: forms.variable(place) for place, name in zip(self.places, self.names, strict=True)}
+
+    def text_of(self, form: Form) -> str:
+        """The form's text in the reader's names."""
+        return format_form(self.named(form), self.names)
+
+    def constraint_texts(self) -> list[tuple[str, Constraint]]:
+        """The constraints with their texts, sorted as texts."""
+        rows = ((self.text_of(form), (form, interval)) for form, interval in self.constraints)
+        return sorted(rows, key=lambda row: row[0])
+
+    def check(self) -> None:
+        """Raise a :class:`MapError` if a name is used twice or a constraint uses an unknown variable."""
+        for place, name in enumerate(self.names):
+            if name in self.names[:place]:
+                message = f"IndexingMap: the name {name!r} stands for two variables; expected different names"
+                raise MapError(message)
+        self.check_forms([form for form, _ in self.constraints], "constraint")
+
+    def check_forms(self, checked: Sequence[Form], role: str) -> None:
+        """Raise a :class:`MapError` if a form uses a variable that is not declared."""
+        known = frozenset(self.places)
+        for number, form in enumerate(checked):
+            for name in forms.variables_of((form,)):
+                if name not in known:
+                    declared = ", ".join(self.names) or "none"
+                    message = f"IndexingMap: {role} {number} uses {name!r}; expected a declared variable ({declared})"
+                    raise MapError(message)
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.variables)
+
+
+# Without variables there is no bound to hold the contradiction.
+_CONTRADICTION: Final[tuple[Constraint, ...]] = ((forms.ZERO, Interval(1, 1)),)
+
+
+def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
+    """The variables without names that say no more than their place."""
+    return tuple(
+        Variable(variable.bounds, "", variable.kind) if variable.name == f"{letter}{place}" else variable
+        for place, variable in enumerate(variables)
+    )

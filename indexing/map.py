@@ -1,0 +1,267 @@
+"""The indexing map: which elements of one tensor belong to an element of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplifier import Interval
+from simplifier.convert import from_sympy, to_sympy
+from simplifier.form import Form, substitute
+
+from indexing.domain import Domain
+from indexing.errors import MapError
+from indexing.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import sympy
+    from simplifier.interval import IntervalLike
+
+    from indexing.evaluation import Index, Point
+
+
+class IndexingMap:
+    """A function from dimensions, ranges and runtime variables to an index, on a domain.
+
+    The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another: for every value of
+    the range variables, and for the one value that each runtime variable has while the program runs, within the bounds
+    of the variables and the constraints.
+
+    Args:
+        results: one integer expression for each dimension of the other tensor, over the variables' symbols.
+        dims: one variable for each dimension of the tensor that the map comes from.
+        ranges: variables that run over all their values, such as a reduced dimension.
+        runtime: variables known only while the program runs, such as the offset of a dynamic-slice.
+        constraints: pairs of an expression and the interval it must lie in.
+
+    Raises:
+        MapError: a name is used twice, or an expression uses a name that is not declared.
+        ConversionError: an expression is not integer arithmetic.
+
+    A map is an immutable value: equal to a map with the same fields, hashable, picklable. A map that is seen to have
+    no point is stored as the empty map: every bound ``[0, -1]``, every result 0.
+
+    >>> from simplifier import symbol, FloorDiv
+    >>> d0 = symbol("d0")
+    >>> print(IndexingMap.from_sizes([FloorDiv(d0, 8), d0 + 1], dims=[32]))
+    (d0) -> (d0 floordiv 8, d0 + 1), domain: d0 in [0, 31]
+    """
+
+    __slots__ = ("_domain", "_forms", "_hash", "_simplified")
+
+    _domain: Domain
+    _forms: tuple[Form, ...]
+    _hash: int | None
+    _simplified: IndexingMap | None
+
+    def __init__(
+        self,
+        results: Sequence[sympy.Expr | int],
+        dims: Iterable[Variable],
+        ranges: Iterable[Variable] = (),
+        runtime: Iterable[Variable] = (),
+        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
+    ) -> None:
+        domain = Domain.of(dims, ranges, runtime)
+        domain.check()
+        inner = domain.by_name
+        (*forms,) = substitute([from_sympy(result) for result in results], inner)
+        pairs = [(from_sympy(expression), Interval.of(interval)) for expression, interval in constraints]
+        limited = substitute([form for form, _ in pairs], inner)
+        domain.check_forms(forms, "result")
+        domain.check_forms(limited, "constraint")
+        intervals = (interval for _, interval in pairs)
+        self._set(domain.constrained(zip(limited, intervals, strict=True)), tuple(forms))
+
+    def _set(self, domain: Domain, forms: tuple[Form, ...]) -> None:
+        if domain.is_known_empty:
+            domain, forms = domain.emptied(), tuple(Form(0, {}) for _ in forms)
+        self._domain = domain
+        self._forms = forms
+        self._hash = None
+        self._simplified = None
+
+    @classmethod
+    def from_forms(cls, forms: Iterable[Form], domain: Domain) -> IndexingMap:
+        """A map from forms over the domain's own names ``d0 ... s0 ... rt0 ...``; for builders, nothing is checked."""
+        made = cls.__new__(cls)
+        made._set(domain, tuple(forms))
+        return made
+
+    @classmethod
+    def from_sizes(
+        cls,
+        results: Sequence[sympy.Expr | int],
+        dims: Iterable[int] = (),
+        ranges: Iterable[int] = (),
+        runtime: Iterable[int] = (),
+    ) -> IndexingMap:
+        """A map whose variables count from 0 to one less than their size."""
+        return cls(results, *(map(Variable.of_size, sizes) for sizes in (dims, ranges, runtime)))
+
+    @classmethod
+    def identity(cls, sizes: Iterable[int]) -> IndexingMap:
+        """The map from every element of a tensor to itself.
+
+        >>> print(IndexingMap.identity([4, 8]))
+        (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
+        """
+        domain = Domain.of(map(Variable.of_size, sizes))
+        return cls.from_forms((domain.by_name[name] for name in domain.names), domain)
+
+    @property
+    def results(self) -> tuple[sympy.Expr, ...]:
+        """The index in the other tensor, as expressions over the variables' symbols."""
+        return tuple(to_sympy(self._domain.named(form)) for form in self._forms)
+
+    @property
+    def dims(self) -> tuple[Variable, ...]:
+        """One variable for each dimension of the tensor that the map comes from."""
+        return self._domain.dims
+
+    @property
+    def ranges(self) -> tuple[Variable, ...]:
+        """Variables that run over all their values."""
+        return self._domain.ranges
+
+    @property
+    def runtime(self) -> tuple[Variable, ...]:
+        """Variables known only while the program runs."""
+        return self._domain.runtime
+
+    @property
+    def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
+        """Pairs of an expression and the interval it must lie in, sorted by the expressions' texts."""
+        rows = self._domain.constraint_texts()
+        return tuple((to_sympy(self._domain.named(form)), interval) for _, (form, interval) in rows)
+
+    @property
+    def domain(self) -> Domain:
+        """Variables, bounds and constraints as the library keeps them."""
+        return self._domain
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The results as the library keeps them, over ``d0 ... s0 ... rt0 ...`` by place."""
+        return self._forms
+
+    @property
+    def is_known_empty(self) -> bool:
+        """Whether the map is seen to have no point; ``False`` may also mean that nobody looked closely."""
+        return self._domain.is_known_empty
+
+    def simplify(self) -> IndexingMap:
+        """The same relation in its smallest form: results, constraints and bounds.
+
+        Simplifying twice changes nothing.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]").simplify())
+        (d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 14]
+        """
+        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
+
+        if self._simplified is None:
+            self._simplified = simplified(self)
+            self._simplified._simplified = self._simplified
+        return self._simplified
+
+    def compose(self, producer: IndexingMap) -> IndexingMap:
+        """``producer`` after this map: its dimensions are this map's results.
+
+        Ranges and runtime variables of the producer come before this map's, as in XLA; the results must lie in the
+        bounds of the producer's dimensions. Nothing is simplified.
+
+        Raises:
+            MapError: the producer has another number of dimensions than this map has results.
+        """
+        from indexing.composition import compose  # noqa: PLC0415 - it builds maps
+
+        return compose(self, producer)
+
+    def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
+        """``producer @ consumer``: the consumer runs first."""
+        if not isinstance(consumer, IndexingMap):
+            return NotImplemented
+        return consumer.compose(self)
+
+    def evaluate(self, dims: Index, ranges: Index = (), runtime: Index = ()) -> Index:
+        """The index at one point, or at many: NumPy arrays broadcast. The domain is not checked.
+
+        >>> from indexing import parse_map
+        >>> parse_map("(d0)[s0] -> (d0 floordiv 2, s0), domain: d0 in [0, 9], s0 in [0, 3]").evaluate([-3], [1])
+        (-2, 1)
+        """
+        from indexing.evaluation import evaluate  # noqa: PLC0415 - it looks into maps
+
+        return evaluate(self, dims, ranges, runtime)
+
+    def contains(self, dims: Sequence[int], ranges: Sequence[int] = (), runtime: Sequence[int] = ()) -> bool:
+        """Whether the point lies in the domain."""
+        from indexing.evaluation import contains  # noqa: PLC0415 - it looks into maps
+
+        return contains(self, dims, ranges, runtime)
+
+    def points(self) -> Iterator[Point]:
+        """Every point of the domain, the last variable fastest: ``(dims, ranges, runtime, results)``.
+
+        Raises:
+            MapError: a variable is not bounded.
+        """
+        from indexing.evaluation import points  # noqa: PLC0415 - it looks into maps
+
+        return points(self)
+
+    def result_bounds(self) -> tuple[Interval, ...]:
+        """An interval for each result that holds all its values; constraints count."""
+        from indexing.simplification import result_bounds  # noqa: PLC0415 - it looks into maps
+
+        return result_bounds(self)
+
+    def without_unused_symbols(self) -> IndexingMap:
+        """The map less the ranges and runtime variables that nothing depends on.
+
+        A variable goes if no result uses it, together with constraints on such variables alone, where these are sure
+        to have a solution.
+        """
+        from indexing.simplification import without_unused_symbols  # noqa: PLC0415 - it builds maps
+
+        return without_unused_symbols(self)
+
+    def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
+        """The map on the points where the expression lies in the interval."""
+        (form,) = substitute([from_sympy(expression)], self._domain.by_name)
+        self._domain.check_forms([form], "constraint")
+        return IndexingMap.from_forms(self._forms, self._domain.constrained([(form, Interval.of(interval))]))
+
+    def verify(self) -> None:
+        """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
+        self._domain.check()
+        self._domain.check_forms(self._forms, "result")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IndexingMap):
+            return NotImplemented
+        return self._forms == other._forms and self._domain == other._domain
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self._forms, self._domain.variables, self._domain.constraints))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[tuple[Form, ...], Domain]]:
+        return IndexingMap.from_forms, (self._forms, self._domain)
+
+    def __str__(self) -> str:
+        from indexing.text import format_map  # noqa: PLC0415 - the text form is built on maps
+
+        return format_map(self)
+
+    def __repr__(self) -> str:
+        return f"IndexingMap({str(self)!r})"
+
+    def _repr_latex_(self) -> str:
+        from indexing.display.latex import latex_of_map  # noqa: PLC0415 - display is built on maps
+
+        return latex_of_map(self)

@@ -1,0 +1,1 @@
+"""The smallest form of a map: results, constraints and bounds together."""

@@ -1,0 +1,97 @@
+"""What goes wrong, said for people: the root of all exceptions, and places in a text.
+
+An error about a text holds a :class:`Span`; printing the error draws the line and a caret under the place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_LONGEST_EXCERPT = 120
+"""Characters of a source line that a message shows; longer lines are cut around the caret."""
+
+
+class IndexingError(Exception):
+    """Root of every exception that this library raises on purpose."""
+
+
+class UndecidedError(IndexingError, TypeError):
+    """A comparison that can be true or false was used as a condition.
+
+    ``question`` is the comparison as text, such as ``[0, 5] < [3, 9]``.
+    """
+
+    def __init__(self, question: str) -> None:
+        super().__init__(f"{question}: true for some values and false for others; test `is True` or `is False` instead")
+        self.question = question
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The characters ``source[start:stop]`` of a text, which may come from the file ``file``.
+
+    >>> place = Span("(d0) ->\\n(d1)", 9, 11)
+    >>> place.line, place.column
+    (2, 2)
+    >>> print(place.excerpt())
+    (d1)
+     ^^
+    """
+
+    source: str
+    start: int
+    stop: int
+    file: str = ""
+
+    @property
+    def line(self) -> int:
+        """Number of the line of the first character, counted from 1."""
+        return self.source.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """Number of the first character in its line, counted from 1."""
+        return self.start - self._line_start() + 1
+
+    def excerpt(self) -> str:
+        """The source line with carets under the span."""
+        begin = self._line_start()
+        end = self.source.find("\n", begin)
+        line = self.source[begin : end if end >= 0 else len(self.source)].rstrip("\r")
+        offset = self.start - begin
+        width = max(1, min(self.stop - self.start, len(line) - offset))
+        if len(line) > _LONGEST_EXCERPT:
+            cut = max(0, offset - _LONGEST_EXCERPT // 2)
+            line, offset = line[cut : cut + _LONGEST_EXCERPT], offset - cut
+            width = max(1, min(width, _LONGEST_EXCERPT - offset))
+        padding = "".join(character if character == "\t" else " " for character in line[:offset])
+        return f"{line.expandtabs(1)}\n{padding.expandtabs(1)}{'^' * width}"
+
+    def __str__(self) -> str:
+        place = f"{self.line}:{self.column}"
+        return f"{self.file}:{place}" if self.file else place
+
+    def _line_start(self) -> int:
+        return self.source.rfind("\n", 0, self.start) + 1
+
+
+class TextError(IndexingError, ValueError):
+    """A text that does not follow its grammar, or says something impossible.
+
+    ``span`` is the place, ``message`` what is wrong there and what was expected, ``hint`` advice or ``""``.
+
+    >>> print(TextError("expected a result", Span("(d0) -> ()", 9, 10)))
+    1:10: expected a result
+    (d0) -> ()
+             ^
+    """
+
+    def __init__(self, message: str, span: Span, hint: str = "") -> None:
+        super().__init__(message, span, hint)
+        self.message = message
+        self.span = span
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.span}: {self.message}\n{self.span.excerpt()}"
+        return f"{text}\nhint: {self.hint}" if self.hint else text

@@ -1,0 +1,495 @@
+"""The working currency: integer linear combinations of interned atoms.
+
+A :class:`Form` is ``constant + c1*atom1 + ... + cn*atomn`` with distinct atoms and non-zero integer coefficients. An
+:class:`Atom` is a variable, a quotient, a remainder, a minimum or maximum, a product, or a foreign expression; equal
+atoms are one object, so forms compare by a few machine words. The constructors here only collect like terms and fold
+constants: what the terms *mean* under bounds is the business of :mod:`simplifier.scope`.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class Kind(enum.IntEnum):
+    """What an atom is; the numbers order atoms of different kinds."""
+
+    VARIABLE = 0
+    FLOORDIV = 1
+    """Quotient by a constant, rounded down."""
+    MAX = 2
+    PRODUCT = 3
+    QUOTIENT = 4
+    """Quotient by a divisor that is not a constant, or is zero, rounded down."""
+    MOD = 5
+    CEILDIV = 6
+    MIN = 7
+    OPAQUE = 8
+    """A foreign integer-valued sympy expression."""
+
+
+Key: TypeAlias = "tuple[object, ...]"
+_NUMBERS = re.compile(r"(\d+)")
+_NESTED_ORDER_DEPTH = 40
+"""Deeper atoms are ordered by a digest, so that comparing them needs no deep recursion."""
+
+
+class Atom:
+    """One interned term of a form. Compare with ``is``.
+
+    ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a product; ``name`` the
+    name of a variable or the text of a foreign expression; ``divisor`` the constant divisor of a quotient or remainder
+    (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone, whatever was built first.
+    """
+
+    __slots__ = ("__weakref__", "_digest", "arguments", "depth", "divisor", "expression", "kind", "name", "order")
+
+    kind: Kind
+    arguments: tuple[Form, ...]
+    name: str
+    divisor: int
+    depth: int
+    order: Key
+    expression: sympy.Expr | None
+    _digest: str
+
+    def __init__(self, kind: Kind, arguments: tuple[Form, ...], name: str, expression: sympy.Expr | None) -> None:
+        self.kind = kind
+        self.arguments = arguments
+        self.name = name
+        self.expression = expression
+        self._digest = ""
+        self.divisor = arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
+        self.depth = 1 + max((argument.depth for argument in arguments), default=-1)
+        self.order = self._structural_order()
+
+    @property
+    def numerator(self) -> Form:
+        """What a quotient or remainder divides."""
+        return self.arguments[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.name.lower()} {Form(0, {self: 1})}>"
+
+    def __reduce__(self) -> tuple[Callable[[Form], Atom], tuple[Form]]:
+        return _only_atom, (Form(0, {self: 1}),)
+
+    def digest(self) -> str:
+        """A name for the structure that is the same in every process."""
+        if not self._digest:
+            for atom in postorder(self.arguments):
+                atom._digest = atom._digest or atom._make_digest()
+            self._digest = self._make_digest()
+        return self._digest
+
+    def _make_digest(self) -> str:
+        content = [f"{self.kind:d}{self.name}"]
+        for argument in self.arguments:
+            content.append(str(argument.constant))
+            content += [f"{factor}*{atom.digest()}" for atom, factor in argument.terms.items()]
+            content.append(";")
+        return blake2b("|".join(content).encode(), digest_size=16).hexdigest()
+
+    def _structural_order(self) -> Key:
+        if self.kind is Kind.VARIABLE:
+            return (self.kind, 0, natural_order(self.name))
+        if self.kind is Kind.OPAQUE or self.depth > _NESTED_ORDER_DEPTH:
+            return (self.kind, self.depth, self.name or self.digest())
+        return (self.kind, self.depth, self.divisor, tuple(argument.order for argument in self.arguments))
+
+
+_BY_CONSTANT = frozenset({Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV})
+
+
+def natural_order(name: str) -> tuple[str | int, ...]:
+    """A sort key that puts ``d2`` before ``d10``."""
+    pieces = _NUMBERS.split(name)
+    return tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+class Form:
+    """An immutable ``constant + sum(coefficient * atom)``.
+
+    ``terms`` is sorted by the atoms' order and never holds a zero; nobody changes it after construction.
+
+    >>> x, y = variable("x"), variable("y")
+    >>> (x + y) * 2 - y
+    Form(x * 2 + y)
+    """
+
+    __slots__ = ("_key", "_sympy", "constant", "terms")
+
+    constant: int
+    terms: dict[Atom, int]
+    _key: Key | None
+    _sympy: sympy.Expr | None
+
+    def __init__(self, constant: int, terms: dict[Atom, int]) -> None:
+        self.constant = constant
+        self.terms = terms
+        self._key = None
+        self._sympy = None
+
+    @property
+    def key(self) -> Key:
+        """Equal exactly for equal forms; cheap to hash."""
+        if self._key is None:
+            self._key = (self.constant, *self.terms.items())
+        return self._key
+
+    @property
+    def order(self) -> Key:
+        """Sorts forms by structure alone."""
+        return (tuple((atom.order, factor) for atom, factor in self.terms.items()), self.constant)
+
+    @property
+    def depth(self) -> int:
+        """Levels of nested atoms; a variable has depth 0, a constant -1."""
+        return max((atom.depth for atom in self.terms), default=-1)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no atom is left."""
+        return not self.terms
+
+    def single_variable(self) -> str | None:
+        """The name, where the form is just one variable."""
+        if self.constant == 0 and len(self.terms) == 1:
+            ((atom, factor),) = self.terms.items()
+            if factor == 1 and atom.kind is Kind.VARIABLE:
+                return atom.name
+        return None
+
+    def plus(self, other: Form, factor: int = 1) -> Form:
+        """``self + factor * other``."""
+        if not factor:
+            return self
+        if not other.terms:
+            return Form(self.constant + factor * other.constant, self.terms) if other.constant else self
+        terms = dict(self.terms)
+        grown = accumulate(terms, other, factor)
+        return Form(self.constant + factor * other.constant, in_order(terms) if grown else terms)
+
+    def plus_atom(self, atom: Atom, factor: int = 1) -> Form:
+        """``self + factor * atom``."""
+        return self.plus(Form(0, {atom: 1}), factor)
+
+    def plus_constant(self, constant: int) -> Form:
+        """``self + constant``."""
+        return Form(self.constant + constant, self.terms) if constant else self
+
+    def times(self, factor: int) -> Form:
+        """``factor * self``."""
+        if factor == 1:
+            return self
+        if not factor:
+            return ZERO
+        return Form(self.constant * factor, {atom: value * factor for atom, value in self.terms.items()})
+
+    def exactly_divided(self, divisor: int) -> Form:
+        """``self / divisor``, where the divisor divides the constant and every coefficient."""
+        return Form(self.constant // divisor, {atom: value // divisor for atom, value in self.terms.items()})
+
+    def without(self, *atoms: Atom) -> Form:
+        """The form less the terms of these atoms."""
+        return Form(self.constant, {atom: value for atom, value in self.terms.items() if atom not in atoms})
+
+    def __add__(self, other: Form | int) -> Form:
+        return self.plus(other) if isinstance(other, Form) else self.plus_constant(other)
+
+    def __radd__(self, other: int) -> Form:
+        return self.plus_constant(other)
+
+    def __sub__(self, other: Form | int) -> Form:
+        return self.plus(other, -1) if isinstance(other, Form) else self.plus_constant(-other)
+
+    def __rsub__(self, other: int) -> Form:
+        return self.times(-1).plus_constant(other)
+
+    def __mul__(self, other: int) -> Form:
+        return self.times(other)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Form:
+        return self.times(-1)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.constant == other.constant and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        from simplifier.text import format_form  # noqa: PLC0415 - the text form is built on this module
+
+        return format_form(self)
+
+    def __repr__(self) -> str:
+        return f"Form({self})"
+
+    def __reduce__(self) -> tuple[Callable[[_Program, _Row], Form], tuple[_Program, _Row]]:
+        return _assemble, _disassemble(self)
+
+
+def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:
+    """Add the terms of ``factor * form`` to ``terms`` in place; tells whether a new atom came in."""
+    grown = False
+    for atom, value in form.terms.items():
+        old = terms.get(atom)
+        if old is None:
+            terms[atom] = factor * value
+            grown = True
+        elif old + factor * value:
+            terms[atom] = old + factor * value
+        else:
+            del terms[atom]
+    return grown
+
+
+def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
+    """The same terms, sorted by the atoms' order."""
+    return dict(sorted(terms.items(), key=_order_of_term)) if len(terms) > 1 else terms
+
+
+def _order_of_term(term: tuple[Atom, int]) -> Key:
+    return term[0].order
+
+
+def collected(constant: int, terms: dict[Atom, int]) -> Form:
+    """A form from coefficients gathered in any order; zeros are dropped."""
+    return Form(constant, in_order({atom: value for atom, value in terms.items() if value}))
+
+
+ZERO = Form(0, {})
+ONE = Form(1, {})
+
+
+def constant(value: int) -> Form:
+    """The form of an integer."""
+    return Form(value, {})
+
+
+# Interning: one object for each atom, kept only as long as somebody holds it.
+
+_ATOMS: WeakValueDictionary[Key, Atom] = WeakValueDictionary()
+_ATOMS_LOCK = threading.Lock()
+
+
+def _intern(
+    kind: Kind, arguments: tuple[Form, ...] = (), name: str = "", expression: sympy.Expr | None = None
+) -> Atom:
+    key = (kind, name, *[argument.key for argument in arguments])
+    atom = _ATOMS.get(key)
+    if atom is None:
+        fresh = Atom(kind, arguments, name, expression)
+        with _ATOMS_LOCK:
+            atom = _ATOMS.setdefault(key, fresh)
+    return atom
+
+
+def variable_atom(name: str) -> Atom:
+    """The atom of a variable."""
+    return _intern(Kind.VARIABLE, name=name)
+
+
+def variable(name: str) -> Form:
+    """The form of a variable."""
+    return Form(0, {_intern(Kind.VARIABLE, name=name): 1})
+
+
+def opaque(name: str, expression: sympy.Expr) -> Form:
+    """A foreign integer-valued expression that is not taken apart; ``name`` tells it from others."""
+    return Form(0, {_intern(Kind.OPAQUE, name=name, expression=expression): 1})
+
+
+def floordiv_atom(numerator: Form, divisor: int) -> Atom:
+    """The atom ``numerator floordiv divisor`` for a constant divisor that is not zero."""
+    return _intern(Kind.FLOORDIV, (numerator, constant(divisor)))
+
+
+def atom_of(kind: Kind, arguments: tuple[Form, ...]) -> Atom:
+    """The atom of an operation on forms, as it stands."""
+    return _intern(kind, arguments)
+
+
+def floordiv(numerator: Form, divisor: Form) -> Form:
+    """``numerator floordiv divisor``; only constants are evaluated."""
+    if not divisor.terms and divisor.constant:
+        if not numerator.terms:
+            return constant(numerator.constant // divisor.constant)
+        return Form(0, {_intern(Kind.FLOORDIV, (numerator, divisor)): 1})
+    return Form(0, {_intern(Kind.QUOTIENT, (numerator, divisor)): 1})
+
+
+def mod(numerator: Form, divisor: Form) -> Form:
+    """``numerator mod divisor``, with the sign of the divisor; only constants are evaluated."""
+    if not numerator.terms and not divisor.terms and divisor.constant:
+        return constant(numerator.constant % divisor.constant)
+    return Form(0, {_intern(Kind.MOD, (numerator, divisor)): 1})
+
+
+def ceildiv(numerator: Form, divisor: Form) -> Form:
+    """``numerator ceildiv divisor``; only constants are evaluated."""
+    if not numerator.terms and not divisor.terms and divisor.constant:
+        return constant(-(-numerator.constant // divisor.constant))
+    return Form(0, {_intern(Kind.CEILDIV, (numerator, divisor)): 1})
+
+
+def minimum(arguments: Iterable[Form]) -> Form:
+    """The least of the arguments; equal ones count once, constants are folded into one."""
+    return _extremum(Kind.MIN, min, arguments)
+
+
+def maximum(arguments: Iterable[Form]) -> Form:
+    """The greatest of the arguments; equal ones count once, constants are folded into one."""
+    return _extremum(Kind.MAX, max, arguments)
+
+
+def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> Form:
+    distinct = {argument.key: argument for argument in arguments}
+    constants = [argument.constant for argument in distinct.values() if argument.is_constant]
+    others = sorted((form for form in distinct.values() if form.terms), key=lambda form: form.order)
+    operands = ([constant(choose(constants))] if constants else []) + others
+    if not operands:
+        raise ValueError(f"{kind.name.lower()} of nothing")
+    return operands[0] if len(operands) == 1 else Form(0, {_intern(kind, tuple(operands)): 1})
+
+
+def product(factors: Iterable[Form]) -> Form:
+    """The product; a constant factor multiplies a sum out, sums are not multiplied with each other."""
+    scale = 1
+    parts: list[Form] = []
+    for factor in factors:
+        if factor.is_constant:
+            scale *= factor.constant
+            continue
+        if not factor.constant and len(factor.terms) == 1:
+            ((atom, value),) = factor.terms.items()
+            scale *= value
+            parts += atom.arguments if atom.kind is Kind.PRODUCT else (Form(0, {atom: 1}),)
+        else:
+            parts.append(factor)
+    if not parts or not scale:
+        return constant(scale)
+    if len(parts) == 1:
+        return parts[0].times(scale)
+    parts.sort(key=lambda form: form.order)
+    return Form(0, {_intern(Kind.PRODUCT, tuple(parts)): scale})
+
+
+_CONSTRUCTORS: Mapping[Kind, Callable[[tuple[Form, ...]], Form]] = {
+    Kind.FLOORDIV: lambda arguments: floordiv(*arguments),
+    Kind.QUOTIENT: lambda arguments: floordiv(*arguments),
+    Kind.MOD: lambda arguments: mod(*arguments),
+    Kind.CEILDIV: lambda arguments: ceildiv(*arguments),
+    Kind.MIN: minimum,
+    Kind.MAX: maximum,
+    Kind.PRODUCT: product,
+}
+
+
+def build(kind: Kind, arguments: tuple[Form, ...]) -> Form:
+    """The form of an operation on forms; only constants are evaluated."""
+    return _CONSTRUCTORS[kind](arguments)
+
+
+# Walking and replacing, without recursion: forms may be nested as deep as memory allows.
+
+
+def postorder(forms: Iterable[Form]) -> list[Atom]:
+    """Every atom of the forms once, each after the atoms inside it."""
+    done: dict[Atom, None] = {}
+    stack: list[tuple[Atom, bool]] = [(atom, False) for form in forms for atom in reversed(form.terms)]
+    stack.reverse()
+    while stack:
+        atom, is_open = stack.pop()
+        if atom in done:
+            continue
+        if is_open or not atom.arguments:
+            done[atom] = None
+            continue
+        stack.append((atom, True))
+        stack += [(inner, False) for argument in atom.arguments for inner in argument.terms if inner not in done]
+    return list(done)
+
+
+def variables_of(forms: Iterable[Form]) -> Iterator[str]:
+    """Names of the variables that occur, each once."""
+    return (atom.name for atom in postorder(forms) if atom.kind is Kind.VARIABLE)
+
+
+def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
+    """The linear combination with a form in place of every atom."""
+    total = form.constant
+    terms: dict[Atom, int] = {}
+    for atom, factor in form.terms.items():
+        value = values[atom]
+        total += factor * value.constant
+        accumulate(terms, value, factor)
+    return Form(total, in_order(terms))
+
+
+def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple[Form, ...]:
+    """The forms with a form in place of each named variable; only constants are evaluated.
+
+    >>> x = variable("x")
+    >>> substitute([floordiv(x + 1, constant(2))], {"x": constant(6)})
+    (Form(3),)
+    """
+    forms = tuple(forms)
+    values: dict[Atom, Form] = {}
+    for atom in postorder(forms):
+        if atom.kind is Kind.VARIABLE and atom.name in replacements:
+            values[atom] = replacements[atom.name]
+        elif atom.arguments:
+            arguments = tuple(combine(argument, values) for argument in atom.arguments)
+            values[atom] = Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
+        else:
+            values[atom] = Form(0, {atom: 1})
+    return tuple(combine(form, values) for form in forms)
+
+
+# Pickling as a flat program, so that depth costs no recursion and shared parts are stored once.
+
+_Row: TypeAlias = "tuple[int, tuple[tuple[int, int], ...]]"
+_Program: TypeAlias = "tuple[tuple[int, str, tuple[_Row, ...], sympy.Expr | None], ...]"
+
+
+def _disassemble(form: Form) -> tuple[_Program, _Row]:
+    atoms = postorder((form,))
+    numbers = {atom: number for number, atom in enumerate(atoms)}
+
+    def row(part: Form) -> _Row:
+        return part.constant, tuple((numbers[atom], factor) for atom, factor in part.terms.items())
+
+    program = tuple(
+        (int(atom.kind), atom.name, tuple(row(argument) for argument in atom.arguments), atom.expression)
+        for atom in atoms
+    )
+    return program, row(form)
+
+
+def _assemble(program: _Program, result: _Row) -> Form:
+    atoms: list[Atom] = []
+
+    def form(row: _Row) -> Form:
+        return Form(row[0], in_order({atoms[number]: factor for number, factor in row[1]}))
+
+    for kind, name, rows, expression in program:
+        atoms.append(_intern(Kind(kind), tuple(form(row) for row in rows), name, expression))
+    return form(result)
+
+
+def _only_atom(form: Form) -> Atom:
+    (atom,) = form.terms
+    return atom

@@ -1,0 +1,204 @@
+"""The integer functions that sympy users see: quotients, remainders, extrema.
+
+They are evaluated on constants only, whatever sympy knows about their arguments: an expression stays as it was written
+until :func:`simplifier.simplify` is asked. Division rounds towards negative infinity for either sign of the divisor,
+``Mod`` has the sign of the divisor, as in Python; a division by zero stays as it is.
+"""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+from typing import TYPE_CHECKING, ClassVar
+
+import sympy
+from sympy.printing.precedence import PRECEDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sympy.printing.codeprinter import CodePrinter
+    from sympy.printing.latex import LatexPrinter
+    from sympy.printing.printer import Printer
+
+
+def symbol(name: str) -> sympy.Symbol:
+    """The symbol of a variable: an integer. All symbols of this library are made here.
+
+    >>> symbol("d0").is_integer
+    True
+    """
+    return sympy.Symbol(name, integer=True)
+
+
+class _Division(sympy.Function):
+    """What the three functions of numerator and divisor have in common."""
+
+    nargs = (2,)
+    is_integer = True
+    precedence: ClassVar[int] = PRECEDENCE["Mul"]
+    _on_integers: ClassVar[Callable[[int, int], int]]
+
+    @classmethod
+    def eval(cls, numerator: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
+        """The value of two constants; ``None`` keeps the function."""
+        if isinstance(numerator, sympy.Integer) and isinstance(divisor, sympy.Integer) and divisor:
+            return sympy.Integer(cls._on_integers(int(numerator), int(divisor)))
+        return None
+
+    def _operands(self, printer: Printer) -> tuple[str, str]:
+        """Both arguments, in parentheses where an operator of the rank of ``*`` needs them."""
+        level = PRECEDENCE["Mul"]
+        numerator, divisor = self.args
+        return printer.parenthesize(numerator, level), printer.parenthesize(divisor, level)
+
+    def _python(self, printer: Printer) -> str:
+        raise NotImplementedError
+
+    def _sympystr(self, printer: Printer) -> str:
+        return self._python(printer)
+
+    def _pythoncode(self, printer: Printer) -> str:
+        return f"({self._python(printer)})"
+
+    _numpycode = _mpmathcode = _pythoncode
+
+
+class FloorDiv(_Division):
+    """``a / b`` rounded towards negative infinity.
+
+    >>> d0 = symbol("d0")
+    >>> FloorDiv(d0 + 1, 8)
+    (d0 + 1)//8
+    >>> FloorDiv(-7, 2), FloorDiv(d0, 1)
+    (-4, d0//1)
+    """
+
+    _on_integers = operator.floordiv
+
+    def _python(self, printer: Printer) -> str:
+        return "{}//{}".format(*self._operands(printer))
+
+    def _ccode(self, printer: CodePrinter) -> str:
+        numerator, divisor = (printer._print(argument) for argument in self.args)
+        remainder = f"({numerator}) % ({divisor})"
+        off_by_one = f"({remainder} != 0 && ({remainder} < 0) != (({divisor}) < 0))"
+        return f"(({numerator}) / ({divisor}) - {off_by_one})"
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        numerator, divisor = (printer._print(argument) for argument in self.args)
+        return rf"\left\lfloor \frac{{{numerator}}}{{{divisor}}} \right\rfloor"
+
+
+class CeilDiv(_Division):
+    """``a / b`` rounded towards positive infinity.
+
+    >>> CeilDiv(-7, 2), CeilDiv(symbol("d0"), 8)
+    (-3, -(-d0//8))
+    """
+
+    _on_integers = staticmethod(lambda numerator, divisor: -(-numerator // divisor))
+
+    def _python(self, printer: Printer) -> str:
+        numerator, divisor = self.args
+        level = PRECEDENCE["Mul"]
+        return f"-({printer.parenthesize(-numerator, level)}//{printer.parenthesize(divisor, level)})"
+
+    def _sympystr(self, printer: Printer) -> str:
+        return f"({self._python(printer)})" if printer._print_level > 1 else self._python(printer)
+
+    def _ccode(self, printer: CodePrinter) -> str:
+        return f"(-{FloorDiv(-self.args[0], self.args[1])._ccode(printer)})"
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        numerator, divisor = (printer._print(argument) for argument in self.args)
+        return rf"\left\lceil \frac{{{numerator}}}{{{divisor}}} \right\rceil"
+
+
+class Mod(_Division):
+    """``a - b * FloorDiv(a, b)``: in ``[0, b - 1]`` for ``b > 0``, in ``[b + 1, 0]`` for ``b < 0``.
+
+    >>> d0 = symbol("d0")
+    >>> 2 * Mod(d0, 8) + 1
+    2*(d0 % 8) + 1
+    >>> Mod(-7, 3), Mod(7, -3), Mod(7, 0)
+    (2, -2, 7 % 0)
+    """
+
+    _on_integers = operator.mod
+
+    def _python(self, printer: Printer) -> str:
+        return "{} % {}".format(*self._operands(printer))
+
+    def _ccode(self, printer: CodePrinter) -> str:
+        numerator, divisor = (f"({printer._print(argument)})" for argument in self.args)
+        return f"(({numerator} % {divisor} + {divisor}) % {divisor})"
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        numerator, divisor = (printer.parenthesize(argument, PRECEDENCE["Mul"]) for argument in self.args)
+        return rf"\left({numerator} \bmod {divisor}\right)"
+
+
+class _Extremum(sympy.Function):
+    """What ``Min`` and ``Max`` have in common."""
+
+    is_integer = True
+    _on_integers: ClassVar[Callable[..., int]]
+    _c_comparison: ClassVar[str]
+
+    @classmethod
+    def eval(cls, *arguments: sympy.Expr) -> sympy.Expr | None:
+        """The value of constants; a single argument is itself; ``None`` keeps the function."""
+        if not arguments:
+            message = f"{cls.__name__}: has no arguments; expected at least one"
+            raise TypeError(message)
+        if len(arguments) == 1:
+            return arguments[0]
+        if all(isinstance(argument, sympy.Integer) for argument in arguments):
+            return sympy.Integer(cls._on_integers(*(int(argument) for argument in arguments)))
+        return None
+
+    @property
+    def _lower_name(self) -> str:
+        return type(self).__name__.lower()
+
+    def _printed(self, printer: Printer) -> list[str]:
+        return [printer._print(argument) for argument in self.args]
+
+    def _pythoncode(self, printer: Printer) -> str:
+        return f"{self._lower_name}({', '.join(self._printed(printer))})"
+
+    def _numpycode(self, printer: CodePrinter) -> str:
+        function = printer._module_format(f"numpy.{self._lower_name}imum")
+        return reduce(lambda left, right: f"{function}({left}, {right})", self._printed(printer))
+
+    def _ccode(self, printer: CodePrinter) -> str:
+        return reduce(
+            lambda left, right: f"(({left}) {self._c_comparison} ({right}) ? ({left}) : ({right}))",
+            self._printed(printer),
+        )
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return rf"\{self._lower_name}\left({', '.join(self._printed(printer))}\right)"
+
+
+class Min(_Extremum):
+    """The least of its arguments.
+
+    >>> Min(symbol("d0"), 7), Min(4, 7)
+    (Min(d0, 7), 4)
+    """
+
+    _on_integers = min
+    _c_comparison = "<"
+
+
+class Max(_Extremum):
+    """The greatest of its arguments.
+
+    >>> Max(symbol("d0"), 7), Max(4, 7)
+    (Max(d0, 7), 7)
+    """
+
+    _on_integers = max
+    _c_comparison = ">"

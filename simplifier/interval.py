@@ -1,0 +1,299 @@
+"""Closed integer intervals, which may be unbounded at either end, and their three-valued comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, final
+
+from simplifier.errors import IndexingError, UndecidedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@final
+class Infinity:
+    """One of the two ends beyond all integers; arithmetic with integers of any size works.
+
+    Sums of opposite infinities do not occur in interval arithmetic; zero times infinity is zero.
+    """
+
+    __slots__ = ("sign",)
+
+    def __init__(self, sign: int) -> None:
+        self.sign = sign
+
+    def __add__(self, other: End) -> Infinity:
+        return self
+
+    __radd__ = __add__
+
+    def __sub__(self, other: End) -> Infinity:
+        return self
+
+    def __rsub__(self, other: int) -> Infinity:
+        return -self
+
+    def __neg__(self) -> Infinity:
+        return NEGATIVE_INFINITY if self.sign > 0 else INFINITY
+
+    def __mul__(self, other: End) -> End:
+        sign = other.sign if isinstance(other, Infinity) else (other > 0) - (other < 0)
+        return 0 if not sign else self if sign > 0 else -self
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: int) -> Infinity:
+        return self if other > 0 else -self
+
+    def __lt__(self, other: object) -> bool:
+        return self.sign < 0 and other is not self
+
+    def __gt__(self, other: object) -> bool:
+        return self.sign > 0 and other is not self
+
+    def __le__(self, other: object) -> bool:
+        return self.sign < 0 or other is self
+
+    def __ge__(self, other: object) -> bool:
+        return self.sign > 0 or other is self
+
+    def __repr__(self) -> str:
+        return "inf" if self.sign > 0 else "-inf"
+
+
+End: TypeAlias = "int | Infinity"
+"""An end of a range: an integer, or beyond all integers."""
+
+Range: TypeAlias = "tuple[End, End]"
+"""Lowest and highest value, as the algorithms inside pass them around."""
+
+INFINITY: Final = Infinity(1)
+NEGATIVE_INFINITY: Final = Infinity(-1)
+
+
+@final
+class Unknown:
+    """The third answer of a comparison: true for some values and false for others."""
+
+    __slots__ = ("question",)
+
+    def __init__(self, question: str) -> None:
+        self.question = question
+
+    def __bool__(self) -> bool:
+        raise UndecidedError(self.question)
+
+    def __repr__(self) -> str:
+        return f"unknown: {self.question}"
+
+
+Ternary: TypeAlias = "bool | Unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All integers from ``lower`` to ``upper``, both included; ``None`` is an end without bound.
+
+    Comparisons answer for every pair of values: ``True``, ``False``, or an unknown whose ``bool`` raises
+    :class:`~simplifier.errors.UndecidedError`. ``==`` compares the intervals themselves; :meth:`eq` their values.
+    An interval with ``lower > upper`` is empty.
+
+    >>> Interval(0, 3) < Interval(4, 9)
+    True
+    >>> Interval(0, 3) < Interval(3, 9)
+    unknown: [0, 3] < [3, 9]
+    >>> Interval(0, None) + 5
+    Interval(lower=5, upper=None)
+    """
+
+    lower: int | None
+    upper: int | None
+
+    def __post_init__(self) -> None:
+        for name, end in (("lower", self.lower), ("upper", self.upper)):
+            if end is not None and (not hasattr(end, "__index__") or isinstance(end, bool)):
+                message = f"Interval: {name} end has value {end!r}; expected an integer or None"
+                raise IntervalError(message)
+            if end is not None and type(end) is not int:
+                object.__setattr__(self, name, end.__index__())
+
+    @classmethod
+    def of(cls, bounds: IntervalLike) -> Interval:
+        """An interval from an interval, a pair of ends, or one integer.
+
+        >>> Interval.of((0, 7))
+        Interval(lower=0, upper=7)
+        """
+        if isinstance(bounds, Interval):
+            return bounds
+        if isinstance(bounds, tuple | list):
+            if len(bounds) != 2:  # noqa: PLR2004 - a pair
+                message = f"Interval.of: {bounds!r} has {len(bounds)} ends; expected 2"
+                raise IntervalError(message)
+            return cls(bounds[0], bounds[1])
+        return cls(bounds, bounds)
+
+    @classmethod
+    def from_range(cls, ends: Range) -> Interval:
+        """The interval of a pair of inner ends."""
+        lower, upper = ends
+        return cls(
+            None if isinstance(lower, Infinity) else lower, None if isinstance(upper, Infinity) else upper
+        )
+
+    @property
+    def ends(self) -> Range:
+        """Both ends with infinities in place of ``None``."""
+        return (
+            NEGATIVE_INFINITY if self.lower is None else self.lower,
+            INFINITY if self.upper is None else self.upper,
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no integer lies in it."""
+        return self.lower is not None and self.upper is not None and self.lower > self.upper
+
+    @property
+    def is_point(self) -> bool:
+        """Whether exactly one integer lies in it."""
+        return self.lower is not None and self.lower == self.upper
+
+    @property
+    def size(self) -> int | None:
+        """How many integers lie in it; ``None`` if infinitely many."""
+        if self.is_empty:
+            return 0
+        return None if self.lower is None or self.upper is None else self.upper - self.lower + 1
+
+    def __contains__(self, value: int) -> bool:
+        lower, upper = self.ends
+        return lower <= value <= upper
+
+    def contains(self, other: Interval) -> bool:
+        """Whether every integer of the other interval lies in this one."""
+        return other.is_empty or self.intersect(other) == other
+
+    def __iter__(self) -> Iterator[int]:
+        if self.lower is None or self.upper is None:
+            message = f"{self} has no end to iterate to; expected a bounded interval"
+            raise IntervalError(message)
+        return iter(range(self.lower, self.upper + 1))
+
+    def intersect(self, other: Interval) -> Interval:
+        """The integers in both; an empty result is ``[l, l - 1]``."""
+        lower = max(self.ends[0], other.ends[0])
+        upper = min(self.ends[1], other.ends[1])
+        if not isinstance(lower, Infinity) and upper < lower:
+            upper = lower - 1
+        return Interval.from_range((lower, upper))
+
+    def union(self, other: Interval) -> Interval:
+        """The smallest interval that holds both."""
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        return Interval.from_range((min(self.ends[0], other.ends[0]), max(self.ends[1], other.ends[1])))
+
+    # Values: what the operation gives on every pair of values.
+
+    def __add__(self, other: IntervalLike) -> Interval:
+        return self._combined(other, lambda a, b: a + b)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Interval:
+        lower, upper = self.ends
+        return Interval.from_range((-upper, -lower))
+
+    def __sub__(self, other: IntervalLike) -> Interval:
+        return self + -Interval.of(other)
+
+    def __rsub__(self, other: IntervalLike) -> Interval:
+        return Interval.of(other) + -self
+
+    def __mul__(self, other: IntervalLike) -> Interval:
+        return self._combined(other, lambda a, b: a * b)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, divisor: int) -> Interval:
+        if not divisor:
+            message = f"{self} // 0: expected a divisor other than zero"
+            raise IntervalError(message)
+        return self._combined(Interval(divisor, divisor), lambda a, b: a // b if isinstance(b, int) else a)
+
+    def min(self, other: IntervalLike) -> Interval:
+        """The range of the lesser of two values."""
+        return self._elementwise(other, min)
+
+    def max(self, other: IntervalLike) -> Interval:
+        """The range of the greater of two values."""
+        return self._elementwise(other, max)
+
+    def _elementwise(self, other: IntervalLike, choose: Callable[[End, End], End]) -> Interval:
+        mine, others = self.ends, Interval.of(other).ends
+        return Interval.from_range((choose(mine[0], others[0]), choose(mine[1], others[1])))
+
+    def _combined(self, other: IntervalLike, operation: Callable[[End, End], End]) -> Interval:
+        """The hull over the corners: right for operations that are monotone in each argument."""
+        other = Interval.of(other)
+        if self.is_empty or other.is_empty:
+            return EMPTY
+        corners = [operation(a, b) for a in self.ends for b in other.ends]
+        return Interval.from_range((min(corners), max(corners)))
+
+    # Comparisons of every pair of values.
+
+    def __gt__(self, other: IntervalLike) -> Ternary:
+        return self._compared(other, ">")
+
+    def __lt__(self, other: IntervalLike) -> Ternary:
+        return self._compared(other, "<")
+
+    def __ge__(self, other: IntervalLike) -> Ternary:
+        return self._compared(other, ">=")
+
+    def __le__(self, other: IntervalLike) -> Ternary:
+        return self._compared(other, "<=")
+
+    def eq(self, other: IntervalLike) -> Ternary:
+        """Whether every value here equals every value there."""
+        return self._compared(other, "==")
+
+    def ne(self, other: IntervalLike) -> Ternary:
+        """Whether every value here differs from every value there."""
+        return self._compared(other, "!=")
+
+    def _compared(self, other: IntervalLike, comparison: str) -> Ternary:
+        other = Interval.of(other)
+        always, never = _COMPARISONS[comparison]
+        if not (self.is_empty or other.is_empty):
+            if always(*self.ends, *other.ends):
+                return True
+            if never(*self.ends, *other.ends):
+                return False
+        return Unknown(f"{self} {comparison} {other}")
+
+    def __str__(self) -> str:
+        lower, upper = self.ends
+        return f"[{lower}, {upper}]"
+
+
+IntervalLike: TypeAlias = "Interval | tuple[int | None, int | None] | list[int | None] | int"
+
+EMPTY: Final = Interval(0, -1)
+
+# For each comparison: when it holds for all values, and when for none (l, u here; m, v there).
+_COMPARISONS: dict[str, tuple[Callable[[End, End, End, End], bool], Callable[[End, End, End, End], bool]]] = {
+    ">": (lambda l, u, m, v: l > v, lambda l, u, m, v: u <= m),
+    "<": (lambda l, u, m, v: u < m, lambda l, u, m, v: l >= v),
+    ">=": (lambda l, u, m, v: l >= v, lambda l, u, m, v: u < m),
+    "<=": (lambda l, u, m, v: u <= m, lambda l, u, m, v: l > v),
+    "==": (lambda l, u, m, v: l == u == m == v, lambda l, u, m, v: u < m or v < l),
+    "!=": (lambda l, u, m, v: u < m or v < l, lambda l, u, m, v: l == u == m == v),
+}
+
+
+class IntervalError(IndexingError, ValueError):
+    """An interval that cannot be made, or a question that it has no answer to."""
