@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from simplifier.form import Atom
 
+    from indexing.domain import Domain
     from indexing.map import IndexingMap
     from indexing.variable import Variable
 
@@ -56,24 +57,53 @@ def contains(indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime
 
 
 def points(indexing_map: IndexingMap) -> Iterator[Point]:
-    """Every point of the domain in order, the last variable fastest: ``(dims, ranges, runtime, results)``."""
+    """Every point of the domain in order, the last variable fastest: ``(dims, ranges, runtime, results)``.
+
+    Raises:
+        MapError: a variable is not bounded.
+    """
+    for chunk, columns in _chunks(indexing_map.domain):
+        found = _evaluated(indexing_map.forms, columns)
+        results = [[result] * len(chunk) if isinstance(result, int) else result.tolist() for result in found]
+        rows = zip(*results, strict=True) if results else [()] * len(chunk)
+        for point, row in zip(chunk, rows, strict=True):
+            yield (*_by_role(indexing_map, point), tuple(row))
+
+
+def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
+    """Whether the domain holds a point; ``None`` if none is among the first ``budget`` candidates."""
+    if domain.is_known_empty:
+        return False
+    if not domain.constraints:
+        return True
+    if any(variable.bounds.size is None for variable in domain):
+        return None
+    tried = 0
+    for chunk, _ in _chunks(domain, keep_empty=True):
+        if chunk:
+            return True
+        tried += _CHUNK
+        if tried >= budget and tried < prod(variable.bounds.size or 0 for variable in domain):
+            return None
+    return False
+
+
+def _chunks(domain: Domain, *, keep_empty: bool = False) -> Iterator[tuple[list[tuple[int, ...]], dict[str, Value]]]:
+    """The points of the domain, some thousands at a time, as rows and as columns by place."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    domain = indexing_map.domain
     steps = product(*(_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True)))
-    while chunk := list(islice(steps, _CHUNK)):
-        columns = np.array(chunk, dtype=object).reshape(len(chunk), len(domain.places)).T
-        values = dict(zip(domain.places, columns, strict=True))
-        keep = np.ones(len(chunk), dtype=bool)
-        found = _evaluated([form for form, _ in domain.constraints], values)
+    while rows := list(islice(steps, _CHUNK)):
+        table = np.array(rows, dtype=object).reshape(len(rows), len(domain.places))
+        keep = np.ones(len(rows), dtype=bool)
+        columns = dict(zip(domain.places, table.T, strict=True))
+        found = _evaluated([form for form, _ in domain.constraints], columns)
         for value, (_, interval) in zip(found, domain.constraints, strict=True):
             lower, upper = interval.ends
             keep &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
-        results = [np.broadcast_to(result, len(chunk))[keep].tolist() for result in _evaluated(indexing_map.forms, values)]
-        kept = [point for point, inside in zip(chunk, keep.tolist(), strict=True) if inside]
-        rows = zip(*results, strict=True) if results else [()] * len(kept)
-        for point, row in zip(kept, rows, strict=True):
-            yield (*_by_role(indexing_map, point), tuple(row))
+        if keep.any() or keep_empty:
+            chosen = [row for row, inside in zip(rows, keep.tolist(), strict=True) if inside]
+            yield chosen, {place: column[keep] for place, column in columns.items()}
 
 
 def _steps(variable: Variable, name: str) -> range:

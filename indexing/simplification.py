@@ -1,1 +1,221 @@
-"""The smallest form of a map: results, constraints and bounds together."""
+"""The smallest form of a map: bounds and constraints first, then results with the constraints as facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier import Interval
+from simplifier import form as forms
+from simplifier.cost import cost_of_form
+from simplifier.form import Form, Kind
+from simplifier.scope import Scope, scope_of
+from simplifier.simplification import range_of, simplified as simplified_form
+
+from indexing.domain import Domain
+from indexing.evaluation import has_point
+from indexing.map import IndexingMap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from indexing.domain import Constraint
+    from indexing.variable import Variable
+
+_ROUNDS: Final = 16
+"""Bounds and constraints sharpen each other at most this often; what is left is still right."""
+
+
+def simplified(indexing_map: IndexingMap) -> IndexingMap:
+    """The same relation with simplified bounds, constraints and results."""
+    domain = simplified_domain(indexing_map.domain)
+    if domain.is_known_empty:
+        return IndexingMap.from_forms(indexing_map.forms, domain)
+    scope = scope_with_facts(domain)
+    return IndexingMap.from_forms((simplified_form(scope, form) for form in indexing_map.forms), domain)
+
+
+def result_bounds(indexing_map: IndexingMap) -> tuple[Interval, ...]:
+    """An interval for each result that holds all its values."""
+    if indexing_map.is_known_empty:
+        return tuple(Interval(0, -1) for _ in indexing_map.forms)
+    scope = scope_with_facts(indexing_map.domain)
+    return tuple(range_of(scope, form) for form in indexing_map.forms)
+
+
+def scope_with_facts(domain: Domain) -> Scope:
+    """The scope in which the domain's bounds and constraints hold."""
+    return scope_of(tuple(domain.bounds.items()), domain.constraints)
+
+
+def _scope_of_bounds(domain: Domain) -> Scope:
+    return scope_of(tuple(domain.bounds.items()))
+
+
+# Domains.
+
+
+def simplified_domain(domain: Domain) -> Domain:
+    """The same points with sharper bounds, and only the constraints that bounds do not imply."""
+    for _ in range(_ROUNDS if domain.constraints else 0):
+        if domain.is_known_empty:
+            break
+        sharper = _reduced(_tightened(domain))
+        if sharper == domain:
+            break
+        domain = sharper
+    return domain
+
+
+def _tightened(domain: Domain) -> Domain:
+    """Bounds narrowed by what constraints leave to single variables."""
+    found = scope_with_facts(domain).bounds
+    narrowed = [(forms.variable(place), found[place]) for place in domain.places]
+    residues = (_residue_class(domain, constraint) for constraint in domain.constraints)
+    return domain.constrained([*narrowed, *(constraint for constraint in residues if constraint)])
+
+
+def _residue_class(domain: Domain, constraint: Constraint) -> Constraint | None:
+    """``v mod c`` in ``[r, r]`` moves the bounds of ``v`` to the next numbers congruent to ``r``."""
+    form, interval = constraint
+    atom = _single_atom(form)
+    if atom is None or atom.kind is not Kind.MOD or atom.divisor < 1 or not interval.is_point:
+        return None
+    place = atom.numerator.plus_constant(-atom.numerator.constant).single_variable()
+    if place is None or form.constant:
+        return None
+    lower, upper = domain.bounds[place].lower, domain.bounds[place].upper
+    residue = (interval.lower or 0) - atom.numerator.constant
+    if lower is not None:
+        lower += (residue - lower) % atom.divisor
+    if upper is not None:
+        upper -= (upper - residue) % atom.divisor
+    return forms.variable(place), Interval(lower, upper)
+
+
+def _single_atom(form: Form) -> forms.Atom | None:
+    if len(form.terms) != 1:
+        return None
+    ((atom, factor),) = form.terms.items()
+    return atom if factor == 1 else None
+
+
+def _reduced(domain: Domain) -> Domain:
+    """Constraints in normal shape, less those that the bounds imply."""
+    if domain.is_known_empty:
+        return domain
+    scope = _scope_of_bounds(domain)
+    unconstrained = Domain(domain.dims, domain.ranges, domain.runtime)
+    return unconstrained.constrained(_needed(scope, domain.constraints))
+
+
+def _needed(scope: Scope, constraints: Iterable[Constraint]) -> list[Constraint]:
+    needed: list[Constraint] = []
+    for constraint in constraints:
+        form, interval = _normal_constraint(scope, constraint)
+        values = range_of(scope, form)
+        if not interval.contains(values):
+            needed.append((form, interval.intersect(values)))
+    return needed
+
+
+def _normal_constraint(scope: Scope, constraint: Constraint) -> Constraint:
+    """Without constant, common factor and outer quotient; the sign that is cheaper to write."""
+    form, interval = constraint
+    form = scope.canonical(form)
+    while form.terms:
+        form, interval = _primitive(form, interval)
+        atom = _single_atom(form)
+        if atom is None or atom.kind is not Kind.FLOORDIV:
+            break
+        # floor(e / c) in [l, u] is e in [l*c, u*c + c - 1].
+        interval = interval * atom.divisor + Interval(0, atom.divisor - 1)
+        form = atom.numerator
+    spelled = [simplified_form(scope, side) for side in (form, -form)]
+    if _spelling_rank(spelled[1]) < _spelling_rank(spelled[0]):
+        spelled.reverse()
+        interval = -interval
+    constant = spelled[0].constant
+    return spelled[0].plus_constant(-constant), interval - constant
+
+
+def _primitive(form: Form, interval: Interval) -> Constraint:
+    """``k*e + c`` in ``[l, u]`` is ``e`` in ``[ceil((l-c)/k), floor((u-c)/k)]``, with a positive first coefficient."""
+    scale = forms.content(form)
+    if next(iter(form.terms.values())) < 0:
+        scale = -scale
+    shifted = interval - form.constant
+    if scale < 0:
+        shifted = -shifted
+    reduced = Form(0, {atom: value // scale for atom, value in form.terms.items()})
+    lower, upper = shifted.ends
+    return reduced, Interval.from_range((-(-lower // abs(scale)), upper // abs(scale)))
+
+
+def _spelling_rank(form: Form) -> tuple[int, int]:
+    bare = form.plus_constant(-form.constant)
+    return cost_of_form(bare), sum(factor < 0 for factor in bare.terms.values())
+
+
+# Variables that nothing depends on.
+
+
+def _by_role(
+    domain: Domain, change: Callable[[str, Variable], Variable | None]
+) -> tuple[tuple[Variable, ...], ...]:
+    """Dimensions, ranges and runtime variables, each changed, or left out where the change is ``None``."""
+    places = iter(domain.places)
+    roles = (domain.dims, domain.ranges, domain.runtime)
+    changed = [[change(next(places), variable) for variable in variables] for variables in roles]
+    return tuple(tuple(variable for variable in variables if variable) for variables in changed)
+
+
+def without_unused_symbols(indexing_map: IndexingMap) -> IndexingMap:
+    """The map less the symbols that :func:`unused_symbols` names; empty if their constraints have no solution."""
+    unused = unused_symbols(indexing_map)
+    if not unused:
+        return indexing_map
+    if has_point(_part(indexing_map.domain, unused)) is False:
+        return IndexingMap.from_forms(indexing_map.forms, indexing_map.domain.emptied())
+    return without(indexing_map, unused)
+
+
+def unused_symbols(indexing_map: IndexingMap) -> frozenset[str]:
+    """Places of the ranges and runtime variables that nothing depends on, such as ``{"s0", "rt1"}``.
+
+    A symbol is unused if no result uses it and every constraint on it is on such symbols alone. Where nobody can tell
+    soon whether these constraints have a solution, their symbols count as used.
+    """
+    domain = indexing_map.domain
+    free = set(domain.places[len(domain.dims) :]) - set(forms.variables_of(indexing_map.forms))
+    groups = [set(forms.variables_of((form,))) for form, _ in domain.constraints]
+    while bound := {place for group in groups if not group <= free for place in group & free}:
+        free -= bound
+    unused = frozenset(free)
+    if unused and has_point(_part(domain, unused)) is None:
+        return unused - {place for group in groups for place in group}
+    return unused
+
+
+def _part(domain: Domain, places: frozenset[str]) -> Domain:
+    """The domain of some variables, with the constraints on them alone; the others are held at one value."""
+    fixed = Interval(0, 0)
+    roles = _by_role(domain, lambda place, variable: variable if place in places else variable.within(fixed))
+    kept = [
+        (form, interval) for form, interval in domain.constraints if places.issuperset(forms.variables_of((form,)))
+    ]
+    return Domain(*roles, tuple(kept))
+
+
+def without(indexing_map: IndexingMap, places: frozenset[str]) -> IndexingMap:
+    """The map less the ranges and runtime variables at these places, which nothing else depends on."""
+    domain = indexing_map.domain
+    roles = _by_role(domain, lambda place, variable: None if place in places else variable)
+    left = [place for place in domain.places if place not in places]
+    moved = Domain(*roles)
+    renumbering = {
+        old: forms.variable(new) for old, new in zip(left, moved.places, strict=True) if old != new
+    }
+    kept = [(form, interval) for form, interval in domain.constraints if places.isdisjoint(forms.variables_of((form,)))]
+    renumbered = forms.substitute([form for form, _ in kept], renumbering)
+    constraints = zip(renumbered, (interval for _, interval in kept), strict=True)
+    return IndexingMap.from_forms(forms.substitute(indexing_map.forms, renumbering), moved.constrained(constraints))

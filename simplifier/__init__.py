@@ -4,8 +4,10 @@ from simplifier.convert import ConversionError
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
 from simplifier.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.interval import Interval, IntervalError
+from simplifier.simplification import BoundsError, bounds_of, cost, format_expr, parse_expr, simplify
 
 __all__ = [
+    "BoundsError",
     "CeilDiv",
     "ConversionError",
     "FloorDiv",
@@ -18,5 +20,10 @@ __all__ = [
     "Span",
     "TextError",
     "UndecidedError",
+    "bounds_of",
+    "cost",
+    "format_expr",
+    "parse_expr",
+    "simplify",
     "symbol",
 ]

@@ -13,6 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
+from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -426,6 +427,11 @@ def postorder(forms: Iterable[Form]) -> list[Atom]:
 def variables_of(forms: Iterable[Form]) -> Iterator[str]:
     """Names of the variables that occur, each once."""
     return (atom.name for atom in postorder(forms) if atom.kind is Kind.VARIABLE)
+
+
+def content(form: Form) -> int:
+    """The greatest common divisor of the coefficients; 0 for a constant."""
+    return gcd(*form.terms.values())
 
 
 def combine(form: Form, values: Mapping[Atom, Form]) -> Form:

@@ -1,0 +1,97 @@
+"""The element types of XLA: their names, widths and kinds, in one table."""
+
+from __future__ import annotations
+
+import enum
+from typing import Self
+
+from simplifier.interval import Interval
+
+
+class Kind(enum.Enum):
+    """What the elements of a type are."""
+
+    BOOLEAN = "boolean"
+    SIGNED = "signed integer"
+    UNSIGNED = "unsigned integer"
+    FLOAT = "floating point number"
+    COMPLEX = "complex number"
+    CONTAINER = "container of shapes"
+    """The types of shapes that have no elements of their own: tuples and buffers."""
+    HANDLE = "handle"
+    """Tokens and opaque values, which have neither elements nor a size."""
+
+
+class ElementType(enum.StrEnum):
+    """What one element of a shape is; its value is XLA's name for it.
+
+    ``bits`` is the width of a value; in memory an element fills whole bytes, unless the layout packs it.
+
+    >>> ElementType.BF16, str(ElementType("bf16")), ElementType.BF16.bits, ElementType.BF16.kind
+    (<ElementType.BF16: 'bf16'>, 'bf16', 16, <Kind.FLOAT: 'floating point number'>)
+    >>> ElementType.S4.value_range, ElementType.S4.bytes
+    (Interval(lower=-8, upper=7), 1)
+    """
+
+    bits: int
+    kind: Kind
+
+    def __new__(cls, name: str, bits: int, kind: Kind) -> Self:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.bits = bits
+        member.kind = kind
+        return member
+
+    PRED = "pred", 1, Kind.BOOLEAN
+    S1 = "s1", 1, Kind.SIGNED
+    S2 = "s2", 2, Kind.SIGNED
+    S4 = "s4", 4, Kind.SIGNED
+    S8 = "s8", 8, Kind.SIGNED
+    S16 = "s16", 16, Kind.SIGNED
+    S32 = "s32", 32, Kind.SIGNED
+    S64 = "s64", 64, Kind.SIGNED
+    U1 = "u1", 1, Kind.UNSIGNED
+    U2 = "u2", 2, Kind.UNSIGNED
+    U4 = "u4", 4, Kind.UNSIGNED
+    U8 = "u8", 8, Kind.UNSIGNED
+    U16 = "u16", 16, Kind.UNSIGNED
+    U32 = "u32", 32, Kind.UNSIGNED
+    U64 = "u64", 64, Kind.UNSIGNED
+    F4E2M1FN = "f4e2m1fn", 4, Kind.FLOAT
+    F8E3M4 = "f8e3m4", 8, Kind.FLOAT
+    F8E4M3 = "f8e4m3", 8, Kind.FLOAT
+    F8E4M3FN = "f8e4m3fn", 8, Kind.FLOAT
+    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 8, Kind.FLOAT
+    F8E4M3FNUZ = "f8e4m3fnuz", 8, Kind.FLOAT
+    F8E5M2 = "f8e5m2", 8, Kind.FLOAT
+    F8E5M2FNUZ = "f8e5m2fnuz", 8, Kind.FLOAT
+    F8E8M0FNU = "f8e8m0fnu", 8, Kind.FLOAT
+    F16 = "f16", 16, Kind.FLOAT
+    BF16 = "bf16", 16, Kind.FLOAT
+    F32 = "f32", 32, Kind.FLOAT
+    F64 = "f64", 64, Kind.FLOAT
+    C64 = "c64", 64, Kind.COMPLEX
+    C128 = "c128", 128, Kind.COMPLEX
+    TUPLE = "tuple", 0, Kind.CONTAINER
+    BUFFER = "b", 0, Kind.CONTAINER
+    TOKEN = "token", 0, Kind.HANDLE
+    OPAQUE = "opaque", 0, Kind.HANDLE
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that one element fills when it is not packed."""
+        return -(-self.bits // 8)
+
+    @property
+    def value_range(self) -> Interval:
+        """The integers that an element can be; unbounded for types that are no integers."""
+        if self.kind is Kind.SIGNED:
+            return Interval(-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1)
+        if self.kind in {Kind.UNSIGNED, Kind.BOOLEAN}:
+            return Interval(0, (1 << self.bits) - 1)
+        return Interval(None, None)
+
+
+ARRAY_TYPES = tuple(t for t in ElementType if t.kind not in {Kind.CONTAINER, Kind.HANDLE})
+"""The types that an array can have."""

@@ -1,0 +1,201 @@
+"""How the elements of an array lie in memory: :class:`Layout`, as XLA describes it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from indexing.layout.errors import ShapeError
+
+if TYPE_CHECKING:
+    from indexing.layout.element_type import ElementType
+    from indexing.layout.shape import Shape
+
+COMBINE_DIMENSION = -(1 << 63)
+"""The tile size written ``*``: the dimension is combined with the next more minor one before tiling."""
+
+
+class LevelKind(enum.Enum):
+    """How one dimension of a sparse array is stored."""
+
+    DENSE = "D"
+    COMPRESSED = "C"
+    SINGLETON = "S"
+    LOOSE_COMPRESSED = "H"
+
+
+@dataclass(frozen=True, slots=True)
+class LevelType:
+    """How one dimension is stored, and whether its coordinates are unique and in order.
+
+    >>> print(LevelType(LevelKind.COMPRESSED, unique=False, ordered=False))
+    C+~
+    """
+
+    kind: LevelKind = LevelKind.DENSE
+    unique: bool = True
+    ordered: bool = True
+
+    def __str__(self) -> str:
+        return self.kind.value + "+" * (not self.unique) + "~" * (not self.ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitConfig:
+    """Where a dimension is cut into pieces that lie in different memories: before each of ``indices``."""
+
+    dimension: int
+    indices: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"({self.dimension}:{_list(self.indices)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The order of the elements of an array in memory, their tiles, packing and memory space.
+
+    ``minor_to_major`` lists the dimensions from the one whose index changes fastest. Each of ``tiles`` cuts the
+    most minor dimensions of what the tiles before it leave; :data:`COMBINE_DIMENSION` stands for ``*``.
+    ``element_size_in_bits`` is 0 when elements fill whole bytes.
+
+    Raises:
+        ShapeError: a dimension is negative or listed twice, or a size is out of its range. Whether a layout fits
+            the rank of a shape is checked by :class:`~indexing.layout.shape.Shape`.
+
+    Source: XLA, ``xla/layout.h``; the letters are those of its text.
+
+    >>> print(Layout((1, 0), tiles=((8, 128), (2, 1)), memory_space=1))
+    {1,0:T(8,128)(2,1)S(1)}
+    """
+
+    minor_to_major: tuple[int, ...]
+    tiles: tuple[tuple[int, ...], ...] = ()
+    memory_space: int = 0
+    tail_padding_alignment_in_elements: int = 1
+    element_size_in_bits: int = 0
+    dim_level_types: tuple[LevelType, ...] = ()
+    index_primitive_type: ElementType | None = None
+    pointer_primitive_type: ElementType | None = None
+    split_configs: tuple[SplitConfig, ...] = ()
+    physical_shape: Shape | None = None
+    dynamic_shape_metadata_prefix_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        if any(dimension < 0 for dimension in self.minor_to_major):
+            raise ShapeError(f"minor_to_major {_braces(self.minor_to_major)} has a negative dimension")
+        if len(set(self.minor_to_major)) != len(self.minor_to_major):
+            raise ShapeError(f"minor_to_major {_braces(self.minor_to_major)} lists a dimension twice")
+        for name, smallest in _SMALLEST.items():
+            if getattr(self, name) < smallest:
+                raise ShapeError(f"{name} is {getattr(self, name)}; expected at least {smallest}")
+
+    @classmethod
+    def default(cls, rank: int) -> Layout:
+        """The order of an array that says nothing: the last dimension is the most minor one.
+
+        >>> print(Layout.default(3))
+        {2,1,0}
+        """
+        return _default(rank)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether a dimension is not stored densely."""
+        return any(level.kind is not LevelKind.DENSE for level in self.dim_level_types)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the layout says no more than no layout at all."""
+        return self == _default(len(self.minor_to_major))
+
+    def check_fits(self, rank: int) -> None:
+        """Raise a :class:`ShapeError` unless an array of ``rank`` dimensions can have this layout."""
+        size = len(self.minor_to_major)
+        if size != rank:
+            raise ShapeError(f"the shape has {rank} dimensions, but the layout {self} orders {size}")
+        if any(dimension >= rank for dimension in self.minor_to_major):
+            raise ShapeError(f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}")
+        if any(size <= 0 and size != COMBINE_DIMENSION for tile in self.tiles for size in tile):
+            raise ShapeError(f"the layout {self} has a tile without elements")
+        if any(config.dimension >= rank for config in self.split_configs):
+            raise ShapeError(f"the layout {self} splits a dimension that the shape does not have")
+        self._check_levels(rank)
+
+    def _check_levels(self, rank: int) -> None:
+        if self.dim_level_types and len(self.dim_level_types) != rank:
+            levels = len(self.dim_level_types)
+            raise ShapeError(f"the shape has {rank} dimensions, but the layout {self} has {levels} level types")
+        if self.is_sparse and self.tiles:
+            raise ShapeError(f"the layout {self} has tiles, but is for a sparse array")
+        if self.physical_shape is not None and not self.is_sparse:
+            raise ShapeError(f"the layout {self} has a physical shape, but is not for a sparse array")
+
+    def __str__(self) -> str:
+        order, fields = _list(self.minor_to_major), "".join(self._fields())
+        return f"{{{order}:{fields}}}" if fields else f"{{{order}}}"
+
+    def _fields(self) -> list[str]:
+        default = _default(len(self.minor_to_major))
+        values = ((letter, getattr(self, name), getattr(default, name), write) for letter, name, write in _WRITTEN)
+        return [letter + write(value) for letter, value, standard, write in values if value != standard]
+
+
+@cache
+def _default(rank: int) -> Layout:
+    return Layout(tuple(range(rank - 1, -1, -1)))
+
+
+def _list(values: Sequence[object]) -> str:
+    return ",".join(map(str, values))
+
+
+def _braces(values: Sequence[object]) -> str:
+    return f"{{{_list(values)}}}"
+
+
+def _parenthesised(value: object) -> str:
+    return f"({value})"
+
+
+def _write_levels(levels: tuple[LevelType, ...]) -> str:
+    return f"({_list(levels)})"
+
+
+def _write_tiles(tiles: tuple[tuple[int, ...], ...]) -> str:
+    return "".join(f"({_list([_tile_size(size) for size in tile])})" for tile in tiles)
+
+
+def _tile_size(size: int) -> str:
+    if size == COMBINE_DIMENSION:
+        return "*"
+    return str(size) if size >= 0 else f"Invalid value {size}"
+
+
+def _write_splits(configs: tuple[SplitConfig, ...]) -> str:
+    return "".join(map(str, configs))
+
+
+_SMALLEST = {
+    "memory_space": 0,
+    "tail_padding_alignment_in_elements": 1,
+    "element_size_in_bits": 0,
+    "dynamic_shape_metadata_prefix_bytes": 0,
+}
+
+_WRITTEN: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("D", "dim_level_types", _write_levels),
+    ("T", "tiles", _write_tiles),
+    ("L", "tail_padding_alignment_in_elements", _parenthesised),
+    ("#", "index_primitive_type", _parenthesised),
+    ("*", "pointer_primitive_type", _parenthesised),
+    ("E", "element_size_in_bits", _parenthesised),
+    ("S", "memory_space", _parenthesised),
+    ("SC", "split_configs", _write_splits),
+    ("P", "physical_shape", _parenthesised),
+    ("M", "dynamic_shape_metadata_prefix_bytes", _parenthesised),
+)
+"""Letter, field and writer of what follows the colon, in the order of the text."""

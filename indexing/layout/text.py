@@ -1,0 +1,263 @@
+"""Shapes and layouts from text, as XLA writes them: ``(bf16[8,<=128]{1,0:T(8,128)(2,1)S(1)}, token[])``.
+
+:func:`read_shape` reads a shape at any place of a longer text, which is how the reader for HLO uses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from indexing.layout.element_type import ARRAY_TYPES, ElementType
+from indexing.layout.errors import ShapeError
+from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
+from indexing.layout.shape import UNBOUNDED_SIZE, Shape
+from simplifier.errors import Span, TextError
+
+_T = TypeVar("_T")
+
+DEEPEST_NESTING = 100
+"""Shapes in shapes are read down to this depth."""
+
+BLANK = r"(?:\s++|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
+"""Regular expression of what stands between words: blanks and comments, or nothing."""
+
+SHAPE_TYPES = {str(t): t for t in (*ARRAY_TYPES, ElementType.TOKEN, ElementType.OPAQUE)}
+"""The types that are written with brackets."""
+
+_PLAIN = re.compile(r"[a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?(?![\s/]*\{[\s/]*[\d:])")
+"""An array without comments and nested braces, and no layout that is still to come: what most shapes look like."""
+
+_WORD = re.compile(BLANK + r"(\d+|[A-Za-z]\w*|<=|\S|\Z)", re.ASCII)
+
+
+def parse_shape(text: str) -> Shape:
+    """The shape that the whole of ``text`` writes.
+
+    Raises:
+        TextError: the text is no shape, or one that makes no sense.
+
+    >>> parse_shape("f32[2,3]{0,0}")
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:1: minor_to_major {0,0} lists a dimension twice
+    f32[2,3]{0,0}
+    ^^^^^^^^^^^^^
+    """
+    shape, stop = read_shape(text, 0)
+    reader = _Reader(text, stop)
+    if reader.peek():
+        raise reader.expected("the end of the shape")
+    return shape
+
+
+def read_shape(source: str, start: int) -> tuple[Shape, int]:
+    """The shape that begins at ``source[start]``, blanks allowed before it, and the place after it.
+
+    Raises:
+        TextError: with its place in ``source``.
+    """
+    plain = _PLAIN.match(source, start)
+    shape = _shape_of(plain[0]) if plain else None
+    if plain and shape:
+        return shape, plain.end()
+    reader = _Reader(source, start)
+    return reader.shape(), reader.position
+
+
+@lru_cache(maxsize=1 << 14)
+def _shape_of(text: str) -> Shape | None:
+    """A plain shape; ``None`` if it is wrong, to be read again where it stands, for the place in the message."""
+    try:
+        return _Reader(text, 0).shape()
+    except TextError:
+        return None
+
+
+class _Reader:
+    """Reads one word after another; one method for each rule of the grammar."""
+
+    def __init__(self, source: str, position: int) -> None:
+        self.source = source
+        self.position = position
+        self.depth = 0
+
+    def peek(self) -> str:
+        """The next word, or an empty text at the end."""
+        return self._next()[1]
+
+    def _next(self) -> re.Match[str]:
+        match = _WORD.match(self.source, self.position)
+        if match is None:
+            raise TextError("a comment is not closed", Span(self.source, self.position, self.position + 2))
+        return match
+
+    def accept(self, word: str) -> bool:
+        match = self._next()
+        if match[1] != word:
+            return False
+        self.position = match.end()
+        return True
+
+    def expect(self, word: str) -> None:
+        if not self.accept(word):
+            raise self.expected(f"'{word}'")
+
+    def expected(self, what: str) -> TextError:
+        match = self._next()
+        seen = f"'{match[1]}'" if match[1] else "the end of the text"
+        return TextError(f"expected {what}, but there is {seen}", Span(self.source, *match.span(1)))
+
+    def word(self, pattern: Callable[[str], bool], what: str) -> str:
+        match = self._next()
+        if not pattern(match[1]):
+            raise self.expected(what)
+        self.position = match.end()
+        return match[1]
+
+    def integer(self) -> int:
+        start = self._next().start(1)
+        digits = self.word(str.isdecimal, "a number")
+        if len(digits.lstrip("0")) > _MOST_DIGITS:
+            shown = digits if len(digits) <= _LONGEST_SHOWN else digits[:_LONGEST_SHOWN] + "..."
+            raise TextError(f"{shown} does not fit in 64 bits", Span(self.source, start, self.position))
+        return int(digits)
+
+    def listed(self, read: Callable[[], _T], close: str) -> tuple[_T, ...]:
+        """One or more items with commas between them, up to ``close``."""
+        items = [read()]
+        while self.accept(","):
+            items.append(read())
+        self.expect(close)
+        return tuple(items)
+
+    def shape(self) -> Shape:
+        match = self._next()
+        if self.depth == DEEPEST_NESTING:
+            raise TextError(f"shapes are nested more than {DEEPEST_NESTING} deep", Span(self.source, *match.span(1)))
+        read = {"(": self.tuple_shape, "b": self.buffer}.get(match[1], self.array)
+        self.depth += 1
+        try:
+            return read()
+        except ShapeError as error:
+            raise TextError(str(error), Span(self.source, match.start(1), self.position)) from None
+        finally:
+            self.depth -= 1
+
+    def tuple_shape(self) -> Shape:
+        self.expect("(")
+        return Shape.of_tuple(() if self.accept(")") else self.listed(self.shape, ")"))
+
+    def buffer(self) -> Shape:
+        self.expect("b")
+        self.expect("(")
+        inner = self.array()
+        self.expect(")")
+        return Shape(ElementType.BUFFER, elements=(inner,))
+
+    def array(self) -> Shape:
+        element_type = SHAPE_TYPES[self.word(SHAPE_TYPES.__contains__, "a shape")]
+        self.expect("[")
+        sizes = () if self.accept("]") else self.listed(self.size, "]")
+        layout = self.layout() if _LAYOUT_STARTS.match(self.source, self.position) else None
+        dimensions = tuple(size for size, _ in sizes)
+        return Shape(element_type, dimensions, layout, tuple(dynamic for _, dynamic in sizes))
+
+    def size(self) -> tuple[int, bool]:
+        """The size of a dimension, and whether it is an upper bound only."""
+        if self.accept("?"):
+            return UNBOUNDED_SIZE, True
+        dynamic = self.accept("<=")
+        return self.integer(), dynamic
+
+    def layout(self) -> Layout:
+        self.expect("{")
+        order = () if self.peek() in {":", "}"} else self._integers()
+        fields = self._fields() if self.accept(":") else {}
+        self.expect("}")
+        return replace(Layout(order), **fields) if fields else Layout(order)
+
+    def _integers(self) -> tuple[int, ...]:
+        numbers = [self.integer()]
+        while self.accept(","):
+            numbers.append(self.integer())
+        return tuple(numbers)
+
+    def _fields(self) -> dict[str, Any]:
+        fields = {name: read(self) for letter, name, read in _FIELDS if self.accept(letter)}
+        if self.peek() != "}":
+            raise self.expected(f"'}}' or one of {' '.join(letter for letter, _, _ in _FIELDS)} in this order")
+        return fields
+
+    def number_field(self) -> int:
+        self.expect("(")
+        number = self.integer()
+        self.expect(")")
+        return number
+
+    def type_field(self) -> ElementType:
+        self.expect("(")
+        element_type = SHAPE_TYPES[self.word(SHAPE_TYPES.__contains__, "an element type")]
+        self.expect(")")
+        return element_type
+
+    def shape_field(self) -> Shape:
+        self.expect("(")
+        shape = self.shape()
+        self.expect(")")
+        return shape
+
+    def levels(self) -> tuple[LevelType, ...]:
+        self.expect("(")
+        return self.listed(self.level, ")")
+
+    def level(self) -> LevelType:
+        kind = LevelKind(self.word(_LEVELS.__contains__, "a level type D, C, S or H"))
+        unique = not self.accept("+")
+        return LevelType(kind, unique, ordered=not self.accept("~"))
+
+    def tiles(self) -> tuple[tuple[int, ...], ...]:
+        return self._groups(lambda: self.listed(self.tile_size, ")"))
+
+    def tile_size(self) -> int:
+        return COMBINE_DIMENSION if self.accept("*") else self.integer()
+
+    def split_configs(self) -> tuple[SplitConfig, ...]:
+        return self._groups(self.split_config)
+
+    def split_config(self) -> SplitConfig:
+        dimension = self.integer()
+        self.expect(":")
+        return SplitConfig(dimension, self.listed(self.integer, ")"))
+
+    def _groups(self, read: Callable[[], _T]) -> tuple[_T, ...]:
+        """One or more items, each after its own opening parenthesis."""
+        self.expect("(")
+        groups = [read()]
+        while self.accept("("):
+            groups.append(read())
+        return tuple(groups)
+
+
+_MOST_DIGITS = 19
+_LONGEST_SHOWN = 40
+
+_LEVELS = {kind.value for kind in LevelKind}
+
+_LAYOUT_STARTS = re.compile(BLANK + r"\{" + BLANK + r"[\d:]")
+
+_FIELDS: tuple[tuple[str, str, Callable[[_Reader], Any]], ...] = (
+    ("D", "dim_level_types", _Reader.levels),
+    ("T", "tiles", _Reader.tiles),
+    ("L", "tail_padding_alignment_in_elements", _Reader.number_field),
+    ("#", "index_primitive_type", _Reader.type_field),
+    ("*", "pointer_primitive_type", _Reader.type_field),
+    ("E", "element_size_in_bits", _Reader.number_field),
+    ("S", "memory_space", _Reader.number_field),
+    ("SC", "split_configs", _Reader.split_configs),
+    ("P", "physical_shape", _Reader.shape_field),
+    ("M", "dynamic_shape_metadata_prefix_bytes", _Reader.number_field),
+)
+"""Letter, field and reader of what may follow the colon, in the order of the text."""

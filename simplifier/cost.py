@@ -1,0 +1,54 @@
+"""What a spelling costs a reader: ``+ - *`` 1 each; ``floordiv mod ceildiv`` and each further operand of ``min max`` 3.
+
+Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
+``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier.form import Atom, Form, Kind, postorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OPERATOR: Final = 1
+DIVISION: Final = 3
+
+
+def cost_of_sum(form: Form, cost_of: Callable[[Atom], int]) -> int:
+    """The cost of a form when its atoms cost what ``cost_of`` says."""
+    count = len(form.terms) + (form.constant != 0)
+    if not count:
+        return 0
+    cost = (count - 1) * OPERATOR
+    is_positive = form.constant > 0
+    multipliers: set[int] = set()
+    for atom, factor in form.terms.items():
+        cost += cost_of(atom)
+        if factor > 0:
+            is_positive = True
+        if factor not in (1, -1):
+            multipliers.add(abs(factor))
+    if not is_positive and not (count == 1 and (form.constant or multipliers)):
+        cost += OPERATOR
+    return cost + len(multipliers) * OPERATOR
+
+
+def cost_of_atom(atom: Atom, cost_of: Callable[[Form], int]) -> int:
+    """The cost of an atom when the forms inside it cost what ``cost_of`` says."""
+    inner = sum(cost_of(argument) for argument in atom.arguments)
+    if atom.kind in (Kind.MIN, Kind.MAX):
+        return DIVISION * (len(atom.arguments) - 1) + inner
+    if atom.kind is Kind.PRODUCT:
+        return OPERATOR * (len(atom.arguments) - 1) + inner
+    return (DIVISION if atom.arguments else 0) + inner
+
+
+def cost_of_form(form: Form) -> int:
+    """The cost of a form as it stands."""
+    costs: dict[Atom, int] = {}
+    for atom in postorder((form,)):
+        costs[atom] = cost_of_atom(atom, lambda argument: cost_of_sum(argument, costs.__getitem__))
+    return cost_of_sum(form, costs.__getitem__)

@@ -1,0 +1,159 @@
+"""Between which values a form lies: the tightest of several readings, each sound on its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier.form import Atom, Form, Kind, collected
+from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simplifier.scope import Scope
+
+READINGS: Final = 3
+"""How often a reading may ask for the range of a smaller form."""
+
+
+def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
+    """Lowest and highest value of a canonical form, as far as the readings see."""
+    ends = _term_by_term(scope, form)
+    if len(form.terms) > 1 or (form.constant and scope.facts):
+        for reading in _readings(scope, form, ends, depth):
+            ends = (max(ends[0], reading[0]), min(ends[1], reading[1]))
+    return ends
+
+
+def _term_by_term(scope: Scope, form: Form) -> Range:
+    """Interval arithmetic; exact where the atoms are independent."""
+    lower: End = form.constant
+    upper: End = form.constant
+    ranges = scope.ranges
+    for atom, factor in form.terms.items():
+        low, high = ranges[atom]
+        if factor < 0:
+            low, high = high, low
+        lower = lower + factor * low
+        upper = upper + factor * high
+    return lower, upper
+
+
+def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Range]:
+    if not depth:
+        return
+    kinds = {atom.kind for atom in form.terms}
+    if Kind.FLOORDIV in kinds:
+        yield _by_digits(scope, form)
+        if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
+            yield from _without_rounding(scope, form, depth)
+    if Kind.MAX in kinds:
+        yield _by_branches(scope, form, depth)
+    if Kind.PRODUCT in kinds:
+        yield from _by_common_factor(scope, form, depth)
+    for fact in scope.facts_about(form):
+        yield fact.range_within(scope, form, depth)
+
+
+def _by_digits(scope: Scope, form: Form) -> Range:
+    """``m*x - m*c*floor(x/c)`` is ``m`` times a digit."""
+    lower: End
+    upper: End
+    lower = upper = (view := scope.view(form)).constant
+    for unit in view.units:
+        low, high = (unit.lower, unit.upper) if unit.weight > 0 else (unit.upper, unit.lower)
+        lower = lower + unit.weight * low
+        upper = upper + unit.weight * high
+    return lower, upper
+
+
+def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+    """``floor(N/c)`` is ``(N - r)/c`` with ``r`` in ``[0, c-1]``.
+
+    Worth a look where the atoms of ``N`` occur in the form, or a fact speaks of the sum.
+    """
+    for atom, factor in form.terms.items():
+        divisor = atom.divisor
+        if atom.kind is not Kind.FLOORDIV or not factor % divisor:
+            continue
+        exact = form.without(atom).times(divisor).plus(atom.numerator, factor)
+        if scope.facts_about(exact) or all(inner in form.terms for inner in atom.numerator.terms):
+            lower, upper = range_of(scope, exact, depth - 1)
+            if factor > 0:
+                lower = lower - factor * (divisor - 1)
+            else:
+                upper = upper - factor * (divisor - 1)
+            yield -(-lower // divisor), upper // divisor
+
+
+def _by_branches(scope: Scope, form: Form, depth: int) -> Range:
+    """``T + k*max(A, B)`` is the greater of ``T + k*A`` and ``T + k*B`` for positive ``k``, else the lesser."""
+    chosen = next(atom for atom in form.terms if atom.kind is Kind.MAX)
+    factor = form.terms[chosen]
+    rest = form.without(chosen)
+    branches = [range_of(scope, rest.plus(argument, factor), depth - 1) for argument in chosen.arguments]
+    choose = max if factor > 0 else min
+    return choose(branch[0] for branch in branches), choose(branch[1] for branch in branches)
+
+
+def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+    """A factor of every term multiplies the range of what is left."""
+    if form.constant:
+        return
+    first = next(atom for atom in form.terms if atom.kind is Kind.PRODUCT)
+    for factor in factors(first):
+        if all(factor in factors(atom) for atom in form.terms):
+            rest = range_of(scope, cofactor(scope, form, factor), depth - 1)
+            yield product_range(scope.ranges[factor], rest)
+            return
+
+
+def factors(atom: Atom) -> tuple[Atom, ...]:
+    """The atoms that a monomial multiplies."""
+    if atom.kind is not Kind.PRODUCT:
+        return (atom,)
+    return tuple(next(iter(argument.terms)) for argument in atom.arguments)
+
+
+def cofactor(scope: Scope, form: Form, factor: Atom) -> Form:
+    """What is left of a form all of whose terms have the factor."""
+    constant = 0
+    terms: dict[Atom, int] = {}
+    for atom, value in form.terms.items():
+        left = list(factors(atom))
+        left.remove(factor)
+        if left:
+            terms[scope.monomial(left)] = value
+        else:
+            constant = value
+    return collected(constant, terms)
+
+
+def product_range(left: Range, right: Range) -> Range:
+    """The range of a product."""
+    corners = [a * b for a in left for b in right]
+    return min(corners), max(corners)
+
+
+def monomial_range(scope: Scope, atoms: Iterable[Atom]) -> Range:
+    """The range of a product of atoms; a power by its parity."""
+    exponents: dict[Atom, int] = {}
+    for atom in atoms:
+        exponents[atom] = exponents.get(atom, 0) + 1
+    ends: Range = (1, 1)
+    for atom, exponent in exponents.items():
+        ends = product_range(ends, _power_range(scope.ranges[atom], exponent))
+    return ends
+
+
+def _power_range(ends: Range, exponent: int) -> Range:
+    low, high = (_power(end, exponent) for end in ends)
+    if exponent % 2 or ends[0] >= 0:
+        return low, high
+    return (high, low) if ends[1] <= 0 else (0, max(low, high))
+
+
+def _power(end: End, exponent: int) -> End:
+    if isinstance(end, Infinity):
+        return INFINITY if end.sign > 0 or exponent % 2 == 0 else NEGATIVE_INFINITY
+    return end**exponent

@@ -1,0 +1,200 @@
+"""One problem: bounds of variables, facts about forms, and the memory of everything found out under them.
+
+A scope turns forms into canonical ones. Canonical forms hold only variables, quotients, ``max(0, ...)``, products and
+foreign terms: ``x mod c`` is ``x - c*floor(x/c)``, and a minimum is a negated maximum, so that everything linear in
+quotients cancels without a law. Each law looks only at canonical forms, bounds and facts, never at what happens to be
+remembered; so results do not depend on what was asked before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simplifier import digits, facts, ranges
+from simplifier.form import (
+    ONE,
+    Atom,
+    Form,
+    Kind,
+    atom_of,
+    combine,
+    constant,
+    floordiv_atom,
+    postorder,
+)
+from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
+from simplifier.laws import extrema, floor, symbolic
+
+if TYPE_CHECKING:
+    from simplifier.digits import View
+    from simplifier.facts import Fact
+    from simplifier.form import Key
+    from simplifier.interval import Interval
+
+UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
+
+Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
+"""Bounds of variables by name, sorted by name; who is not there is unbounded."""
+
+Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
+
+_REMEMBERED_SCOPES: Final = 512
+
+
+class Scope:
+    """Canonical forms and their ranges under one set of bounds and facts.
+
+    Use :func:`scope_of`, which gives the same scope for the same problem.
+    """
+
+    def __init__(self, bounds: Bounds, constraints: Constraints = ()) -> None:
+        self.bounds = dict(bounds)
+        self.ranges: dict[Atom, Range] = {}
+        """Ranges of all atoms that occur in canonical forms of this scope."""
+        self.facts: tuple[Fact, ...] = ()
+        self.costs: dict[Atom, int] = {}
+        """What it costs to write atoms."""
+        self.spellings: dict[Key, Form] = {}
+        """The cheapest spellings that :mod:`simplifier.writing` found, by canonical form."""
+        self.simplified: dict[Key, Form] = {}
+        """What forms came to in the end."""
+        self._canonical: dict[Atom, Form] = {}
+        self._quotients: dict[tuple[Key, int], Form] = {}
+        self._views: dict[Key, View] = {}
+        if constraints:
+            self._learn(bounds, constraints)
+
+    def _learn(self, bounds: Bounds, constraints: Constraints) -> None:
+        """Facts are canonical without facts; then bounds and facts sharpen each other."""
+        plain = scope_of(bounds)
+        found = [facts.Fact.of(plain.canonical(form), interval.ends) for form, interval in constraints]
+        self.facts = tuple(fact for fact in found if fact is not None)
+        self.bounds = facts.tightened(plain, self.facts)
+
+    # Canonical forms.
+
+    def canonical(self, form: Form) -> Form:
+        """The canonical form that is equal on the domain."""
+        known = self._canonical
+        for atom in postorder((form,)):
+            if atom not in known:
+                arguments = tuple(combine(argument, known) for argument in atom.arguments)
+                known[atom] = _MEANINGS[atom.kind](self, atom, arguments)
+        return combine(form, known)
+
+    def variable(self, atom: Atom) -> Form:
+        """A variable, or its only value."""
+        interval = self.bounds.get(atom.name)
+        ends = UNBOUNDED if interval is None else interval.ends
+        if isinstance(ends[0], int) and ends[0] == ends[1]:
+            return constant(ends[0])
+        return self.remember(atom, ends)
+
+    def remember(self, atom: Atom, ends: Range) -> Form:
+        """The form of an atom whose range is known from now on."""
+        if atom not in self.ranges:
+            for fact in self.facts:
+                if fact.lead is atom and len(fact.form.terms) == 1:
+                    ends = max(ends[0], fact.ends[0]), min(ends[1], fact.ends[1])
+            self.ranges[atom] = ends
+        return Form(0, {atom: 1})
+
+    def view(self, form: Form) -> View:
+        """The digits of a canonical form."""
+        view = self._views.get(form.key)
+        if view is None:
+            view = self._views[form.key] = digits.digit_view(self, form)
+        return view
+
+    def range_of(self, form: Form, depth: int = ranges.READINGS) -> Range:
+        """Lowest and highest value of a canonical form, as far as seen."""
+        return ranges.range_of(self, form, depth)
+
+    def facts_about(self, form: Form) -> Iterable[Fact]:
+        """Facts whose form is contained in the given one."""
+        return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()
+
+    # Operations on canonical forms.
+
+    def floordiv(self, numerator: Form, divisor: int) -> Form:
+        """``floor(numerator / divisor)`` for a divisor other than zero."""
+        if divisor < 0:
+            numerator, divisor = -numerator, -divisor
+        if divisor == 1:
+            return numerator
+        key = (numerator.key, divisor)
+        quotient = self._quotients.get(key)
+        if quotient is None:
+            quotient = self._quotients[key] = floor.floordiv(self, numerator, divisor)
+        return quotient
+
+    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
+        """A quotient in normal shape as an atom, or its only value."""
+        atom = floordiv_atom(numerator, divisor)
+        if atom not in self.ranges:
+            lower, upper = self.range_of(numerator)
+            ends = lower // divisor, upper // divisor
+            if isinstance(ends[0], int) and ends[0] == ends[1]:
+                return constant(ends[0])
+            self.remember(atom, ends)
+        return Form(0, {atom: 1})
+
+    def quotient(self, numerator: Form, divisor: Form) -> Form:
+        """``floor(numerator / divisor)`` for any divisor."""
+        if divisor.is_constant and divisor.constant:
+            return self.floordiv(numerator, divisor.constant)
+        return symbolic.quotient(self, numerator, divisor)
+
+    def mod(self, numerator: Form, divisor: Form) -> Form:
+        """``numerator - divisor * floor(numerator / divisor)``."""
+        if divisor.is_constant and divisor.constant:
+            return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
+        return symbolic.mod(self, numerator, divisor)
+
+    def product(self, left: Form, right: Form) -> Form:
+        """The product, multiplied out."""
+        return symbolic.product(self, left, right)
+
+    def monomial(self, atoms: Iterable[Atom]) -> Atom:
+        """The atom that multiplies atoms."""
+        return symbolic.monomial(self, atoms)
+
+    def maximum(self, arguments: Iterable[Form]) -> Form:
+        """The greatest of canonical forms."""
+        return extrema.maximum(self, arguments)
+
+    def minimum(self, arguments: Iterable[Form]) -> Form:
+        """The least of canonical forms, as the negated greatest of the negated ones."""
+        return -extrema.maximum(self, [-argument for argument in arguments])
+
+
+def _product(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
+    result = ONE
+    for argument in arguments:
+        result = scope.product(result, argument)
+    return result
+
+
+def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
+    return -scope.quotient(-arguments[0], arguments[1])
+
+
+_MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {
+    Kind.VARIABLE: lambda scope, atom, _: scope.variable(atom),
+    Kind.FLOORDIV: lambda scope, _, arguments: scope.quotient(*arguments),
+    Kind.QUOTIENT: lambda scope, _, arguments: scope.quotient(*arguments),
+    Kind.MOD: lambda scope, _, arguments: scope.mod(*arguments),
+    Kind.CEILDIV: _ceildiv,
+    Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
+    Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
+    Kind.PRODUCT: _product,
+    Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
+}
+
+
+@lru_cache(maxsize=_REMEMBERED_SCOPES)
+def scope_of(bounds: Bounds, constraints: Constraints = ()) -> Scope:
+    """The scope of a problem; equal problems share one, and so what is known about it."""
+    return Scope(bounds, constraints)
