@@ -1,0 +1,30 @@
+"""Settings of the whole suite: the marker ``needs`` and Hypothesis' profiles."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: how long an example takes says nothing on a busy machine.
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    max_examples=300,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip each test whose ``needs`` marker names a module that is not installed."""
+    for item in items:
+        needed = [str(marker.args[0]) for marker in item.iter_markers("needs")]
+        missing = [module for module in needed if find_spec(module) is None]
+        if missing:
+            reason = f"{missing[0]} is not installed: pip install -e '.[test-all]'"
+            item.add_marker(pytest.mark.skip(reason=reason))

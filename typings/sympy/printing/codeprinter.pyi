@@ -1,0 +1,4 @@
+from sympy.printing.str import StrPrinter
+
+class CodePrinter(StrPrinter):
+    def _module_format(self, fully_qualified_name: str, register: bool = ...) -> str: ...

@@ -1,0 +1,3 @@
+from sympy.printing.printer import Printer
+
+class LatexPrinter(Printer): ...

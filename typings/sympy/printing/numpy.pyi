@@ -1,0 +1,3 @@
+from sympy.printing.pycode import PythonCodePrinter
+
+class NumPyPrinter(PythonCodePrinter): ...

@@ -1,0 +1,3 @@
+from sympy.printing.codeprinter import CodePrinter
+
+class PythonCodePrinter(CodePrinter): ...
