@@ -1,0 +1,105 @@
+"""What all builders are made of: variables by place, maps over boxes, and checks of sizes and dimensions."""
+
+from __future__ import annotations
+
+import operator
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain
+from simplifier import Interval, form as forms
+
+from ops.errors import ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from indexing.domain import Constraint
+    from simplifier.form import Form
+
+Sizes: TypeAlias = "Sequence[int]"
+"""The sizes of the dimensions of a tensor, major first."""
+
+Extent: TypeAlias = "int | Interval"
+"""The values of a variable: a size ``n`` for ``[0, n - 1]``, or an interval."""
+
+
+@cache
+def dim(place: int) -> Form:
+    """The dimension variable at a place: ``d0``, ``d1``, ..."""
+    return forms.variable(f"d{place}")
+
+
+@cache
+def symbol(place: int) -> Form:
+    """The range variable at a place: ``s0``, ``s1``, ..."""
+    return forms.variable(f"s{place}")
+
+
+def dimensions_of(sizes: Sizes) -> list[Form]:
+    """The index of an element of a tensor, as dimension variables."""
+    return [dim(place) for place in range(len(sizes))]
+
+
+def index_map(
+    results: Iterable[Form],
+    dims: Iterable[Extent],
+    ranges: Iterable[Extent] = (),
+    constraints: Iterable[Constraint] = (),
+) -> IndexingMap:
+    """The map with these results over a box of dimensions and ranges."""
+    domain = Domain.of(map(_variable, dims), map(_variable, ranges), (), constraints)
+    return IndexingMap.from_forms(results, domain)
+
+
+def _variable(extent: Extent) -> Variable:
+    return Variable(extent) if isinstance(extent, Interval) else Variable.of_size(extent)
+
+
+def every_element(sizes: Sizes) -> IndexingMap:
+    """From a scalar to every element of a tensor."""
+    return index_map((symbol(place) for place in range(len(sizes))), (), sizes)
+
+
+def no_dimensions(sizes: Sizes) -> IndexingMap:
+    """From every element of a tensor to a scalar."""
+    return index_map((), sizes)
+
+
+# Checks: each gives back what it checked.
+
+
+def checked_sizes(op: str, role: str, sizes: Iterable[int]) -> tuple[int, ...]:
+    """The sizes as integers that are not negative."""
+    checked = checked_integers(op, f"{role} sizes", sizes)
+    for place, size in enumerate(checked):
+        if size < 0:
+            raise ShapeError(f"{op}: {role} dimension {place} has size {size}; expected 0 or more")
+    return checked
+
+
+def checked_integers(op: str, role: str, values: Iterable[int]) -> tuple[int, ...]:
+    """The values as a tuple of integers."""
+    listed = tuple(values)
+    for value in listed:
+        if not hasattr(value, "__index__"):
+            raise ShapeError(f"{op}: {role} hold {value!r}; expected integers")
+    return tuple(map(operator.index, listed))
+
+
+def checked_dimensions(op: str, role: str, dimensions: Iterable[int], rank: int) -> tuple[int, ...]:
+    """The numbers of different dimensions of a tensor of some rank."""
+    checked = checked_integers(op, role, dimensions)
+    for place, number in enumerate(checked):
+        if not 0 <= number < rank:
+            raise ShapeError(f"{op}: {role} lists dimension {number} of a tensor of rank {rank}")
+        if number in checked[:place]:
+            raise ShapeError(f"{op}: {role} lists dimension {number} twice; expected different dimensions")
+    return checked
+
+
+def check_count(op: str, role: str, values: Sequence[object], expected: int) -> None:
+    """Raise a :class:`ShapeError` unless there is one value for each dimension."""
+    if len(values) != expected:
+        raise ShapeError(f"{op}: {role} has {len(values)} entries; expected {expected}, one for each dimension")
