@@ -1,0 +1,44 @@
+"""The Python files of the project, parsed: what the tests about the project itself look at."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("simplifier", "indexing", "ops")
+"""The import packages, the lowest layer first."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One Python file; ``path`` is relative to the root of the project, ``text`` what it holds."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The parsed file."""
+        return ast.parse(self.text, filename=self.path)
+
+    def nodes(self, *types: type[ast.AST]) -> Iterator[ast.AST]:
+        """All nodes of these types, nested ones too."""
+        return (node for node in ast.walk(self.tree) if isinstance(node, types))
+
+
+def sources(*folders: str) -> list[Source]:
+    """The Python files under these folders of the project, in the order of their paths."""
+    paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return [Source(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in paths]
+
+
+def path_of(source: Source) -> str:
+    """The name of a file in the reports of pytest."""
+    return source.path

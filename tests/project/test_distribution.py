@@ -1,0 +1,82 @@
+"""What users get: the README's commands, the change log, the wheel."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import PurePosixPath
+from zipfile import ZipFile
+
+import pytest
+
+from tests.project.sources import PACKAGES, ROOT
+
+MAIN_JOB, TESTS = 1, 2
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def readme_command(number: int) -> str:
+    """The shell command of the README that CI takes by this number."""
+    script = (ROOT / ".ci/run").read_text("utf-8")
+    begin = script.index("readme_command() {")
+    function = script[begin : script.index("\n}\n", begin) + 3]
+    command = ["bash", "-c", f"{function}readme_command {number}"]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("number", [MAIN_JOB, TESTS])
+def test_each_command_starts_from_nothing(number: int) -> None:
+    assert readme_command(number).startswith("python3 -m venv .venv &&\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "ending"),
+    [
+        (MAIN_JOB, ".venv/bin/python -m indexing fusions examples/softmax.hlo\n"),
+        (TESTS, ".venv/bin/python -m pytest\n"),
+        (TESTS + 1, ""),
+    ],
+    ids=["main job", "tests", "nothing else"],
+)
+def test_readme_holds_the_command(number: int, ending: str) -> None:
+    assert readme_command(number).endswith(ending)
+    assert bool(readme_command(number)) == bool(ending)
+
+
+def test_ci_runs_both_commands() -> None:
+    script = (ROOT / ".ci/run").read_text("utf-8")
+    assert [number for number in range(1, 9) if f"$(readme_command {number})" in script] == [1, 2]
+
+
+def test_change_log_describes_this_version() -> None:
+    assert f"## [{PROJECT['version']}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_extras_are_needed_only_by_name() -> None:
+    required = {name.split(">")[0] for name in PROJECT["dependencies"]}
+    assert required == {"islpy", "numpy", "sympy"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_says_that_it_is_typed(package: str) -> None:
+    assert (ROOT / package / "py.typed").is_file()
+
+
+@pytest.mark.needs("hatchling")
+def test_wheel_holds_the_packages_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    subprocess.run([*command, "--directory", folder], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    names = [PurePosixPath(name) for name in ZipFile(wheel).namelist()]
+    held = {name.parts[0] for name in names if not name.parts[0].endswith(".dist-info")}
+    assert held == set(PACKAGES)
+    assert {name.parts[0] for name in names if name.name == "py.typed"} == set(PACKAGES)
+    assert {name.suffix for name in names if name.parts[0] in PACKAGES} <= {
+        ".py",
+        ".typed",
+        ".html",
+    }

@@ -1,0 +1,64 @@
+"""``ops`` imports ``indexing`` imports ``simplifier``; nothing imports upwards."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.project.sources import PACKAGES, Source, path_of, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+THE_ONE_IMPORT_UPWARDS = ("indexing/__main__.py", "ops.command_line")
+
+
+def imported_modules(source: Source) -> Iterator[str]:
+    """The modules that a file imports, wherever in the file it does so."""
+    for node in source.nodes(ast.Import, ast.ImportFrom):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module or ""
+
+
+def upward_imports(source: Source) -> list[str]:
+    """The modules of a higher layer that a file imports."""
+    layer = PACKAGES.index(source.path.split("/")[0])
+    higher = PACKAGES[layer + 1 :]
+    return [
+        module
+        for module in imported_modules(source)
+        if module.split(".")[0] in higher and (source.path, module) != THE_ONE_IMPORT_UPWARDS
+    ]
+
+
+@pytest.mark.parametrize("source", sources(*PACKAGES), ids=path_of)
+def test_imports_point_downwards(source: Source) -> None:
+    assert upward_imports(source) == []
+
+
+@pytest.mark.parametrize("source", sources(*PACKAGES), ids=path_of)
+def test_packages_do_not_import_tests_or_relatively(source: Source) -> None:
+    assert not [module for module in imported_modules(source) if module.startswith("tests")]
+    assert not [
+        n for n in source.nodes(ast.ImportFrom) if isinstance(n, ast.ImportFrom) and n.level
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("simplifier/form.py", "import indexing.map", ["indexing.map"]),
+        ("simplifier/form.py", "def f():\n    from ops import hlo", ["ops"]),
+        ("indexing/map.py", "from ops.command_line import main", ["ops.command_line"]),
+        ("indexing/map.py", "from simplifier import Interval", []),
+        ("ops/fusion.py", "import indexing, simplifier", []),
+        ("indexing/__main__.py", "from ops.command_line import main", []),
+        ("indexing/__main__.py", "from ops.hlo import load", ["ops.hlo"]),
+    ],
+)
+def test_an_import_upwards_is_seen(path: str, text: str, expected: list[str]) -> None:
+    assert upward_imports(Source(path, text)) == expected

@@ -1,0 +1,42 @@
+"""The notebooks: stored without outputs, and every cell runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.project.sources import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def name_of(notebook: Path) -> str:
+    """The name of a notebook in the reports of pytest."""
+    return notebook.name
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
+def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
+    cells: list[dict[str, Any]] = json.loads(notebook.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert [cell["source"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
+
+
+@pytest.mark.needs("nbclient")
+@pytest.mark.needs("ipykernel")
+@pytest.mark.filterwarnings("default")  # those of Jupyter's own machinery are not ours
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
+def test_every_cell_runs(notebook: Path) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    content = nbformat.read(notebook, as_version=4)
+    client = NotebookClient(content, timeout=300, resources={"metadata": {"path": str(ROOT)}})
+    asyncio.run(client.async_execute())
