@@ -1,8 +1,8 @@
-"""Questions about quasi-affine expressions that isl answers exactly: Presburger arithmetic, complete and sometimes slow.
+"""Questions about quasi-affine expressions that isl answers exactly: complete, sometimes slow.
 
-A question costs little for the handful of variables of an indexing map; in the worst case the time grows exponentially
-with the number of variables, quotients and extrema. Forms are handed to isl node by node through its programming
-interface, never as text.
+A question costs little for the handful of variables of an indexing map; in the worst case the time
+grows exponentially with the number of variables, quotients and extrema. Forms are handed to isl
+operation by operation through its programming interface, never as text.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from simplifier import form as forms
 from simplifier.convert import from_sympy
 from simplifier.errors import IndexingError
-from simplifier.form import Form, Kind, postorder, substitute
+from simplifier.form import Form, Kind
 from simplifier.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    import islpy as isl
+    import islpy
     import sympy
 
     from simplifier.form import Atom
     from simplifier.interval import IntervalLike
 
-Bounds: TypeAlias = "Mapping[str, IntervalLike] | Mapping[sympy.Symbol, IntervalLike]"
-Constraints: TypeAlias = "Iterable[tuple[sympy.Expr | int, IntervalLike]]"
+    Translation: TypeAlias = "Callable[[Space, Atom, list[islpy.PwAff]], islpy.PwAff]"
 
-_WORD: Final = 62
-"""Bits of an integer that isl takes at once."""
+_EVERYTHING: Final = Interval(None, None)
+_BASE: Final = 1 << 62
+"""Larger integers go to isl and come back in pieces of this size."""
 
 
 class NotQuasiAffineError(IndexingError, ValueError):
-    """An expression that Presburger arithmetic does not know; ``term`` is the text of the part that is to blame."""
+    """An expression beyond Presburger arithmetic; ``term`` is the text of the part to blame."""
 
     def __init__(self, term: str, reason: str) -> None:
         super().__init__(f"{term}: is {reason}; exact answers need a quasi-affine expression")
@@ -49,14 +49,20 @@ class MissingIslError(IndexingError, ImportError):
         super().__init__("exact answers need islpy, which is not installed: pip install islpy")
 
 
-def equivalent(a: sympy.Expr | int, b: sympy.Expr | int, bounds: Bounds, constraints: Constraints = ()) -> bool:
-    """Whether two expressions have the same value at every point within the bounds and constraints.
+def equivalent(
+    a: sympy.Expr | int,
+    b: sympy.Expr | int,
+    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
+    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
+) -> bool:
+    """Whether two expressions have the same value at every point within bounds and constraints.
 
-    A variable without bounds is any integer; over no points at all, everything is equivalent.
+    A variable without bounds is any integer. Where there is no point, everything is equivalent.
 
     Raises:
-        NotQuasiAffineError: a product of variables, a divisor that is not a constant, or a foreign function remains
-            in ``a - b`` or in a constraint after variables with a single value are replaced by it.
+        NotQuasiAffineError: a product of variables, a divisor that is not a constant, or a foreign
+            function is left in ``a - b`` or in a constraint, after variables that have only one
+            value are replaced by it.
         MissingIslError: islpy is not installed.
 
     >>> from simplifier import FloorDiv, Mod, symbol
@@ -70,9 +76,12 @@ def equivalent(a: sympy.Expr | int, b: sympy.Expr | int, bounds: Bounds, constra
 
 
 def witness(
-    a: sympy.Expr | int, b: sympy.Expr | int, bounds: Bounds, constraints: Constraints = ()
+    a: sympy.Expr | int,
+    b: sympy.Expr | int,
+    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
+    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
 ) -> dict[str, int] | None:
-    """A point within bounds and constraints where the two differ, by name of variable; ``None`` if there is none.
+    """A point where two expressions differ, by name; ``None`` where they are equivalent.
 
     >>> from simplifier import Mod, symbol
     >>> x = symbol("x")
@@ -80,59 +89,188 @@ def witness(
     {'x': 8}
     """
     named = {str(variable): Interval.of(interval) for variable, interval in bounds.items()}
-    limited = [(from_sympy(expression), Interval.of(interval)) for expression, interval in constraints]
+    limited = [(from_sympy(form), Interval.of(interval)) for form, interval in constraints]
     return differing_point(from_sympy(a), from_sympy(b), named, limited)
 
 
 def differing_point(
-    a: Form, b: Form, bounds: Mapping[str, Interval], constraints: Sequence[tuple[Form, Interval]] = ()
+    a: Form,
+    b: Form,
+    bounds: Mapping[str, Interval],
+    constraints: Sequence[tuple[Form, Interval]] = (),
 ) -> dict[str, int] | None:
-    """A point of the domain where two forms differ, or ``None``; see :func:`equivalent`."""
+    """A point where two forms differ, or ``None``; terms that both share may be anything."""
     difference = a - b
-    if difference.is_constant and not difference.constant:
-        return None
-    involved = forms.variables_of([difference, *(form for form, _ in constraints)])
-    space = Space(tuple(dict.fromkeys(chain(bounds, involved))))
-    domain = space.domain(bounds, constraints)
-    (expression,) = space.expressions([difference], bounds)
-    return space.sample(domain.intersect(expression.non_zero_set()))
+    involved = forms.variables_of(chain((difference,), (form for form, _ in constraints)))
+    space = Space({**dict.fromkeys(involved, _EVERYTHING), **bounds})
+    (expression,) = space.expressions([difference])
+    return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
 
 
 class Space:
-    """Named variables as the dimensions of an isl space, and forms over them as isl's expressions.
+    """Variables with bounds as dimensions of an isl space, and forms over them as its expressions.
 
-    Every space has an isl context of its own, so threads never share one.
+    Spaces share a context only where one is given: isl's contexts must not cross threads, but what
+    is compared must be of one context.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(
+        self, bounds: Mapping[str, Interval], context: islpy.Context | None = None
+    ) -> None:
         self.isl = _isl()
-        self.names = tuple(names)
-        self._context = self.isl.Context()
-        self._numbers: dict[str, int] = {name: number for number, name in enumerate(self.names)}
-        self._local = self.isl.LocalSpace.from_space(
-            self.isl.Space.set_alloc(self._context, 0, len(self.names))
-        )
+        self.bounds = dict(bounds)
+        self.context = context or self.isl.Context()
+        self._places = {name: place for place, name in enumerate(self.bounds)}
+        space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
+        self._local = self.isl.LocalSpace.from_space(space)
 
-    def domain(self, bounds: Mapping[str, Interval], constraints: Iterable[tuple[Form, Interval]] = ()) -> isl.Set:
+    def domain(self, constraints: Sequence[tuple[Form, Interval]] = ()) -> islpy.Set:
         """All points within the bounds that meet the constraints."""
-        limited = [(forms.variable(name), interval) for name, interval in bounds.items()]
-        everywhere = self.isl.Set.universe(self._local.get_space())
-        pairs = [*limited, *self._simply(constraints, bounds)]
-        expressions = self.expressions([form for form, _ in pairs])
-        within = (self._within(*pair) for pair in zip(expressions, (interval for _, interval in pairs), strict=True))
-        return reduce(lambda left, right: left.intersect(right), within, everywhere)
+        variables = [self._variable(name) for name in self.bounds]
+        limited = self.expressions([form for form, _ in constraints])
+        intervals = chain(self.bounds.values(), (interval for _, interval in constraints))
+        points = self.isl.Set.universe(self._local.get_space())
+        for expression, interval in zip([*variables, *limited], intervals, strict=True):
+            if interval.lower is not None:
+                points = points.intersect(expression.ge_set(self._constant(interval.lower)))
+            if interval.upper is not None:
+                points = points.intersect(expression.le_set(self._constant(interval.upper)))
+        return points
 
-    def expressions(self, wanted: Sequence[Form], bounds: Mapping[str, Interval] | None = None) -> list[isl.PwAff]:
-        """The forms as piecewise quasi-affine expressions; variables of one value in ``bounds`` are replaced by it."""
-        wanted = substitute(wanted, _points(bounds or {}))
-        known: dict[Atom, isl.PwAff] = {}
-        for atom in postorder(wanted):
+    def expressions(self, wanted: Iterable[Form]) -> list[islpy.PwAff]:
+        """The forms as piecewise quasi-affine expressions.
+
+        Variables that have only one value are replaced by it.
+
+        Raises:
+            NotQuasiAffineError: naming an innermost term that is not quasi-affine.
+        """
+        simpler = forms.substitute(wanted, self._points())
+        known: dict[Atom, islpy.PwAff] = {}
+        for atom in forms.postorder(simpler):
             if atom.kind is Kind.VARIABLE:
                 known[atom] = self._variable(atom.name)
             else:
-                translate = _TRANSLATIONS.get(atom.kind)
-                if translate is None or (atom.kind in _DIVISIONS and not atom.divisor):
-                    raise NotQuasiAffineError(str(Form(0, {atom: 1})), _reason(atom))
-                translate
-                known[atom] = translate(self, atom, [self._sum(argument, known) for argument in atom.arguments])
-        return [self._sum(form, known) for form in wanted]
+                arguments = [self._sum(argument, known) for argument in atom.arguments]
+                known[atom] = _translation(atom)(self, atom, arguments)
+        return [self._sum(form, known) for form in simpler]
+
+    def sample(self, points: islpy.Set) -> dict[str, int] | None:
+        """Some point of a set, by name, or ``None`` if it is empty."""
+        if points.is_empty():
+            return None
+        point, kind = points.sample_point(), self.isl.dim_type.set
+        return {
+            name: _integer(point.get_coordinate_val(kind, place))
+            for name, place in self._places.items()
+        }
+
+    def value(self, value: int) -> islpy.Val:
+        """An integer of any size as isl's number."""
+        base = self.isl.Val(_BASE, self.context)
+        number = self.isl.Val(0, self.context)
+        for word in reversed(_words(abs(value))):
+            number = number.mul(base).add(self.isl.Val(word, self.context))
+        return number if value >= 0 else number.neg()
+
+    def floordiv(self, numerator: islpy.PwAff, divisor: int) -> islpy.PwAff:
+        """``floor(numerator / divisor)``; isl divides by positive numbers only."""
+        signed = numerator if divisor > 0 else numerator.neg()
+        return signed.scale_down_val(self.value(abs(divisor))).floor()
+
+    def _points(self) -> dict[str, Form]:
+        return {
+            name: forms.constant(interval.lower)
+            for name, interval in self.bounds.items()
+            if interval.lower is not None and interval.is_point
+        }
+
+    def _variable(self, name: str) -> islpy.PwAff:
+        place = self._places[name]
+        return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, place)
+
+    def _constant(self, value: int) -> islpy.PwAff:
+        return self.isl.PwAff.from_aff(self.isl.Aff.val_on_domain(self._local, self.value(value)))
+
+    def _sum(self, form: Form, known: Mapping[Atom, islpy.PwAff]) -> islpy.PwAff:
+        total = self._constant(form.constant)
+        for atom, factor in form.terms.items():
+            total = total.add(known[atom].scale_val(self.value(factor)))
+        return total
+
+
+def _floordiv(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return space.floordiv(arguments[0], atom.divisor)
+
+
+def _ceildiv(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return space.floordiv(arguments[0].neg(), atom.divisor).neg()
+
+
+def _mod(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    quotient = space.floordiv(arguments[0], atom.divisor)
+    return arguments[0].sub(quotient.scale_val(space.value(atom.divisor)))
+
+
+def _minimum(_: Space, __: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return reduce(lambda left, right: left.min(right), arguments)
+
+
+def _maximum(_: Space, __: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return reduce(lambda left, right: left.max(right), arguments)
+
+
+_DIVISIONS: Final[Mapping[Kind, Translation]] = {
+    Kind.FLOORDIV: _floordiv,
+    Kind.CEILDIV: _ceildiv,
+    Kind.MOD: _mod,
+}
+_EXTREMA: Final[Mapping[Kind, Translation]] = {Kind.MIN: _minimum, Kind.MAX: _maximum}
+
+
+def _translation(atom: Atom) -> Translation:
+    """How the atom is told to isl, once its arguments are."""
+    if atom.kind in _EXTREMA:
+        return _EXTREMA[atom.kind]
+    if atom.divisor:
+        return _DIVISIONS[atom.kind]
+    raise NotQuasiAffineError(str(Form(0, {atom: 1})), _objection(atom))
+
+
+def _objection(atom: Atom) -> str:
+    if atom.kind is Kind.PRODUCT:
+        return "a product of variables"
+    if atom.kind is Kind.OPAQUE:
+        return "a foreign function"
+    is_zero = atom.arguments[1].is_constant
+    return "a division by zero" if is_zero else "a division by what is not a constant"
+
+
+def _words(value: int) -> list[int]:
+    """The digits of a natural number to the base ``_BASE``, lowest first."""
+    words: list[int] = []
+    while value:
+        value, word = divmod(value, _BASE)
+        words.append(word)
+    return words
+
+
+def _integer(number: islpy.Val) -> int:
+    """One of isl's integers; its own way out is decimal text, whose length Python limits."""
+    base = type(number)(_BASE, number.get_ctx())
+    rest = number.abs()
+    value, weight = 0, 1
+    while not rest.is_zero():
+        word = rest.mod(base)
+        value += weight * int(word.to_python())
+        weight *= _BASE
+        rest = rest.sub(word).div(base)
+    return -value if number.is_neg() else value
+
+
+def _isl() -> ModuleType:
+    try:
+        import islpy  # noqa: PLC0415 - loaded when a question is asked
+    except ImportError as error:
+        raise MissingIslError from error
+    return islpy
