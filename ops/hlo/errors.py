@@ -1,0 +1,33 @@
+"""What can be wrong with the text of a module, and with its file."""
+
+from __future__ import annotations
+
+from simplifier.errors import IndexingError, Span, TextError
+
+
+class HloTextError(TextError):
+    """HLO text that does not follow its grammar, or says something impossible.
+
+    ``instruction`` is the name of the instruction that the text is in, or ``""`` outside of instructions.
+    """
+
+    def __init__(self, message: str, span: Span, hint: str = "", instruction: str = "") -> None:
+        super().__init__(f"%{instruction}: {message}" if instruction else message, span, hint)
+        self.instruction = instruction
+        self.args = (message, span, hint, instruction)
+
+
+class HloFileError(IndexingError, OSError):
+    """A file that cannot be read as text: it is missing, a folder, or binary. ``path`` is the file."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class AttributeValueError(IndexingError, ValueError):
+    """The value of an attribute that makes no sense, such as a permutation that lists a dimension twice."""

@@ -1,0 +1,275 @@
+"""Shapes that text may leave out: for some opcodes, operands and attributes say what the result is.
+
+Source: XLA's parser, which asks its shape inference for the opcodes listed here, and refuses all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from indexing.layout import ElementType, Layout, Shape
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.values import DimensionLabels, Window
+
+Attributes = Mapping[str, Any]
+Rule = Callable[[Sequence[Shape], Attributes], Shape]
+
+
+def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    """The shape of the result of an operation on operands of given shapes.
+
+    Raises:
+        AttributeValueError: the shape does not follow, or operands and attributes do not fit together.
+
+    >>> a = Shape.parse("f32[2,3]")
+    >>> print(infer_shape("transpose", [a], {"dimensions": (1, 0)}), infer_shape("compare", [a, a], {}))
+    f32[3,2]{0,1} pred[2,3]{1,0}
+    """
+    rule = _RULES.get(opcode)
+    if rule is None:
+        raise AttributeValueError(f"the shape of {opcode} cannot be inferred, so it has to be written")
+    return rule(operands, attributes)
+
+
+def _elementwise(operands: Sequence[Shape], _: Attributes) -> Shape:
+    largest = max(operands, key=lambda shape: shape.rank)
+    first = next(shape for shape in operands if shape.rank == largest.rank)
+    for shape in operands:
+        if shape.rank and shape.dimensions != first.dimensions:
+            raise AttributeValueError(f"the operands have different sizes: {first} and {shape}")
+    return first.with_element_type(operands[-1].element_type)
+
+
+def _clamp(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    return _elementwise(operands, attributes).with_element_type(operands[1].element_type)
+
+
+def _comparison(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    return _elementwise(operands, attributes).with_element_type(ElementType.PRED)
+
+
+def _complex(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    double = operands[0].element_type is ElementType.F64
+    return _elementwise(operands, attributes).with_element_type(ElementType.C128 if double else ElementType.C64)
+
+
+def _real(operands: Sequence[Shape], _: Attributes) -> Shape:
+    parts = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
+    return operands[0].with_element_type(parts.get(operands[0].element_type, operands[0].element_type))
+
+
+def _first(operands: Sequence[Shape], _: Attributes) -> Shape:
+    return operands[0]
+
+
+def _always(text: str) -> Rule:
+    return lambda _operands, _attributes: Shape.parse(text)
+
+
+def _tuple(operands: Sequence[Shape], _: Attributes) -> Shape:
+    return Shape.of_tuple(operands)
+
+
+def _one_or_tuple(shapes: Sequence[Shape]) -> Shape:
+    return shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
+
+
+def _sort(operands: Sequence[Shape], _: Attributes) -> Shape:
+    return _one_or_tuple(operands)
+
+
+def _tuple_element(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    index: int = attributes["index"]
+    if not 0 <= index < len(operands[0].elements):
+        raise AttributeValueError(f"{operands[0]} has no element {index}")
+    return operands[0].elements[index]
+
+
+def _called(_: Sequence[Shape], attributes: Attributes) -> Shape:
+    return attributes["to_apply"].root.shape
+
+
+def _broadcast(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    if operands[0].rank or attributes["dimensions"]:
+        raise AttributeValueError("the shape of a broadcast cannot be inferred, so it has to be written")
+    return operands[0]
+
+
+def _transpose(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    operand, permutation = operands[0], attributes["dimensions"]
+    if sorted(permutation) != list(range(operand.rank)) or operand.layout is None:
+        raise AttributeValueError(f"dimensions {permutation} are no permutation of those of {operand}")
+    order = tuple(permutation.index(dimension) for dimension in operand.layout.minor_to_major)
+    return Shape(operand.element_type, _sizes(operand, permutation), Layout(order))
+
+
+def _concatenate(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    (dimension,) = _checked(operands[0], attributes["dimensions"][:1] or (0,))
+    if any(shape.rank != operands[0].rank for shape in operands):
+        raise AttributeValueError("the operands have different ranks")
+    total = sum(shape.dimensions[dimension] for shape in operands)
+    return _replaced(operands[0], dimension, total)
+
+
+def _pad(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    operand, padding = operands[0], attributes["padding"]
+    if len(padding) != operand.rank:
+        raise AttributeValueError(f"the padding has {len(padding)} dimensions, but the operand is {operand}")
+    pairs = zip(operand.dimensions, padding, strict=True)
+    sizes = (low + high + size + max(size - 1, 0) * interior for size, (low, high, interior) in pairs)
+    return Shape(operand.element_type, tuple(sizes))
+
+
+def _reduce(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    inputs, reduced = operands[: len(operands) // 2], attributes["dimensions"]
+    _checked(inputs[0], reduced)
+    kept = [dimension for dimension in range(inputs[0].rank) if dimension not in reduced]
+    return _one_or_tuple([Shape(shape.element_type, _sizes(shape, kept)) for shape in inputs])
+
+
+def _dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    lhs, rhs = operands
+    batch = attributes.get("lhs_batch_dims", ())
+    lhs_gone = (*batch, *attributes.get("lhs_contracting_dims", ()))
+    rhs_gone = (*attributes.get("rhs_batch_dims", ()), *attributes.get("rhs_contracting_dims", ()))
+    free = [size for axis, size in enumerate(lhs.dimensions) if axis not in lhs_gone]
+    free += [size for axis, size in enumerate(rhs.dimensions) if axis not in rhs_gone]
+    return Shape(lhs.element_type, (*_sizes(lhs, batch), *free))
+
+
+def _gather(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    operand, indices = operands
+    gone = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
+    window = iter([size for axis, size in enumerate(attributes["slice_sizes"]) if axis not in gone])
+    batch = iter([size for axis, size in enumerate(indices.dimensions) if axis != attributes["index_vector_dim"]])
+    offsets: tuple[int, ...] = attributes["offset_dims"]
+    rank = len(offsets) + indices.rank - (attributes["index_vector_dim"] < indices.rank)
+    sizes = tuple(next(window if axis in offsets else batch, -1) for axis in range(rank))
+    if -1 in sizes:
+        raise AttributeValueError("offset_dims, collapsed_slice_dims and slice_sizes do not fit together")
+    return Shape(operand.element_type, sizes)
+
+
+def _windows(sizes: Sequence[int], window: Window) -> tuple[int, ...]:
+    """Number of places of a window, by dimension."""
+    if len(sizes) != window.rank:
+        raise AttributeValueError(f"the window has {window.rank} dimensions, but the operand has {len(sizes)}")
+    return tuple(_window_count(size, window, axis) for axis, size in enumerate(sizes))
+
+
+def _window_count(size: int, window: Window, axis: int) -> int:
+    if min(window.stride[axis], window.lhs_dilate[axis], window.rhs_dilate[axis]) < 1:
+        raise AttributeValueError("strides and dilations are at least 1")
+    base = max(0, (size - 1) * window.lhs_dilate[axis] + 1) + sum(window.pad[axis])
+    width = (window.size[axis] - 1) * window.rhs_dilate[axis] + 1
+    return max(0, (base - width) // window.stride[axis] + 1)
+
+
+def _reduce_window(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    inputs, window = operands[: len(operands) // 2], attributes.get("window", Window())
+    return _one_or_tuple([Shape(shape.element_type, _windows(shape.dimensions, window)) for shape in inputs])
+
+
+def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    lhs, rhs = operands
+    labels: DimensionLabels = attributes["dim_labels"]
+    spatial = sorted(set(labels.output) - set("bf?"))
+    if (len(labels.input), len(labels.kernel)) != (lhs.rank, rhs.rank):
+        raise AttributeValueError(f"dim_labels {labels} do not fit {lhs} and {rhs}")
+    if not all(set(spatial) | set(others) <= set(part) for part, others in zip(_parts(labels), _OTHERS, strict=True)):
+        raise AttributeValueError(f"dim_labels {labels} do not name all dimensions")
+    counts = _windows([lhs.dimensions[labels.input.index(label)] for label in spatial], attributes.get("window", Window()))
+    batch = lhs.dimensions[labels.input.index("b")] // max(1, attributes.get("batch_group_count", 1))
+    sizes = {"b": batch, "f": rhs.dimensions[labels.kernel.index("o")], **dict(zip(spatial, counts, strict=True))}
+    return Shape(lhs.element_type, tuple(sizes[label] for label in labels.output if label in sizes))
+
+
+def _parts(labels: DimensionLabels) -> tuple[str, str, str]:
+    return labels.input, labels.kernel, labels.output
+
+
+_OTHERS = ("bf", "io", "bf")
+
+
+def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    operand, kind, length = operands[0], attributes["fft_type"], attributes["fft_length"]
+    if not length or not operand.rank:
+        raise AttributeValueError("fft needs a length, and an operand with dimensions")
+    if kind == "RFFT":
+        return _replaced(_complex([operand], {}), operand.rank - 1, length[-1] // 2 + 1)
+    if kind == "IRFFT":
+        return _replaced(_real([operand], {}), operand.rank - 1, length[-1])
+    return operand
+
+
+def _topk(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    _checked(operands[0], (operands[0].rank - 1,))
+    values = _replaced(operands[0], operands[0].rank - 1, attributes["k"])
+    return Shape.of_tuple([values, values.with_element_type(ElementType.S32)])
+
+
+def _set_dimension_size(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    dimensions, operand = _checked(operands[0], attributes["dimensions"]), operands[0]
+    flags = operand.dynamic_dimensions or (False,) * operand.rank
+    flags = tuple(flag or axis in dimensions for axis, flag in enumerate(flags))
+    return Shape(operand.element_type, operand.dimensions, operand.layout, flags)
+
+
+def _checked(shape: Shape, dimensions: Sequence[int]) -> Sequence[int]:
+    for dimension in dimensions:
+        if not 0 <= dimension < shape.rank:
+            raise AttributeValueError(f"{shape} has no dimension {dimension}")
+    return dimensions
+
+
+def _sizes(shape: Shape, dimensions: Sequence[int]) -> tuple[int, ...]:
+    return tuple(shape.dimensions[dimension] for dimension in _checked(shape, dimensions))
+
+
+def _replaced(shape: Shape, dimension: int, size: int) -> Shape:
+    dimensions = (*shape.dimensions[:dimension], size, *shape.dimensions[dimension + 1 :])
+    return Shape(shape.element_type, dimensions)
+
+
+_ELEMENTWISE = (
+    "add and atan2 divide maximum minimum multiply or power remainder select shift-left shift-right-arithmetic "
+    "shift-right-logical subtract xor mulhi "
+    "acos acosh asin asinh atanh cbrt ceil copy cosh cosine count-leading-zeros erf exponential exponential-minus-one "
+    "floor log log-plus-one logistic negate not popcnt round-nearest-afz round-nearest-even rsqrt sign sine sinh sqrt "
+    "tan tanh"
+).split()
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    "abs": _real,
+    "add-dependency": _first,
+    "after-all": _always("token[]"),
+    "broadcast": _broadcast,
+    "call": _called,
+    "clamp": _clamp,
+    "compare": _comparison,
+    "complex": _complex,
+    "concatenate": _concatenate,
+    "convolution": _convolution,
+    "domain": _first,
+    "dot": _dot,
+    "fft": _fft,
+    "gather": _gather,
+    "get-dimension-size": _always("s32[]"),
+    "get-tuple-element": _tuple_element,
+    "imag": _real,
+    "is-finite": _comparison,
+    "pad": _pad,
+    "partition-id": _always("u32[]"),
+    "real": _real,
+    "reduce": _reduce,
+    "reduce-window": _reduce_window,
+    "replica-id": _always("u32[]"),
+    "reverse": _first,
+    "set-dimension-size": _set_dimension_size,
+    "sort": _sort,
+    "topk": _topk,
+    "transpose": _transpose,
+    "tuple": _tuple,
+}

@@ -1,0 +1,307 @@
+"""The reader for instructions: ``ROOT %sum = f32[4]{0} add(%a, %b), metadata={...}``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from indexing.layout import Shape, ShapeError
+from indexing.layout.text import BLANK
+from ops.hlo.attributes import COMMON_ATTRIBUTES, Reference
+from ops.hlo.checks import complaint
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.formats import Format, read_attribute
+from ops.hlo.inference import infer_shape
+from ops.hlo.literal import Literal, read_literal
+from ops.hlo.module import NO_ATTRIBUTES, Computation, Instruction
+from ops.hlo.opcodes import OPCODES, Opcode, find_opcode
+from ops.hlo.scopes import Registry, Scope, nearby
+from ops.hlo.tokens import Tokens
+
+DEEPEST_NESTING = 50
+"""Instructions in operands, and computations in attributes, are read down to this depth."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An instruction of which the text is being read.
+
+    ``place`` is where its opcode stands; ``is_operand`` says that it stands inside of another one.
+    """
+
+    name: str
+    shape: Shape | None
+    opcode: str
+    place: tuple[int, int]
+    start: int
+    is_operand: bool = False
+    operands: tuple[Instruction, ...] = ()
+    literal: Literal | None = None
+    parameter_number: int | None = None
+
+
+class InstructionReader:
+    """Takes the words of one instruction after another, into the scope of a computation.
+
+    ``read_body`` takes the body of a computation that is written inside of an instruction.
+    """
+
+    def __init__(self, tokens: Tokens, registry: Registry, read_body: Callable[[str], Computation]) -> None:
+        self._tokens = tokens
+        self._registry = registry
+        self._read_body = read_body
+        self._scope = Scope()
+        self._depth = 0
+        self._references: dict[Reference, Callable[[], Any]] = {
+            Reference.COMPUTATION: self._computation,
+            Reference.COMPUTATIONS: lambda: tokens.listed(self._computation, "{", "}", "the computations"),
+            Reference.INSTRUCTIONS: lambda: tokens.listed(self._reference, "{", "}", "the instructions"),
+            Reference.LITERAL: lambda: read_literal(tokens, tokens.shape()),
+        }
+
+    def read_all(self, owner: str) -> Scope:
+        """Take the instructions of computation ``owner`` in their braces."""
+        tokens, outer = self._tokens, (self._scope, self._tokens.instruction)
+        tokens.expect("{", f"before the instructions of %{owner}")
+        scope, tokens.instruction = Scope(), ""
+        self._scope = scope
+        while tokens.text != "}":
+            if tokens.kind == "end":
+                tokens.fail(f"the text ends inside of computation %{owner}, which no '}}' closes")
+            self._instruction()
+        if not scope.instructions:
+            tokens.fail(f"computation %{owner} has no instructions")
+        tokens.advance()
+        self._scope, tokens.instruction = outer
+        return scope
+
+    def _instruction(self) -> None:
+        tokens, scope = self._tokens, self._scope
+        start, is_root = tokens.start, tokens.text == "ROOT"
+        if is_root and scope.root:
+            tokens.fail(f"%{scope.root.name} is the root of the computation already; there is one ROOT only")
+        if is_root:
+            tokens.advance()
+        place = tokens.start, tokens.stop
+        name = tokens.name("'}' or an instruction")
+        if name in scope.by_name:
+            self._fail_defined_twice(name, place)
+        tokens.expect("=", f"after the name {name} of an instruction")
+        instruction = self._definition(name, start)
+        scope.root = instruction if is_root else scope.root
+
+    def _fail_defined_twice(self, name: str, place: tuple[int, int]) -> None:
+        line = self._tokens.source.count("\n", 0, self._scope.by_name[name].start) + 1
+        self._tokens.fail(f"instruction %{name} is defined already, in line {line}", "", *place)
+
+    def _definition(self, name: str, start: int, *, is_operand: bool = False) -> Instruction:
+        """Take what follows the equals sign."""
+        tokens, outer = self._tokens, self._tokens.instruction
+        tokens.instruction = name
+        shape = tokens.shape() if tokens.at_shape() else None
+        place = tokens.start, tokens.stop
+        draft = _Draft(name, shape, tokens.word("an opcode"), place, start, is_operand)
+        opcode = self._opcode(draft)
+        self._arguments(draft, opcode)
+        attributes = self._attributes(draft, opcode)
+        if opcode.sugar:
+            attributes = self._desugared(draft, *opcode.sugar, attributes)
+        instruction = self._finish(draft, attributes)
+        self._scope.add(instruction)
+        tokens.instruction = outer
+        return instruction
+
+    def _opcode(self, draft: _Draft) -> Opcode:
+        opcode = find_opcode(draft.opcode)
+        if opcode is None:
+            self._tokens.fail(f"there is no opcode {draft.opcode}", nearby(draft.opcode, OPCODES), *draft.place)
+        return opcode
+
+    # Operands
+
+    def _arguments(self, draft: _Draft, opcode: Opcode) -> None:
+        """Take what stands in the parentheses."""
+        tokens = self._tokens
+        special = _ARGUMENTS.get(draft.opcode)
+        if special:
+            tokens.expect("(", f"after {draft.opcode}")
+            special(self, draft)
+            tokens.expect(")", f"after the argument of {draft.opcode}")
+            return
+        draft.operands = tokens.listed(self._operand, "(", ")", "the operands")
+        if len(draft.operands) not in opcode.arity:
+            given = len(draft.operands)
+            tokens.fail(f"{draft.opcode} takes {opcode.arity}, but {given} are given", "", *draft.place)
+
+    def parameter(self, draft: _Draft) -> None:
+        """Take the number of a parameter."""
+        tokens = self._tokens
+        place = tokens.start, tokens.stop
+        number = draft.parameter_number = tokens.integer("the number of the parameter")
+        if number < 0 or number in self._scope.parameters:
+            what = "negative" if number < 0 else f"that of %{self._scope.parameters[number].name} already"
+            tokens.fail(f"parameter number {number} is {what}", "", *place)
+
+    def constant(self, draft: _Draft) -> None:
+        """Take the value of a constant."""
+        if draft.shape is None:
+            self._tokens.fail("the shape of a constant cannot be inferred, so it has to be written", "", *draft.place)
+        draft.literal = read_literal(self._tokens, draft.shape)
+
+    def _operand(self) -> Instruction:
+        """Take the name of an instruction, or a whole instruction, with or without a shape before it."""
+        tokens, start = self._tokens, self._tokens.start
+        shape = tokens.shape() if tokens.at_shape() else None
+        if tokens.text[:1] != "%" and _CALL.match(tokens.source, tokens.stop) and tokens.kind == "name":
+            return self._nested(start)
+        operand = self._reference()
+        if shape and not (shape is operand.shape or shape.is_compatible_with(operand.shape)):
+            message = f"operand %{operand.name} is {operand.shape}, not {shape}"
+            tokens.fail(message, "", start, tokens.start)
+        return operand
+
+    def _nested(self, start: int) -> Instruction:
+        """Take an instruction that stands where an operand does."""
+        self._tokens.jump(start)
+        self._enter()
+        instruction = self._definition(self._scope.unused_name("anonymous"), start, is_operand=True)
+        self._depth -= 1
+        return instruction
+
+    def _enter(self) -> None:
+        self._depth += 1
+        if self._depth > DEEPEST_NESTING:
+            self._tokens.fail(f"instructions are nested more than {DEEPEST_NESTING} deep")
+
+    def _reference(self) -> Instruction:
+        tokens = self._tokens
+        place = tokens.start, tokens.stop
+        name = tokens.name("an operand")
+        instruction = self._scope.by_name.get(name)
+        if instruction is None:
+            hint = nearby(name, self._scope.by_name)
+            tokens.fail(f"operand %{name} is not defined before this", hint, *place)
+        return instruction
+
+    # Attributes
+
+    def _attributes(self, draft: _Draft, opcode: Opcode) -> dict[str, Any]:
+        """Take the attributes after the operands; an instruction that is an operand can have none."""
+        tokens, attributes = self._tokens, dict[str, Any]()
+        while not draft.is_operand and tokens.accept(","):
+            name = tokens.text
+            form = opcode.formats.get(name)
+            if form is None:
+                hint = f"known are {', '.join(sorted(opcode.formats))}"
+                tokens.fail_expecting(f"an attribute of {draft.opcode}", hint)
+            if name in attributes:
+                tokens.fail(f"attribute {name} stands here for the second time")
+            tokens.advance()
+            tokens.expect("=", f"after attribute {name}")
+            attributes[name] = self._value(form)
+        self._check_complete(draft, opcode, attributes)
+        return attributes
+
+    def _value(self, form: Format | Reference) -> Any:  # noqa: ANN401  (one type for each format)
+        return self._references[form]() if isinstance(form, Reference) else read_attribute(self._tokens, form)
+
+    def _check_complete(self, draft: _Draft, opcode: Opcode, attributes: Mapping[str, Any]) -> None:
+        tokens = self._tokens
+        for name in opcode.required:
+            if name not in attributes:
+                hint = "a comma is missing before the attribute" if tokens.text == name else ""
+                tokens.fail(f"expected attribute {name} of {draft.opcode} before this", hint)
+
+    def _computation(self) -> Computation:
+        """Take the name of a computation, or a whole one in braces."""
+        tokens = self._tokens
+        if tokens.text == "{":
+            self._enter()
+            computation = self._read_body(self._registry.unused_name("_"))
+            self._depth -= 1
+            return computation
+        place = tokens.start, tokens.stop
+        name = tokens.name("a computation")
+        computation = self._registry.by_name.get(name)
+        if computation is None:
+            hint = nearby(name, self._registry.by_name)
+            tokens.fail(f"computation %{name} is not defined before this", hint, *place)
+        return computation
+
+    # The end of an instruction
+
+    def _finish(self, draft: _Draft, attributes: Mapping[str, Any]) -> Instruction:
+        instruction = Instruction(
+            draft.name,
+            draft.opcode,
+            draft.shape or self._inferred(draft, attributes),
+            draft.operands,
+            MappingProxyType(attributes) if attributes else NO_ATTRIBUTES,
+            draft.literal,
+            draft.parameter_number,
+            draft.start,
+            self._tokens.start,
+        )
+        wrong = complaint(instruction)
+        if wrong:
+            self._tokens.fail(wrong, "", *draft.place)
+        return instruction
+
+    def _inferred(self, draft: _Draft, attributes: Mapping[str, Any]) -> Shape:
+        try:
+            return infer_shape(draft.opcode, [operand.shape for operand in draft.operands], attributes)
+        except (AttributeValueError, ShapeError) as error:
+            self._tokens.fail(str(error), "", *draft.place)
+
+    def _desugared(self, draft: _Draft, base: str, part: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Turn ``slice-start`` into an ``async-start`` that calls a computation with the ``slice``, and so on."""
+        draft.opcode = f"async-{part}"
+        kept = {name: value for name, value in attributes.items() if name in _OUTSIDE}
+        inner = {name: value for name, value in attributes.items() if name not in _OUTSIDE}
+        if part == "start":
+            return {"calls": self._wrapped(draft, base, inner), **kept}
+        if inner:
+            self._tokens.fail(f"attribute {min(inner)} belongs to {base}-start", "", *draft.place)
+        operand = draft.operands[0]
+        if operand.opcode in _STARTED and async_operation(operand) != base:
+            self._tokens.fail(f"the operand starts {async_operation(operand)}, not {base}", "", *draft.place)
+        return kept
+
+    def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
+        """The computation that holds nothing but the operation which starts."""
+        shapes = draft.shape.elements if draft.shape else ()
+        if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
+            self._tokens.fail(f"the shape of {draft.opcode} is ((operands), outputs, state...)", "", *draft.place)
+        parameters = tuple(
+            Instruction(f"param_{number}", "parameter", operand.shape, parameter_number=number, start=draft.start)
+            for number, operand in enumerate(draft.operands)
+        )
+        inner = _Draft(opcode, shapes[1], opcode, draft.place, draft.start, operands=parameters)
+        root = self._finish(inner, attributes)
+        computation = Computation(self._registry.unused_name("async_wrapped"), (*parameters, root), root)
+        self._registry.computations.append(computation)
+        return computation
+
+
+def async_operation(instruction: Instruction) -> str:
+    """The opcode that an asynchronous operation wraps, from any part of it."""
+    while instruction.opcode != "async-start" and instruction.operands:
+        instruction = instruction.operands[0]
+    calls = instruction.attributes.get("calls")
+    return calls.root.opcode if calls else ""
+
+
+_STARTED = {"async-start", "async-update"}
+_OUTSIDE = {"async_execution_thread", *COMMON_ATTRIBUTES}
+"""Attributes of the asynchronous operation, and not of the one that it wraps."""
+
+_CALL = re.compile(BLANK + r"\(")
+
+_ARGUMENTS: dict[str, Callable[[InstructionReader, _Draft], None]] = {
+    "parameter": InstructionReader.parameter,
+    "constant": InstructionReader.constant,
+}
+"""The opcodes that have no operands in their parentheses."""

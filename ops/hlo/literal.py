@@ -1,0 +1,225 @@
+"""The values of constants: :class:`Literal`, and how it is read."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from indexing.layout import ElementType, Kind, Shape, ShapeError
+from ops.hlo.tokens import Tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Scalar = bool | int | float | complex
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """The value of a constant, exactly as it is written.
+
+    ``values`` are the elements of an array in row-major order, as Python numbers; ``None`` where the text leaves
+    them out (``{...}``). ``elements`` are the literals in a tuple. ``text`` is the text of the value.
+
+    >>> from ops.hlo import parse
+    >>> literal = parse("ENTRY e { c = s32[2,2] constant({ {1, 2}, {3, -4} }) }").entry.root.literal
+    >>> literal[1, 0], literal.values, literal.array.dtype
+    (3, (1, 2, 3, -4), dtype('int32'))
+    """
+
+    shape: Shape
+    values: tuple[Scalar, ...] | None
+    elements: tuple[Literal, ...] = ()
+    text: str = field(default="", compare=False)
+
+    @property
+    def is_elided(self) -> bool:
+        """Whether the text leaves the values out."""
+        return self.values is None and not self.elements
+
+    def __getitem__(self, index: int | tuple[int, ...]) -> Scalar:
+        """The element of an array at an index.
+
+        Raises:
+            ShapeError: the values are not known, or the index lies outside of the array.
+        """
+        indices = index if isinstance(index, tuple) else (index,)
+        if self.values is None:
+            raise ShapeError(f"the values of {self} are not known")
+        if len(indices) != self.shape.rank or not all(map(_is_inside, indices, self.shape.dimensions)):
+            raise ShapeError(f"{list(indices)} is no index of {self.shape}")
+        offset = 0
+        for position, size in zip(indices, self.shape.dimensions, strict=True):
+            offset = offset * size + position
+        return self.values[offset]
+
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The array as NumPy's; types that NumPy lacks become the next wider one that it has.
+
+        Raises:
+            ShapeError: the values are not known.
+        """
+        import numpy as np  # noqa: PLC0415  (most modules are read without looking at their constants)
+
+        if self.values is None:
+            raise ShapeError(f"the values of {self} are not known")
+        return np.array(self.values, dtype=_numpy_name(self.shape.element_type)).reshape(self.shape.dimensions)
+
+    def __str__(self) -> str:
+        return f"{self.shape} {self.text}"
+
+
+def _is_inside(position: int, size: int) -> bool:
+    return 0 <= position < size
+
+
+def _numpy_name(element_type: ElementType) -> str:
+    if element_type.kind is Kind.BOOLEAN:
+        return "bool"
+    smallest, stem = _NUMPY_STEMS[element_type.kind]
+    bits = 32 if element_type is ElementType.BF16 else max(smallest, element_type.bits)
+    return f"{stem}{bits}"
+
+
+_NUMPY_STEMS = {
+    Kind.SIGNED: (8, "int"),
+    Kind.UNSIGNED: (8, "uint"),
+    Kind.FLOAT: (16, "float"),
+    Kind.COMPLEX: (64, "complex"),
+}
+"""Width of the narrowest type of a kind, and what its name begins with."""
+
+
+def read_literal(tokens: Tokens, shape: Shape) -> Literal:
+    """Take the value of a constant of a shape.
+
+    Raises:
+        HloTextError: the value does not fit the shape, or is none.
+    """
+    start = tokens.start
+    literal = _read(tokens, shape, start)
+    end = tokens.start
+    return Literal(shape, literal.values, literal.elements, _without_comments(tokens.source[start:end]))
+
+
+def _read(tokens: Tokens, shape: Shape, start: int) -> Literal:
+    if _ELIDED.match(tokens.source, start) and not (shape.is_array and shape.rank == 0):
+        tokens.pattern(_ELIDED, "a literal")
+        return Literal(shape, None)
+    if shape.is_tuple:
+        return _read_tuple(tokens, shape)
+    if not shape.is_array:
+        tokens.fail(f"a constant of type {shape.element_type} has no value")
+    return Literal(shape, _read_array(tokens, shape))
+
+
+def _read_tuple(tokens: Tokens, shape: Shape) -> Literal:
+    remaining = iter(shape.elements)
+
+    def read() -> Literal:
+        element = next(remaining, None)
+        return read_literal(tokens, element) if element else tokens.fail(f"expected {len(shape.elements)} elements")
+
+    elements = tokens.listed(read, "(", ")", "the elements of the tuple")
+    if len(elements) != len(shape.elements):
+        tokens.fail(f"expected {len(shape.elements)} elements of the tuple before this, but there are {len(elements)}")
+    return Literal(shape, None if elements else (), elements)
+
+
+def _read_array(tokens: Tokens, shape: Shape) -> tuple[Scalar, ...]:
+    read = _READERS[shape.element_type.kind]
+    if shape.rank == 0:
+        return (read(tokens, shape.element_type),)
+    values: list[Scalar] = []
+    counts: list[int] = []
+    while True:
+        if tokens.text == "{":
+            _open(tokens, counts, shape.rank)
+        elif tokens.text == "}" and counts:
+            _close(tokens, counts, shape)
+            if not counts:
+                return tuple(values)
+        elif len(counts) != shape.rank:
+            tokens.fail(f"expected braces nested {shape.rank} deep for {shape.text(layout=False)}")
+        else:
+            values.append(read(tokens, shape.element_type))
+            counts[-1] += 1
+            tokens.accept(",")
+
+
+def _open(tokens: Tokens, counts: list[int], rank: int) -> None:
+    if len(counts) == rank:
+        tokens.fail(f"expected braces nested {rank} deep, but these are nested deeper")
+    counts.append(0)
+    tokens.advance()
+
+
+def _close(tokens: Tokens, counts: list[int], shape: Shape) -> None:
+    """End a row; it must have as many elements as the dimension that it lies along."""
+    size, count = shape.dimensions[len(counts) - 1], counts.pop()
+    if count != size:
+        tokens.fail(f"expected {size} elements in these braces, but there are {count}")
+    tokens.advance()
+    if counts:
+        counts[-1] += 1
+        tokens.accept(",")
+
+
+def _read_boolean(tokens: Tokens, element_type: ElementType) -> bool:
+    if tokens.text in _WORDS:
+        return _WORDS[tokens.advance()]
+    if not _INTEGER.fullmatch(tokens.text):
+        tokens.fail_expecting(f"true, false or an integer as a value of type {element_type}")
+    return tokens.integer() != 0
+
+
+def _read_integer(tokens: Tokens, element_type: ElementType) -> int:
+    text, span = tokens.text, element_type.value_range
+    if not _INTEGER.fullmatch(text):
+        tokens.fail_expecting(f"an integer as a value of type {element_type}")
+    value = tokens.integer()
+    if value not in span:
+        tokens.fail(f"{value} does not fit in {element_type}, which holds the integers in {span}")
+    return value
+
+
+def _read_float(tokens: Tokens, element_type: ElementType) -> float:
+    if tokens.kind != "number":
+        tokens.fail_expecting(f"a number as a value of type {element_type}")
+    value = float(tokens.text.partition("(")[0])
+    if math.isinf(value) and "inf" not in tokens.text:
+        tokens.fail(f"the number is too large for {element_type}")
+    tokens.advance()
+    return value
+
+
+def _read_complex(tokens: Tokens, element_type: ElementType) -> complex:
+    tokens.expect("(", f"before a value of type {element_type}")
+    real = _read_float(tokens, element_type)
+    tokens.expect(",", "after the real part")
+    imaginary = _read_float(tokens, element_type)
+    tokens.expect(")", "after the imaginary part")
+    return complex(real, imaginary)
+
+
+def _without_comments(text: str) -> str:
+    return " ".join(itertools.chain.from_iterable(part.split() for part in _COMMENT.split(text)))
+
+
+_WORDS = {"true": True, "false": False}
+_INTEGER = re.compile(r"-?[0-9]+")
+_ELIDED = re.compile(r"\{\s*\.\.\.\s*\}")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+_READERS: dict[Kind, Callable[[Tokens, ElementType], Scalar]] = {
+    Kind.BOOLEAN: _read_boolean,
+    Kind.SIGNED: _read_integer,
+    Kind.UNSIGNED: _read_integer,
+    Kind.FLOAT: _read_float,
+    Kind.COMPLEX: _read_complex,
+}

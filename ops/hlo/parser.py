@@ -1,0 +1,189 @@
+"""The reader for HLO text: :func:`parse` a text, :func:`load` a file.
+
+It accepts what XLA's own parser accepts, in one pass over the text, and checks more: see :mod:`ops.hlo.checks`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from indexing.layout import Shape
+from ops.hlo.attributes import MODULE_ATTRIBUTES
+from ops.hlo.errors import HloFileError, HloTextError
+from ops.hlo.formats import read_attribute
+from ops.hlo.instructions import InstructionReader
+from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
+from ops.hlo.scopes import Registry, Scope
+from ops.hlo.tokens import Tokens
+from simplifier.errors import TextError
+
+
+def parse(text: str, file: str = "") -> HloModule:
+    """The module that an HLO text says; ``file`` is named in messages.
+
+    Raises:
+        HloTextError: the text does not follow the grammar, or says something impossible.
+
+    >>> module = parse('''
+    ... ENTRY sum { a = f32[2,3] parameter(0)  zero = f32[] constant(0)
+    ...   ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply={
+    ...     x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) } }''')
+    >>> module.entry.root.attributes["dimensions"], module.entry.root.attributes["to_apply"].root.opcode
+    ((1,), 'add')
+    """
+    tokens = Tokens(text, file)
+    try:
+        return _ModuleReader(tokens).module()
+    except HloTextError:
+        raise
+    except TextError as error:
+        span = replace(error.span, file=file)
+        raise HloTextError(error.message, span, error.hint, tokens.instruction) from None
+
+
+def load(path: str | os.PathLike[str]) -> HloModule:
+    """The module in a file.
+
+    Raises:
+        HloFileError: there is no such file, or it holds no text.
+        HloTextError: the text does not follow the grammar, or says something impossible.
+    """
+    name = os.fspath(path)
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise HloFileError(name, error.strerror or str(error)) from None
+    if b"\0" in content:
+        raise HloFileError(name, "the file is binary, not HLO text")
+    try:
+        return parse(content.decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise HloFileError(name, f"the file is binary, or not in UTF-8: see byte {error.start}") from None
+
+
+class _ModuleReader:
+    """One method for each rule of the grammar; each takes the words of its rule."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._registry = Registry()
+        self._instructions = InstructionReader(tokens, self._registry, self._inner_computation)
+
+    def module(self) -> HloModule:
+        """Take a whole text."""
+        tokens, registry = self._tokens, self._registry
+        if tokens.kind == "end":
+            tokens.fail("expected an HLO module, but the text is empty")
+        named = tokens.accept("HloModule")
+        name = tokens.name("the name of the module") if named else ""
+        attributes = self._attributes() if named else NO_ATTRIBUTES
+        tables = MappingProxyType(dict(self._tables()))
+        last = self._top_computation()
+        while tokens.kind != "end":
+            last = self._top_computation()
+        entry = registry.entry or last
+        name, computations = name or f"module_{entry.name}", tuple(registry.computations)
+        return HloModule(name, computations, entry, attributes, tokens.source, tokens.file, tables)
+
+    def _attributes(self) -> Mapping[str, Any]:
+        tokens, attributes = self._tokens, dict[str, Any]()
+        while tokens.accept(","):
+            name = tokens.text
+            form = MODULE_ATTRIBUTES.get(name)
+            if form is None:
+                tokens.fail_expecting("an attribute of the module", f"known are {', '.join(MODULE_ATTRIBUTES)}")
+            if name in attributes:
+                tokens.fail(f"attribute {name} stands here for the second time")
+            tokens.advance()
+            tokens.expect("=", f"after attribute {name}")
+            attributes[name] = read_attribute(tokens, form)
+        return MappingProxyType(attributes)
+
+    def _tables(self) -> Iterator[tuple[str, Mapping[int, Any]]]:
+        while self._tokens.text in _TABLES:
+            yield self._tokens.advance(), MappingProxyType(dict(self._rows()))
+
+    def _rows(self) -> Iterator[tuple[int, Any]]:
+        tokens = self._tokens
+        while tokens.kind == "number":
+            number = tokens.integer()
+            yield number, tokens.string() if tokens.kind == "string" else MappingProxyType(dict(self._fields()))
+
+    def _fields(self) -> Iterator[tuple[str, int]]:
+        tokens = self._tokens
+        tokens.expect("{", "before the fields of a table")
+        while not tokens.accept("}"):
+            name = tokens.word("'}' or the name of a field")
+            tokens.expect("=", f"after {name}")
+            yield name, tokens.integer()
+
+    def _top_computation(self) -> Computation:
+        tokens, registry = self._tokens, self._registry
+        is_entry = tokens.accept("ENTRY")
+        place = tokens.start, tokens.stop
+        name = tokens.name("a computation")
+        if tokens.text not in {"(", "{"}:
+            tokens.fail(f"expected a computation, but there is '{name}'", _COMMA if tokens.text == "=" else "", *place)
+        if name in registry.by_name:
+            tokens.fail(f"computation %{name} is defined already", "", *place)
+        if is_entry and registry.entry:
+            tokens.fail(f"%{registry.entry.name} is the entry already", "", *place)
+        computation = self._computation(name)
+        registry.by_name[name] = computation
+        registry.entry = computation if is_entry else registry.entry
+        return computation
+
+    def _computation(self, name: str) -> Computation:
+        tokens = self._tokens
+        declared, place = None, (0, 0)
+        if tokens.text == "(":
+            tokens.listed(self._declared_parameter, "(", ")", "the parameters")
+            tokens.expect("->", "after the parameters")
+            place = tokens.start, tokens.stop
+            declared = tokens.shape()
+        scope = self._instructions.read_all(name)
+        result = (scope.root or scope.instructions[-1]).shape
+        if declared and not declared.is_compatible_with(result):
+            tokens.fail(f"the result of %{name} is {result.text(layout=False)}, not {declared}", "", *place)
+        return self._add(name, scope, self._execution_thread())
+
+    def _inner_computation(self, name: str) -> Computation:
+        """Take a computation that is written inside of an instruction."""
+        return self._add(name, self._instructions.read_all(name), "main")
+
+    def _declared_parameter(self) -> Shape:
+        name = self._tokens.word("the name of a parameter without a percent sign")
+        self._tokens.expect(":", f"after parameter {name}")
+        return self._tokens.shape()
+
+    def _execution_thread(self) -> str:
+        tokens = self._tokens
+        if not tokens.accept(","):
+            return "main"
+        tokens.expect("execution_thread", "after the comma")
+        tokens.expect("=", "after execution_thread")
+        return tokens.string()
+
+    def _add(self, name: str, scope: Scope, thread: str) -> Computation:
+        """Complete a computation; its parameters must be numbered without gaps."""
+        count = len(scope.parameters)
+        for number, parameter in scope.parameters.items():
+            if number >= count:
+                message = f"parameter number {number} of %{name}, which has {count} parameters, counted from 0"
+                self._tokens.instruction = parameter.name
+                self._tokens.fail(message, "", parameter.start, parameter.stop)
+        root = scope.root or scope.instructions[-1]
+        computation = Computation(name, tuple(scope.instructions), root, thread)
+        self._registry.computations.append(computation)
+        return computation
+
+
+_TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
+"""Where the operations come from in the source program; metadata refers to the rows by their numbers."""
+
+_COMMA = "a comma is missing before an attribute of the module"

@@ -1,0 +1,54 @@
+"""HLO text from modules, in the form that XLA prints by default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Reference
+from ops.hlo.formats import Format
+from ops.hlo.tokens import escape
+
+if TYPE_CHECKING:
+    from ops.hlo.module import Computation, HloModule, Instruction
+
+
+def instruction_text(instruction: Instruction) -> str:
+    """``%b = f32[2]{0} reduce(%a, %zero), dimensions={1}, to_apply=%add``, on one line."""
+    attributes = [f"{name}={_attribute_text(name, value)}" for name, value in instruction.attributes.items()]
+    head = f"%{instruction.name} = {instruction.shape} {instruction.opcode}({_arguments(instruction)})"
+    return ", ".join([head, *attributes])
+
+
+def computation_text(computation: Computation) -> str:
+    """The head, and one line for each instruction."""
+    parameters = ", ".join(f"{p.name}: {p.shape.text(layout=False)}" for p in computation.parameters)
+    head = f"%{computation.name} ({parameters}) -> {computation.root.shape.text(layout=False)} {{"
+    lines = ["  " + "ROOT " * instruction.is_root + str(instruction) for instruction in computation.instructions]
+    thread = computation.execution_thread
+    tail = "}" if thread == "main" else f"}}, execution_thread={escape(thread)}"
+    return "\n".join(["ENTRY " * computation.is_entry + head, *lines, tail])
+
+
+def module_text(module: HloModule) -> str:
+    """A text that reads back as the same module, up to the tables of source places."""
+    attributes = [f"{name}={MODULE_ATTRIBUTES[name].write(value)}" for name, value in module.attributes.items()]
+    head = ", ".join([f"HloModule {module.name}", *attributes])
+    return "\n\n".join([head, *map(str, module.computations)]) + "\n"
+
+
+def _arguments(instruction: Instruction) -> str:
+    if instruction.literal is not None:
+        return instruction.literal.text
+    if instruction.parameter_number is not None:
+        return str(instruction.parameter_number)
+    return ", ".join(f"%{operand.name}" for operand in instruction.operands)
+
+
+def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type for each format)
+    form = ATTRIBUTES[name]
+    if isinstance(form, Format):
+        return form.write(value)
+    if form is Reference.LITERAL:
+        return str(value)
+    names = f"%{value.name}" if form is Reference.COMPUTATION else ", ".join(f"%{item.name}" for item in value)
+    return names if form is Reference.COMPUTATION else f"{{{names}}}"

@@ -1,0 +1,58 @@
+"""What is defined so far while a module is read: computations in the module, instructions in a computation."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ops.hlo.module import Computation, Instruction
+
+
+@dataclass(slots=True)
+class Scope:
+    """The instructions of the computation that is being read."""
+
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    by_name: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
+    parameters: dict[int, Instruction] = field(default_factory=dict[int, Instruction])
+    root: Instruction | None = None
+
+    def add(self, instruction: Instruction) -> None:
+        """Define an instruction; its name is new."""
+        self.instructions.append(instruction)
+        self.by_name[instruction.name] = instruction
+        if instruction.parameter_number is not None:
+            self.parameters[instruction.parameter_number] = instruction
+
+    def unused_name(self, stem: str) -> str:
+        """A name for an instruction that the text does not name."""
+        name, count = stem, len(self.instructions)
+        while name in self.by_name:
+            name, count = f"{stem}.{count}", count + 1
+        return name
+
+
+@dataclass(slots=True)
+class Registry:
+    """The computations of the module that is being read; computations without a name cannot be looked up."""
+
+    computations: list[Computation] = field(default_factory=list[Computation])
+    by_name: dict[str, Computation] = field(default_factory=dict[str, Computation])
+    entry: Computation | None = None
+    _unnamed: dict[str, int] = field(default_factory=dict[str, int])
+
+    def unused_name(self, stem: str) -> str:
+        """A name for a computation that the text does not name."""
+        count = self._unnamed[stem] = self._unnamed.get(stem, -1) + 1
+        return f"{stem}.{count}" if count else stem
+
+
+def nearby(name: str, names: Iterable[str]) -> str:
+    """Advice for a name that is not defined: those that look like it.
+
+    >>> nearby("constnat.1", ["add.1", "constant.1", "constant.2"])
+    'defined are constant.1, constant.2'
+    """
+    found = difflib.get_close_matches(name, list(names), n=3)
+    return f"defined are {', '.join(found)}" if found else ""
