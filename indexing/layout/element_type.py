@@ -25,7 +25,8 @@ class Kind(enum.Enum):
 class ElementType(enum.StrEnum):
     """What one element of a shape is; its value is XLA's name for it.
 
-    ``bits`` is the width of a value; in memory an element fills whole bytes, unless the layout packs it.
+    ``bits`` is the width of a value; in memory an element fills whole bytes,
+    unless the layout packs it.
 
     >>> ElementType.BF16, str(ElementType("bf16")), ElementType.BF16.bits, ElementType.BF16.kind
     (<ElementType.BF16: 'bf16'>, 'bf16', 16, <Kind.FLOAT: 'floating point number'>)
@@ -37,6 +38,7 @@ class ElementType(enum.StrEnum):
     kind: Kind
 
     def __new__(cls, name: str, bits: int, kind: Kind) -> Self:
+        """Keep what the table says beside the name."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.bits = bits

@@ -6,4 +6,4 @@ from simplifier.errors import IndexingError
 
 
 class ShapeError(IndexingError, ValueError):
-    """A shape or layout that makes no sense: a negative size, a layout of another rank, tiles without elements."""
+    """A shape or layout that makes no sense: a negative size, a layout of another rank."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -11,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from indexing.layout.errors import ShapeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from indexing.layout.element_type import ElementType
     from indexing.layout.shape import Shape
 
 COMBINE_DIMENSION = -(1 << 63)
-"""The tile size written ``*``: the dimension is combined with the next more minor one before tiling."""
+"""The tile size written ``*``: the dimension is combined with the next more minor one first."""
 
 
 class LevelKind(enum.Enum):
@@ -45,7 +46,7 @@ class LevelType:
 
 @dataclass(frozen=True, slots=True)
 class SplitConfig:
-    """Where a dimension is cut into pieces that lie in different memories: before each of ``indices``."""
+    """A dimension whose pieces lie in different memories; each of ``indices`` begins a piece."""
 
     dimension: int
     indices: tuple[int, ...]
@@ -58,13 +59,14 @@ class SplitConfig:
 class Layout:
     """The order of the elements of an array in memory, their tiles, packing and memory space.
 
-    ``minor_to_major`` lists the dimensions from the one whose index changes fastest. Each of ``tiles`` cuts the
-    most minor dimensions of what the tiles before it leave; :data:`COMBINE_DIMENSION` stands for ``*``.
+    ``minor_to_major`` lists the dimensions from the one whose index changes fastest. Each of
+    ``tiles`` cuts the most minor dimensions of what the tiles before it leave;
+    :data:`COMBINE_DIMENSION` stands for ``*``.
     ``element_size_in_bits`` is 0 when elements fill whole bytes.
 
     Raises:
-        ShapeError: a dimension is negative or listed twice, or a size is out of its range. Whether a layout fits
-            the rank of a shape is checked by :class:`~indexing.layout.shape.Shape`.
+        ShapeError: a dimension is negative or listed twice, or a size is out of its range. Whether
+            a layout fits the rank of a shape is checked by :class:`~indexing.layout.shape.Shape`.
 
     Source: XLA, ``xla/layout.h``; the letters are those of its text.
 
@@ -86,9 +88,13 @@ class Layout:
 
     def __post_init__(self) -> None:
         if any(dimension < 0 for dimension in self.minor_to_major):
-            raise ShapeError(f"minor_to_major {_braces(self.minor_to_major)} has a negative dimension")
+            raise ShapeError(
+                f"minor_to_major {_braces(self.minor_to_major)} has a negative dimension"
+            )
         if len(set(self.minor_to_major)) != len(self.minor_to_major):
-            raise ShapeError(f"minor_to_major {_braces(self.minor_to_major)} lists a dimension twice")
+            raise ShapeError(
+                f"minor_to_major {_braces(self.minor_to_major)} lists a dimension twice"
+            )
         for name, smallest in _SMALLEST.items():
             if getattr(self, name) < smallest:
                 raise ShapeError(f"{name} is {getattr(self, name)}; expected at least {smallest}")
@@ -113,12 +119,16 @@ class Layout:
         return self == _default(len(self.minor_to_major))
 
     def check_fits(self, rank: int) -> None:
-        """Raise a :class:`ShapeError` unless an array of ``rank`` dimensions can have this layout."""
+        """Raise a :class:`ShapeError` unless an array of that rank can have this layout."""
         size = len(self.minor_to_major)
         if size != rank:
-            raise ShapeError(f"the shape has {rank} dimensions, but the layout {self} orders {size}")
+            raise ShapeError(
+                f"the shape has {rank} dimensions, but the layout {self} orders {size}"
+            )
         if any(dimension >= rank for dimension in self.minor_to_major):
-            raise ShapeError(f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}")
+            raise ShapeError(
+                f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}"
+            )
         if any(size <= 0 and size != COMBINE_DIMENSION for tile in self.tiles for size in tile):
             raise ShapeError(f"the layout {self} has a tile without elements")
         if any(config.dimension >= rank for config in self.split_configs):
@@ -128,11 +138,15 @@ class Layout:
     def _check_levels(self, rank: int) -> None:
         if self.dim_level_types and len(self.dim_level_types) != rank:
             levels = len(self.dim_level_types)
-            raise ShapeError(f"the shape has {rank} dimensions, but the layout {self} has {levels} level types")
+            raise ShapeError(
+                f"the shape has {rank} dimensions, but the layout {self} has {levels} level types"
+            )
         if self.is_sparse and self.tiles:
             raise ShapeError(f"the layout {self} has tiles, but is for a sparse array")
         if self.physical_shape is not None and not self.is_sparse:
-            raise ShapeError(f"the layout {self} has a physical shape, but is not for a sparse array")
+            raise ShapeError(
+                f"the layout {self} has a physical shape, but is not for a sparse array"
+            )
 
     def __str__(self) -> str:
         order, fields = _list(self.minor_to_major), "".join(self._fields())
@@ -140,8 +154,13 @@ class Layout:
 
     def _fields(self) -> list[str]:
         default = _default(len(self.minor_to_major))
-        values = ((letter, getattr(self, name), getattr(default, name), write) for letter, name, write in _WRITTEN)
-        return [letter + write(value) for letter, value, standard, write in values if value != standard]
+        values = (
+            (letter, getattr(self, name), getattr(default, name), write)
+            for letter, name, write in _WRITTEN
+        )
+        return [
+            letter + write(value) for letter, value, standard, write in values if value != standard
+        ]
 
 
 @cache

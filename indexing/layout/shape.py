@@ -1,14 +1,17 @@
-"""What an HLO value looks like: :class:`Shape`, an array, a tuple, a buffer, a token or an opaque value."""
+"""What an HLO value looks like: an array, a tuple, a buffer, a token or an opaque value."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 UNBOUNDED_SIZE = -1
 """The size of a dimension written ``?``, of which no bound is known."""
@@ -20,12 +23,12 @@ _LARGEST_SIZE = (1 << 63) - 1
 class Shape:
     """Element type, dimensions and layout of an array; or the shapes in a tuple or a buffer.
 
-    An array without a layout gets the default one. ``dimensions`` are upper bounds where ``dynamic_dimensions``
-    says so (``<=n`` in the text), and :data:`UNBOUNDED_SIZE` where the size is unknown (``?``).
-    ``dynamic_dimensions`` is empty when no dimension is dynamic.
+    An array without a layout gets the default one. ``dimensions`` are upper bounds where
+    ``dynamic_dimensions`` says so (``<=n`` in the text), and :data:`UNBOUNDED_SIZE` where the size
+    is unknown (``?``). ``dynamic_dimensions`` is empty when no dimension is dynamic.
 
     Raises:
-        ShapeError: a size that is negative or does not fit in 64 bits, or a layout that does not fit.
+        ShapeError: a size is negative or does not fit in 64 bits, or the layout does not fit.
 
     >>> shape = Shape.parse("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)S(1)}")
     >>> shape.dimensions, shape.layout.minor_to_major, shape.layout.memory_space
@@ -45,10 +48,14 @@ class Shape:
             self._check_dimensions()
             self._complete_layout()
         elif self.dimensions or self.layout is not None:
-            raise ShapeError(f"a shape of type {self.element_type} has neither dimensions nor a layout")
+            raise ShapeError(
+                f"a shape of type {self.element_type} has neither dimensions nor a layout"
+            )
         if self.elements and self.element_type.kind is not Kind.CONTAINER:
             raise ShapeError(f"a shape of type {self.element_type} does not hold other shapes")
-        if self.element_type is ElementType.BUFFER and [inner.is_array for inner in self.elements] != [True]:
+        if self.element_type is ElementType.BUFFER and [
+            inner.is_array for inner in self.elements
+        ] != [True]:
             raise ShapeError("a buffer holds one array")
 
     def _check_dimensions(self) -> None:
@@ -59,7 +66,9 @@ class Shape:
                 raise ShapeError(f"dimension {size} is negative")
         if self.dynamic_dimensions and len(self.dynamic_dimensions) != self.rank:
             flags = len(self.dynamic_dimensions)
-            raise ShapeError(f"the shape has {self.rank} dimensions, but {flags} flags for dynamic dimensions")
+            raise ShapeError(
+                f"the shape has {self.rank} dimensions, but {flags} flags for dynamic dimensions"
+            )
 
     def _complete_layout(self) -> None:
         if self.layout is None:
@@ -67,7 +76,10 @@ class Shape:
         else:
             self.layout.check_fits(self.rank)
         flags = self.dynamic_dimensions or (False,) * self.rank
-        flags = tuple(flag or size == UNBOUNDED_SIZE for flag, size in zip(flags, self.dimensions, strict=True))
+        flags = tuple(
+            flag or size == UNBOUNDED_SIZE
+            for flag, size in zip(flags, self.dimensions, strict=True)
+        )
         object.__setattr__(self, "dynamic_dimensions", flags if any(flags) else ())
 
     @classmethod
@@ -138,7 +150,8 @@ class Shape:
             return False
         pairs = zip(self.dimensions, other.dimensions, strict=True)
         return all(UNBOUNDED_SIZE in pair or pair[0] == pair[1] for pair in pairs) and all(
-            mine.is_compatible_with(theirs) for mine, theirs in zip(self.elements, other.elements, strict=True)
+            mine.is_compatible_with(theirs)
+            for mine, theirs in zip(self.elements, other.elements, strict=True)
         )
 
     def text(self, *, layout: bool = True) -> str:
@@ -148,7 +161,9 @@ class Shape:
         '(f32[2,3], f32[])'
         """
         if self.is_array:
-            return self._array_text() + (str(self.layout) if layout and self._has_written_layout else "")
+            return self._array_text() + (
+                str(self.layout) if layout and self._has_written_layout else ""
+            )
         inner = ", ".join(element.text(layout=layout) for element in self.elements)
         return _AROUND[self.element_type].format(inner)
 

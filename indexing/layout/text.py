@@ -1,21 +1,23 @@
-"""Shapes and layouts from text, as XLA writes them: ``(bf16[8,<=128]{1,0:T(8,128)(2,1)S(1)}, token[])``.
+"""Shapes and layouts from text: ``(bf16[8,<=128]{1,0:T(8,128)(2,1)S(1)}, token[])``.
 
-:func:`read_shape` reads a shape at any place of a longer text, which is how the reader for HLO uses it.
+:func:`read_shape` reads a shape at any place of a longer text, as the reader for HLO needs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from indexing.layout.element_type import ARRAY_TYPES, ElementType
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
 from indexing.layout.shape import UNBOUNDED_SIZE, Shape
 from simplifier.errors import Span, TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _T = TypeVar("_T")
 
@@ -28,8 +30,10 @@ BLANK = r"(?:\s++|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
 SHAPE_TYPES = {str(t): t for t in (*ARRAY_TYPES, ElementType.TOKEN, ElementType.OPAQUE)}
 """The types that are written with brackets."""
 
-_PLAIN = re.compile(r"[a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?(?![\s/]*\{[\s/]*[\d:])")
-"""An array without comments and nested braces, and no layout that is still to come: what most shapes look like."""
+_PLAIN = re.compile(
+    BLANK + r"([a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?)(?![\s/]*\{[\s/]*[\d:])"
+)
+"""An array without comments and nested braces, its layout included: most shapes are plain."""
 
 _WORD = re.compile(BLANK + r"(\d+|[A-Za-z]\w*|<=|\S|\Z)", re.ASCII)
 
@@ -59,20 +63,16 @@ def read_shape(source: str, start: int) -> tuple[Shape, int]:
     Raises:
         TextError: with its place in ``source``.
     """
-    plain = _PLAIN.match(source, start)
-    shape = _shape_of(plain[0]) if plain else None
-    if plain and shape:
-        return shape, plain.end()
     reader = _Reader(source, start)
     return reader.shape(), reader.position
 
 
 @lru_cache(maxsize=1 << 14)
-def _shape_of(text: str) -> Shape | None:
-    """A plain shape; ``None`` if it is wrong, to be read again where it stands, for the place in the message."""
+def _plain_array(text: str) -> Shape | None:
+    """An array by its text; ``None`` if it is wrong, and has to be read where it stands."""
     try:
-        return _Reader(text, 0).shape()
-    except TextError:
+        return _Reader(text, 0).array()
+    except (TextError, ShapeError):
         return None
 
 
@@ -91,7 +91,9 @@ class _Reader:
     def _next(self) -> re.Match[str]:
         match = _WORD.match(self.source, self.position)
         if match is None:
-            raise TextError("a comment is not closed", Span(self.source, self.position, self.position + 2))
+            raise TextError(
+                "a comment is not closed", Span(self.source, self.position, self.position + 2)
+            )
         return match
 
     def accept(self, word: str) -> bool:
@@ -122,7 +124,9 @@ class _Reader:
         digits = self.word(str.isdecimal, "a number")
         if len(digits.lstrip("0")) > _MOST_DIGITS:
             shown = digits if len(digits) <= _LONGEST_SHOWN else digits[:_LONGEST_SHOWN] + "..."
-            raise TextError(f"{shown} does not fit in 64 bits", Span(self.source, start, self.position))
+            raise TextError(
+                f"{shown} does not fit in 64 bits", Span(self.source, start, self.position)
+            )
         return int(digits)
 
     def listed(self, read: Callable[[], _T], close: str) -> tuple[_T, ...]:
@@ -134,9 +138,20 @@ class _Reader:
         return tuple(items)
 
     def shape(self) -> Shape:
+        plain = _PLAIN.match(self.source, self.position)
+        known = _plain_array(plain[1]) if plain else None
+        if plain is None or known is None:
+            return self.any_shape()
+        self.position = plain.end()
+        return known
+
+    def any_shape(self) -> Shape:
         match = self._next()
         if self.depth == DEEPEST_NESTING:
-            raise TextError(f"shapes are nested more than {DEEPEST_NESTING} deep", Span(self.source, *match.span(1)))
+            raise TextError(
+                f"shapes are nested more than {DEEPEST_NESTING} deep",
+                Span(self.source, *match.span(1)),
+            )
         read = {"(": self.tuple_shape, "b": self.buffer}.get(match[1], self.array)
         self.depth += 1
         try:
@@ -188,7 +203,9 @@ class _Reader:
     def _fields(self) -> dict[str, Any]:
         fields = {name: read(self) for letter, name, read in _FIELDS if self.accept(letter)}
         if self.peek() != "}":
-            raise self.expected(f"'}}' or one of {' '.join(letter for letter, _, _ in _FIELDS)} in this order")
+            raise self.expected(
+                f"'}}' or one of {' '.join(letter for letter, _, _ in _FIELDS)} in this order"
+            )
         return fields
 
     def number_field(self) -> int:

@@ -4,7 +4,8 @@ from ops.hlo.errors import HloFileError, HloTextError
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.parser import load, parse
-from ops.hlo.values import DimensionLabels, ReplicaGroups, Window
+from ops.hlo.replica_groups import ReplicaGroups
+from ops.hlo.values import DimensionLabels, Window
 
 __all__ = [
     "Computation",

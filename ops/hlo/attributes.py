@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
 from ops.hlo import formats
-from ops.hlo.formats import Format
+
+if TYPE_CHECKING:
+    from ops.hlo.formats import Format
 
 
 class Reference(enum.Enum):
@@ -121,7 +124,7 @@ ATTRIBUTES: dict[str, Format | Reference] = {
     "window": formats.WINDOW,
     **COMMON_ATTRIBUTES,
 }
-"""What the attributes of instructions hold; which opcode has which is said in :mod:`ops.hlo.opcodes`."""
+"""What the attributes of instructions hold; :mod:`ops.hlo.opcodes` says which opcode has which."""
 
 MODULE_ATTRIBUTES: dict[str, Format] = {
     "is_scheduled": formats.BOOLEAN,

@@ -1,16 +1,16 @@
-"""What must hold in an instruction beyond the grammar, so that nobody after the reader has to wonder.
+"""What must hold in an instruction beyond the grammar, so that later code need not wonder.
 
 Each check looks at an instruction and answers with what is wrong, or with an empty text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from ops.hlo.module import Computation, Instruction
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-_ROOM_FOR_START = 1
-"""A start index may be one operand that holds all of it."""
+    from ops.hlo.module import Computation, Instruction
 
 
 def complaint(instruction: Instruction) -> str:
@@ -34,7 +34,8 @@ def _reshape(instruction: Instruction) -> str:
 
 
 def _get_tuple_element(instruction: Instruction) -> str:
-    shape, index = instruction.operands[0].shape, instruction.attributes["index"]
+    shape = instruction.operands[0].shape
+    index: int = instruction.attributes["index"]
     if not shape.is_tuple:
         return f"get-tuple-element takes an element of a tuple, but the operand is {shape}"
     if not 0 <= index < len(shape.elements):
@@ -47,19 +48,21 @@ def _get_tuple_element(instruction: Instruction) -> str:
 def _tuple(instruction: Instruction) -> str:
     elements = instruction.shape.elements if instruction.shape.is_tuple else ()
     if len(elements) != len(instruction.operands):
-        return f"the shape {instruction.shape} does not have one element for each of {len(instruction.operands)} operands"
+        count = len(instruction.operands)
+        return f"{instruction.shape} does not have one element for each of {count} operands"
     return ""
 
 
 def _start_indices(before: int) -> Callable[[Instruction], str]:
-    """The operands after the first ones are one start index for each dimension, or one for all of them."""
+    """The last operands are one start index for each dimension, or one for all of them."""
 
     def check(instruction: Instruction) -> str:
         given = len(instruction.operands) - before
         rank = instruction.operands[0].shape.rank
         if given == rank or (given == 1 and instruction.operands[-1].shape.rank == 1):
             return ""
-        return f"{instruction.opcode} of {instruction.operands[0].shape} takes {rank} start indices, but {given} are given"
+        shape = instruction.operands[0].shape
+        return f"{shape} takes {rank} start indices, but {given} are given"
 
     return check
 
@@ -87,8 +90,9 @@ def _while(instruction: Instruction) -> str:
 
 def _conditional(instruction: Instruction) -> str:
     branches = branches_of(instruction)
-    if len(branches) != len(instruction.operands) - 1:
-        return f"there are {len(branches)} branches, but {len(instruction.operands) - 1} operands for them"
+    given = len(instruction.operands) - 1
+    if len(branches) != given:
+        return f"there are {len(branches)} branches, but {given} operands for them"
     return next(filter(None, (_arity_complaint(branch, 1) for branch in branches)), "")
 
 
@@ -102,16 +106,18 @@ def branches_of(instruction: Instruction) -> tuple[Computation, ...]:
 def _async_start(instruction: Instruction) -> str:
     elements = instruction.shape.elements if instruction.shape.is_tuple else ()
     if len(elements) < 2 or not elements[0].is_tuple:  # noqa: PLR2004  (operands and outputs)
-        return f"the shape of an asynchronous start is ((operands), outputs, state...), not {instruction.shape}"
+        return f"the shape of a start is ((operands), outputs, state...), not {instruction.shape}"
     if len(elements[0].elements) != len(instruction.operands):
-        return f"{elements[0]} does not have one element for each of {len(instruction.operands)} operands"
+        count = len(instruction.operands)
+        return f"{elements[0]} does not have one element for each of {count} operands"
     return _calls("calls")(instruction)
 
 
 def _async_successor(instruction: Instruction) -> str:
     if instruction.operands[0].opcode in {"async-start", "async-update"}:
         return ""
-    return f"{instruction.opcode} continues an asynchronous operation, but its operand is {instruction.operands[0].opcode}"
+    opcode = instruction.operands[0].opcode
+    return f"{instruction.opcode} continues an asynchronous operation, not {opcode}"
 
 
 _CHECKS: dict[str, Callable[[Instruction], str]] = {

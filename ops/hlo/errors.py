@@ -8,7 +8,7 @@ from simplifier.errors import IndexingError, Span, TextError
 class HloTextError(TextError):
     """HLO text that does not follow its grammar, or says something impossible.
 
-    ``instruction`` is the name of the instruction that the text is in, or ``""`` outside of instructions.
+    ``instruction`` is the name of the instruction that the text is in, or ``""`` outside of them.
     """
 
     def __init__(self, message: str, span: Span, hint: str = "", instruction: str = "") -> None:
@@ -18,7 +18,7 @@ class HloTextError(TextError):
 
 
 class HloFileError(IndexingError, OSError):
-    """A file that cannot be read as text: it is missing, a folder, or binary. ``path`` is the file."""
+    """A file that cannot be read as text: ``path`` is missing, a folder, or binary."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)
@@ -30,4 +30,4 @@ class HloFileError(IndexingError, OSError):
 
 
 class AttributeValueError(IndexingError, ValueError):
-    """The value of an attribute that makes no sense, such as a permutation that lists a dimension twice."""
+    """The value of an attribute that makes no sense, such as a stride of 0."""

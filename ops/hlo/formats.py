@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
+from ops.hlo.replica_groups import read_replica_groups
 from ops.hlo.tokens import Tokens, escape
 from ops.hlo.values import (
     Aliasing,
     DimensionLabels,
-    IotaGroups,
-    ListedGroups,
-    MeshAxis,
-    MeshGroups,
     ProgramShape,
-    ReplicaGroups,
     Window,
-    integer_lists,
 )
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from indexing.layout import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +44,6 @@ def read_attribute(tokens: Tokens, form: Format) -> Any:  # noqa: ANN401  (one t
         tokens.fail(str(error), start=start, stop=tokens.start)
 
 
-def _braced(tokens: Tokens, read: Callable[[], _T], what: str) -> tuple[_T, ...]:
-    return tokens.listed(read, "{", "}", what)
-
-
 def _written_list(values: tuple[object, ...]) -> str:
     return f"{{{','.join(map(str, values))}}}"
 
@@ -61,20 +53,27 @@ def _written_shapes(shapes: tuple[Shape, ...]) -> str:
 
 
 def _read_integers(tokens: Tokens) -> tuple[int, ...]:
-    return _braced(tokens, tokens.integer, "the numbers")
+    return tokens.braced(tokens.integer, "the numbers")
 
 
 def _read_integer_lists(tokens: Tokens) -> tuple[tuple[int, ...], ...]:
-    return _braced(tokens, lambda: _read_integers(tokens), "the lists of numbers")
+    return tokens.braced(lambda: _read_integers(tokens), "the lists of numbers")
 
 
 def _read_nested_integers(tokens: Tokens) -> tuple[Any, ...]:
     """Numbers, or lists of numbers."""
-    return _braced(tokens, lambda: _read_integers(tokens) if tokens.text == "{" else tokens.integer(), "the numbers")
+    return tokens.braced(
+        lambda: _read_integers(tokens) if tokens.text == "{" else tokens.integer(),
+        "the numbers",
+    )
 
 
-def _write_nested_integers(values: tuple[Any, ...]) -> str:
-    return _written_list(tuple(_written_list(value) if isinstance(value, tuple) else value for value in values))
+def _write_nested_integers(values: tuple[int | tuple[int, ...], ...]) -> str:
+    return _written_list(tuple(map(_write_nested_integer, values)))
+
+
+def _write_nested_integer(value: int | tuple[int, ...]) -> str:
+    return str(value) if isinstance(value, int) else _written_list(value)
 
 
 def _read_boolean(tokens: Tokens) -> bool:
@@ -104,7 +103,7 @@ def _read_raw(tokens: Tokens) -> str:
 
 
 def _read_slices(tokens: Tokens) -> tuple[tuple[int, int, int], ...]:
-    return _braced(tokens, lambda: _read_slice(tokens), "the slices")
+    return tokens.braced(lambda: _read_slice(tokens), "the slices")
 
 
 def _read_slice(tokens: Tokens) -> tuple[int, int, int]:
@@ -126,7 +125,9 @@ def _write_slice(start: int, limit: int, stride: int) -> str:
 
 
 def _read_padding(tokens: Tokens) -> tuple[tuple[int, int, int], ...]:
-    text = tokens.pattern(_PADDING, "a padding such as 0_1x2_3_1 (low, high and interior padding, by dimension)")
+    text = tokens.pattern(
+        _PADDING, "a padding such as 0_1x2_3_1 (low, high and interior padding, by dimension)"
+    )
     edges = (tuple(map(int, dimension.split("_"))) for dimension in text.split("x"))
     return tuple((edge[0], edge[1], edge[2] if len(edge) > 2 else 0) for edge in edges)  # noqa: PLR2004
 
@@ -167,72 +168,12 @@ def _write_window(window: Window) -> str:
 def _read_labels(tokens: Tokens) -> DimensionLabels:
     text = tokens.pattern(_LABELS, "dimension labels such as b01f_01io->b01f")
     operands, output = text.split("->")
-    return DimensionLabels(*operands.split("_"), output)
-
-
-def _read_replica_groups(tokens: Tokens) -> ReplicaGroups:
-    if tokens.text == "{":
-        return ListedGroups(_read_integer_lists(tokens))
-    if tokens.text == "[":
-        return _read_iota_groups(tokens)
-    if tokens.accept("mesh"):
-        return _read_mesh_groups(tokens)
-    tokens.fail_expecting("replica groups such as {{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2] {'x'}")
-
-
-def _read_bracketed(tokens: Tokens) -> tuple[int, ...]:
-    return tokens.listed(tokens.integer, "[", "]", "the sizes")
-
-
-def _read_permutation(tokens: Tokens) -> tuple[int, ...]:
-    if not tokens.accept("T"):
-        return ()
-    return tokens.listed(tokens.integer, "(", ")", "the permutation")
-
-
-def _read_iota_groups(tokens: Tokens) -> IotaGroups:
-    sizes = _read_bracketed(tokens)
-    tokens.expect("<=", "after the sizes of the groups")
-    return IotaGroups(sizes, _read_bracketed(tokens), _read_permutation(tokens))
-
-
-def _read_mesh_groups(tokens: Tokens) -> MeshGroups:
-    mesh = tokens.listed(lambda: _read_axis_size(tokens), "[", "]", "the axes of the mesh")
-    order: dict[str, tuple[int, ...]] = {}
-    if tokens.accept(","):
-        order = _read_device_ids(tokens)
-    return MeshGroups(mesh, _braced(tokens, lambda: _read_axis(tokens), "the axes"), **order)
-
-
-def _read_axis_size(tokens: Tokens) -> tuple[str, int]:
-    name = tokens.string("the name of an axis in quotes")
-    tokens.expect("=", "after the name of an axis")
-    return name, tokens.integer("the size of an axis")
-
-
-def _read_device_ids(tokens: Tokens) -> dict[str, tuple[int, ...]]:
-    tokens.expect("device_ids", "after the mesh")
-    tokens.expect("=", "after device_ids")
-    if tokens.source.startswith("([", tokens.start):
-        tokens.advance()
-        order = {"reshape_sizes": _read_bracketed(tokens), "permutation": _read_permutation(tokens)}
-        tokens.expect(")", "after device_ids")
-        return order
-    return {"device_ids": tokens.listed(tokens.integer, "(", ")", "the devices")}
-
-
-def _read_axis(tokens: Tokens) -> MeshAxis:
-    name = tokens.string("the name of an axis in quotes")
-    if not tokens.accept(":"):
-        return MeshAxis(name)
-    tokens.expect("(", "before the steps that precede a part of an axis")
-    before = tokens.integer()
-    tokens.expect(")", "after the steps that precede a part of an axis")
-    return MeshAxis(name, before, tokens.integer())
+    lhs, rhs = operands.split("_")
+    return DimensionLabels(lhs, rhs, output)
 
 
 def _read_aliasing(tokens: Tokens) -> tuple[Aliasing, ...]:
-    return _braced(tokens, lambda: _read_alias(tokens), "the aliases")
+    return tokens.braced(lambda: _read_alias(tokens), "the aliases")
 
 
 def _read_alias(tokens: Tokens) -> Aliasing:
@@ -252,7 +193,7 @@ def _write_aliasing(aliases: tuple[Aliasing, ...]) -> str:
 
 
 def _read_donors(tokens: Tokens) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    return _braced(tokens, lambda: _read_donor(tokens), "the buffer donors")
+    return tokens.braced(lambda: _read_donor(tokens), "the buffer donors")
 
 
 def _read_donor(tokens: Tokens) -> tuple[int, tuple[int, ...]]:
@@ -265,7 +206,9 @@ def _read_donor(tokens: Tokens) -> tuple[int, tuple[int, ...]]:
 
 
 def _write_donors(donors: tuple[tuple[int, tuple[int, ...]], ...]) -> str:
-    return f"{{{', '.join(f'({parameter}, {_written_list(index)})' for parameter, index in donors)}}}"
+    return (
+        f"{{{', '.join(f'({parameter}, {_written_list(index)})' for parameter, index in donors)}}}"
+    )
 
 
 def _read_program_shape(tokens: Tokens) -> ProgramShape:
@@ -298,7 +241,11 @@ def _read_metadata_value(tokens: Tokens) -> str | int:
         return tokens.string()
     if tokens.kind == "number":
         return tokens.integer()
-    return tokens.balanced("a text, a number or a list in braces") if tokens.text == "{" else tokens.word("a value")
+    return (
+        tokens.balanced("a text, a number or a list in braces")
+        if tokens.text == "{"
+        else tokens.word("a value")
+    )
 
 
 def _write_metadata(entries: Mapping[str, str | int]) -> str:
@@ -312,14 +259,20 @@ def _written_value(value: str | int) -> str:
 
 def _read_frontend(tokens: Tokens) -> Mapping[str, str]:
     """Names and texts; a text in braces keeps its braces."""
-    pairs = _braced(tokens, lambda: _read_frontend_pair(tokens), "the frontend attributes")
+    pairs = tokens.braced(lambda: _read_frontend_pair(tokens), "the frontend attributes")
     return MappingProxyType(dict(pairs))
 
 
 def _read_frontend_pair(tokens: Tokens) -> tuple[str, str]:
-    name = tokens.string() if tokens.kind == "string" else tokens.word("the name of a frontend attribute")
+    name = (
+        tokens.string()
+        if tokens.kind == "string"
+        else tokens.word("the name of a frontend attribute")
+    )
     tokens.expect("=", f"after {name}")
-    return name, tokens.string() if tokens.kind == "string" else tokens.balanced("a text in quotes or braces")
+    return name, tokens.string() if tokens.kind == "string" else tokens.balanced(
+        "a text in quotes or braces"
+    )
 
 
 def _write_frontend(entries: Mapping[str, str]) -> str:
@@ -327,7 +280,7 @@ def _write_frontend(entries: Mapping[str, str]) -> str:
 
 
 def _list_of(read: Callable[[Tokens], Any], what: str) -> Callable[[Tokens], Any]:
-    return lambda tokens: _braced(tokens, lambda: read(tokens), what)
+    return lambda tokens: tokens.braced(lambda: read(tokens), what)
 
 
 def _write_booleans(values: tuple[bool, ...]) -> str:
@@ -336,7 +289,9 @@ def _write_booleans(values: tuple[bool, ...]) -> str:
 
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
-_PADDING = re.compile(r"-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?(?:x-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?)*")
+_PADDING = re.compile(
+    r"-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?(?:x-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?)*"
+)
 _SIZES = re.compile(r"-?\d{1,18}(?:x-?\d{1,18})*")
 _EDGES = re.compile(r"-?\d{1,18}_-?\d{1,18}(?:x-?\d{1,18}_-?\d{1,18})*")
 _LABELS = re.compile(r"[0-9a-z?]+_[0-9a-z?]+->[0-9a-z?]+")
@@ -352,7 +307,7 @@ _WINDOW_FIELDS: dict[str, Callable[[Tokens], tuple[Any, ...]]] = {
 
 INTEGER = Format(lambda tokens: tokens.integer())
 INTEGERS = Format(_read_integers, _written_list)
-INTEGER_LISTS = Format(_read_integer_lists, integer_lists)
+INTEGER_LISTS = Format(_read_integer_lists, _write_nested_integers)
 NESTED_INTEGERS = Format(_read_nested_integers, _write_nested_integers)
 BOOLEAN = Format(_read_boolean, _write_boolean)
 BOOLEANS = Format(_list_of(_read_boolean, "true or false"), _write_booleans)
@@ -368,7 +323,7 @@ SLICES = Format(_read_slices, _write_slices)
 PADDING = Format(_read_padding, _write_padding)
 WINDOW = Format(_read_window, _write_window)
 LABELS = Format(_read_labels)
-REPLICA_GROUPS = Format(_read_replica_groups)
+REPLICA_GROUPS = Format(read_replica_groups)
 ALIASING = Format(_read_aliasing, _write_aliasing)
 DONORS = Format(_read_donors, _write_donors)
 PROGRAM_SHAPE = Format(_read_program_shape, _write_program_shape)

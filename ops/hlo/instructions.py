@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexing.layout import Shape, ShapeError
 from indexing.layout.text import BLANK
@@ -19,7 +18,11 @@ from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Instruction
 from ops.hlo.opcodes import OPCODES, Opcode, find_opcode
 from ops.hlo.scopes import Registry, Scope, nearby
-from ops.hlo.tokens import Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ops.hlo.tokens import Tokens
 
 DEEPEST_NESTING = 50
 """Instructions in operands, and computations in attributes, are read down to this depth."""
@@ -49,7 +52,9 @@ class InstructionReader:
     ``read_body`` takes the body of a computation that is written inside of an instruction.
     """
 
-    def __init__(self, tokens: Tokens, registry: Registry, read_body: Callable[[str], Computation]) -> None:
+    def __init__(
+        self, tokens: Tokens, registry: Registry, read_body: Callable[[str], Computation]
+    ) -> None:
         self._tokens = tokens
         self._registry = registry
         self._read_body = read_body
@@ -57,8 +62,12 @@ class InstructionReader:
         self._depth = 0
         self._references: dict[Reference, Callable[[], Any]] = {
             Reference.COMPUTATION: self._computation,
-            Reference.COMPUTATIONS: lambda: tokens.listed(self._computation, "{", "}", "the computations"),
-            Reference.INSTRUCTIONS: lambda: tokens.listed(self._reference, "{", "}", "the instructions"),
+            Reference.COMPUTATIONS: lambda: tokens.listed(
+                self._computation, "{", "}", "the computations"
+            ),
+            Reference.INSTRUCTIONS: lambda: tokens.listed(
+                self._reference, "{", "}", "the instructions"
+            ),
             Reference.LITERAL: lambda: read_literal(tokens, tokens.shape()),
         }
 
@@ -82,7 +91,9 @@ class InstructionReader:
         tokens, scope = self._tokens, self._scope
         start, is_root = tokens.start, tokens.text == "ROOT"
         if is_root and scope.root:
-            tokens.fail(f"%{scope.root.name} is the root of the computation already; there is one ROOT only")
+            tokens.fail(
+                f"%{scope.root.name} is the root of the computation already; there is one ROOT only"
+            )
         if is_root:
             tokens.advance()
         place = tokens.start, tokens.stop
@@ -117,7 +128,9 @@ class InstructionReader:
     def _opcode(self, draft: _Draft) -> Opcode:
         opcode = find_opcode(draft.opcode)
         if opcode is None:
-            self._tokens.fail(f"there is no opcode {draft.opcode}", nearby(draft.opcode, OPCODES), *draft.place)
+            self._tokens.fail(
+                f"there is no opcode {draft.opcode}", nearby(draft.opcode, OPCODES), *draft.place
+            )
         return opcode
 
     # Operands
@@ -134,7 +147,9 @@ class InstructionReader:
         draft.operands = tokens.listed(self._operand, "(", ")", "the operands")
         if len(draft.operands) not in opcode.arity:
             given = len(draft.operands)
-            tokens.fail(f"{draft.opcode} takes {opcode.arity}, but {given} are given", "", *draft.place)
+            tokens.fail(
+                f"{draft.opcode} takes {opcode.arity}, but {given} are given", "", *draft.place
+            )
 
     def parameter(self, draft: _Draft) -> None:
         """Take the number of a parameter."""
@@ -142,20 +157,32 @@ class InstructionReader:
         place = tokens.start, tokens.stop
         number = draft.parameter_number = tokens.integer("the number of the parameter")
         if number < 0 or number in self._scope.parameters:
-            what = "negative" if number < 0 else f"that of %{self._scope.parameters[number].name} already"
+            what = (
+                "negative"
+                if number < 0
+                else f"that of %{self._scope.parameters[number].name} already"
+            )
             tokens.fail(f"parameter number {number} is {what}", "", *place)
 
     def constant(self, draft: _Draft) -> None:
         """Take the value of a constant."""
         if draft.shape is None:
-            self._tokens.fail("the shape of a constant cannot be inferred, so it has to be written", "", *draft.place)
+            self._tokens.fail(
+                "the shape of a constant cannot be inferred, so it has to be written",
+                "",
+                *draft.place,
+            )
         draft.literal = read_literal(self._tokens, draft.shape)
 
     def _operand(self) -> Instruction:
-        """Take the name of an instruction, or a whole instruction, with or without a shape before it."""
+        """Take the name of an instruction, maybe with its shape, or a whole instruction."""
         tokens, start = self._tokens, self._tokens.start
         shape = tokens.shape() if tokens.at_shape() else None
-        if tokens.text[:1] != "%" and _CALL.match(tokens.source, tokens.stop) and tokens.kind == "name":
+        if (
+            tokens.text[:1] != "%"
+            and _CALL.match(tokens.source, tokens.stop)
+            and tokens.kind == "name"
+        ):
             return self._nested(start)
         operand = self._reference()
         if shape and not (shape is operand.shape or shape.is_compatible_with(operand.shape)):
@@ -189,7 +216,7 @@ class InstructionReader:
     # Attributes
 
     def _attributes(self, draft: _Draft, opcode: Opcode) -> dict[str, Any]:
-        """Take the attributes after the operands; an instruction that is an operand can have none."""
+        """Take the attributes; an instruction that stands as an operand has none."""
         tokens, attributes = self._tokens, dict[str, Any]()
         while not draft.is_operand and tokens.accept(","):
             name = tokens.text
@@ -206,7 +233,11 @@ class InstructionReader:
         return attributes
 
     def _value(self, form: Format | Reference) -> Any:  # noqa: ANN401  (one type for each format)
-        return self._references[form]() if isinstance(form, Reference) else read_attribute(self._tokens, form)
+        return (
+            self._references[form]()
+            if isinstance(form, Reference)
+            else read_attribute(self._tokens, form)
+        )
 
     def _check_complete(self, draft: _Draft, opcode: Opcode, attributes: Mapping[str, Any]) -> None:
         tokens = self._tokens
@@ -252,12 +283,16 @@ class InstructionReader:
 
     def _inferred(self, draft: _Draft, attributes: Mapping[str, Any]) -> Shape:
         try:
-            return infer_shape(draft.opcode, [operand.shape for operand in draft.operands], attributes)
+            return infer_shape(
+                draft.opcode, [operand.shape for operand in draft.operands], attributes
+            )
         except (AttributeValueError, ShapeError) as error:
             self._tokens.fail(str(error), "", *draft.place)
 
-    def _desugared(self, draft: _Draft, base: str, part: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        """Turn ``slice-start`` into an ``async-start`` that calls a computation with the ``slice``, and so on."""
+    def _desugared(
+        self, draft: _Draft, base: str, part: str, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Turn ``slice-start`` into ``async-start``, which calls the ``slice``, and so on."""
         draft.opcode = f"async-{part}"
         kept = {name: value for name, value in attributes.items() if name in _OUTSIDE}
         inner = {name: value for name, value in attributes.items() if name not in _OUTSIDE}
@@ -267,21 +302,33 @@ class InstructionReader:
             self._tokens.fail(f"attribute {min(inner)} belongs to {base}-start", "", *draft.place)
         operand = draft.operands[0]
         if operand.opcode in _STARTED and async_operation(operand) != base:
-            self._tokens.fail(f"the operand starts {async_operation(operand)}, not {base}", "", *draft.place)
+            self._tokens.fail(
+                f"the operand starts {async_operation(operand)}, not {base}", "", *draft.place
+            )
         return kept
 
     def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
         """The computation that holds nothing but the operation which starts."""
         shapes = draft.shape.elements if draft.shape else ()
         if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
-            self._tokens.fail(f"the shape of {draft.opcode} is ((operands), outputs, state...)", "", *draft.place)
+            self._tokens.fail(
+                f"the shape of {draft.opcode} is ((operands), outputs, state...)", "", *draft.place
+            )
         parameters = tuple(
-            Instruction(f"param_{number}", "parameter", operand.shape, parameter_number=number, start=draft.start)
+            Instruction(
+                f"param_{number}",
+                "parameter",
+                operand.shape,
+                parameter_number=number,
+                start=draft.start,
+            )
             for number, operand in enumerate(draft.operands)
         )
         inner = _Draft(opcode, shapes[1], opcode, draft.place, draft.start, operands=parameters)
         root = self._finish(inner, attributes)
-        computation = Computation(self._registry.unused_name("async_wrapped"), (*parameters, root), root)
+        computation = Computation(
+            self._registry.unused_name("async_wrapped"), (*parameters, root), root
+        )
         self._registry.computations.append(computation)
         return computation
 

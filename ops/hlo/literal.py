@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError
-from ops.hlo.tokens import Tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
+
+    from ops.hlo.tokens import Tokens
 
 Scalar = bool | int | float | complex
 
@@ -22,8 +24,8 @@ Scalar = bool | int | float | complex
 class Literal:
     """The value of a constant, exactly as it is written.
 
-    ``values`` are the elements of an array in row-major order, as Python numbers; ``None`` where the text leaves
-    them out (``{...}``). ``elements`` are the literals in a tuple. ``text`` is the text of the value.
+    ``values`` are the elements of an array in row-major order, as Python numbers; ``None`` where
+    the text leaves them out (``{...}``). ``elements`` are the literals in a tuple.
 
     >>> from ops.hlo import parse
     >>> literal = parse("ENTRY e { c = s32[2,2] constant({ {1, 2}, {3, -4} }) }").entry.root.literal
@@ -50,7 +52,9 @@ class Literal:
         indices = index if isinstance(index, tuple) else (index,)
         if self.values is None:
             raise ShapeError(f"the values of {self} are not known")
-        if len(indices) != self.shape.rank or not all(map(_is_inside, indices, self.shape.dimensions)):
+        if len(indices) != self.shape.rank or not all(
+            map(_is_inside, indices, self.shape.dimensions)
+        ):
             raise ShapeError(f"{list(indices)} is no index of {self.shape}")
         offset = 0
         for position, size in zip(indices, self.shape.dimensions, strict=True):
@@ -68,7 +72,9 @@ class Literal:
 
         if self.values is None:
             raise ShapeError(f"the values of {self} are not known")
-        return np.array(self.values, dtype=_numpy_name(self.shape.element_type)).reshape(self.shape.dimensions)
+        return np.array(self.values, dtype=_numpy_name(self.shape.element_type)).reshape(
+            self.shape.dimensions
+        )
 
     def __str__(self) -> str:
         return f"{self.shape} {self.text}"
@@ -104,7 +110,9 @@ def read_literal(tokens: Tokens, shape: Shape) -> Literal:
     start = tokens.start
     literal = _read(tokens, shape, start)
     end = tokens.start
-    return Literal(shape, literal.values, literal.elements, _without_comments(tokens.source[start:end]))
+    return Literal(
+        shape, literal.values, literal.elements, _without_comments(tokens.source[start:end])
+    )
 
 
 def _read(tokens: Tokens, shape: Shape, start: int) -> Literal:
@@ -123,11 +131,17 @@ def _read_tuple(tokens: Tokens, shape: Shape) -> Literal:
 
     def read() -> Literal:
         element = next(remaining, None)
-        return read_literal(tokens, element) if element else tokens.fail(f"expected {len(shape.elements)} elements")
+        return (
+            read_literal(tokens, element)
+            if element
+            else tokens.fail(f"expected {len(shape.elements)} elements")
+        )
 
     elements = tokens.listed(read, "(", ")", "the elements of the tuple")
     if len(elements) != len(shape.elements):
-        tokens.fail(f"expected {len(shape.elements)} elements of the tuple before this, but there are {len(elements)}")
+        tokens.fail(
+            f"expected {len(shape.elements)} elements of the tuple, but there are {len(elements)}"
+        )
     return Literal(shape, None if elements else (), elements)
 
 

@@ -1,19 +1,22 @@
 """What HLO text says, as values: :class:`HloModule`, its computations and their instructions.
 
-A module is a view of its text and never changes. Instructions and computations belong to one module, and two of
-them are equal only if they are the same one.
+A module is a view of its text and never changes. Instructions and computations belong to one
+module, and two of them are equal only if they are the same one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from indexing.layout import Shape
-from ops.hlo.literal import Literal
 from simplifier.errors import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from indexing.layout import Shape
+    from ops.hlo.literal import Literal
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
@@ -22,9 +25,9 @@ NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 class Instruction:
     """One operation on values: ``%sum = f32[4]{0} add(%a, %b)``.
 
-    ``attributes`` are keyed by their names in HLO; computations among their values are :class:`Computation`.
-    ``literal`` is the value of a constant, ``parameter_number`` the number of a parameter. The instruction is
-    ``source[start:stop]`` of the text of its module.
+    ``attributes`` are keyed by their names in HLO; a called computation is a :class:`Computation`.
+    ``literal`` is the value of a constant, ``parameter_number`` the number of a parameter. The
+    instruction is ``source[start:stop]`` of the text of its module.
     """
 
     name: str
@@ -78,7 +81,11 @@ class Computation:
     @property
     def parameters(self) -> tuple[Instruction, ...]:
         """The parameters, in the order of their numbers."""
-        found = [instruction for instruction in self.instructions if instruction.parameter_number is not None]
+        found = [
+            instruction
+            for instruction in self.instructions
+            if instruction.parameter_number is not None
+        ]
         return tuple(sorted(found, key=lambda instruction: instruction.parameter_number or 0))
 
     @property
@@ -102,8 +109,8 @@ class Computation:
 class HloModule:
     """A program: its computations, callees before their callers, and the entry among them.
 
-    ``source`` is the text it was read from and ``file`` where that came from. ``tables`` are the tables of
-    source places that ``stack_frame_id`` in the metadata of instructions points into.
+    ``source`` is the text it was read from and ``file`` where that came from. ``tables`` are the
+    tables of source places that ``stack_frame_id`` in the metadata of instructions points into.
 
     >>> from ops.hlo import parse
     >>> module = parse("HloModule m ENTRY e { a = f32[2] parameter(0) ROOT b = f32[2] negate(a) }")
@@ -126,7 +133,11 @@ class HloModule:
     @property
     def instructions(self) -> Iterator[Instruction]:
         """The instructions of all computations, in order."""
-        return (instruction for computation in self.computations for instruction in computation.instructions)
+        return (
+            instruction
+            for computation in self.computations
+            for instruction in computation.instructions
+        )
 
     def __str__(self) -> str:
         from ops.hlo.printer import module_text  # noqa: PLC0415

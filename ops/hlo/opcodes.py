@@ -5,13 +5,17 @@ Source: XLA's parser; the table lists what it accepts and what it demands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
-from ops.hlo.formats import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.hlo.formats import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,11 @@ class Arity:
             object.__setattr__(self, "most", self.least)
 
     def __contains__(self, count: int) -> bool:
-        return self.least <= count and (self.most is None or count <= self.most) and not (count - self.least) % self.step
+        return (
+            self.least <= count
+            and (self.most is None or count <= self.most)
+            and not (count - self.least) % self.step
+        )
 
     def __str__(self) -> str:
         if self.most == self.least:
@@ -45,7 +53,7 @@ class Arity:
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """Number of operands and names of the attributes of an operation, those that it needs among them.
+    """Number of operands and names of the attributes of an operation.
 
     ``sugar`` is the operation and the part of ``<operation>-start``, ``-update`` and ``-done``.
     """
@@ -58,7 +66,9 @@ class Opcode:
 
     def __post_init__(self) -> None:
         names = (*self.required, *self.optional, *COMMON_ATTRIBUTES)
-        object.__setattr__(self, "formats", MappingProxyType({name: ATTRIBUTES[name] for name in names}))
+        object.__setattr__(
+            self, "formats", MappingProxyType({name: ATTRIBUTES[name] for name in names})
+        )
 
 
 def find_opcode(name: str) -> Opcode | None:
@@ -96,22 +106,73 @@ _ALL_GATHER = Opcode(_ANY, ("dimensions",), _GLOBAL)
 _ALL_REDUCE = Opcode(_ANY, ("to_apply",), (*_GLOBAL, "mode"))
 _ASYNC = ("async_execution_thread",)
 
-_UNARY = "abs bitcast bitcast-convert ceil convert copy copy-done count-leading-zeros floor imag is-finite negate not".split()
-_UNARY += "opt-barrier popcnt real round-nearest-afz round-nearest-even sign".split()
-_UNARY += "all-gather-done all-reduce-done collective-permute-done".split()
-_ACCURATE = "acos acosh asin asinh atanh cbrt cosh cosine erf exponential exponential-minus-one log log-plus-one".split()
-_ACCURATE += "logistic rsqrt sine sinh sqrt tan tanh".split()
-_BINARY = "add add-dependency and atan2 complex divide maximum minimum mulhi multiply or power remainder".split()
-_BINARY += "shift-left shift-right-arithmetic shift-right-logical stochastic-convert subtract xor".split()
+_UNARY = (
+    "ceil",
+    "copy",
+    "count-leading-zeros",
+    "floor",
+    "negate",
+    "not",
+    "popcnt",
+    "round-nearest-afz",
+    "round-nearest-even",
+    "sign",
+)
+_ACCURATE = (
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atanh",
+    "cbrt",
+    "cosh",
+    "cosine",
+    "erf",
+    "exponential",
+    "exponential-minus-one",
+    "log",
+    "log-plus-one",
+    "logistic",
+    "rsqrt",
+    "sine",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+)
+_BINARY = (
+    "add",
+    "and",
+    "atan2",
+    "divide",
+    "maximum",
+    "minimum",
+    "mulhi",
+    "multiply",
+    "or",
+    "power",
+    "remainder",
+    "shift-left",
+    "shift-right-arithmetic",
+    "shift-right-logical",
+    "subtract",
+    "xor",
+)
+LIKE_OPERANDS = (*_UNARY, *_ACCURATE, *_BINARY, "select")
+"""Elementwise operations whose result has the type and the dimensions of their last operand."""
 
 OPCODES: dict[str, Opcode] = {
     **dict.fromkeys(_UNARY, Opcode(_ONE)),
     **dict.fromkeys(_ACCURATE, Opcode(_ONE, (), _ACCURACY)),
     **dict.fromkeys(_BINARY, Opcode(_TWO)),
+    "abs": Opcode(_ONE),
+    "add-dependency": Opcode(_TWO),
     "after-all": Opcode(_ANY),
     "all-gather": _ALL_GATHER,
+    "all-gather-done": Opcode(_ONE),
     "all-gather-start": _ALL_GATHER,
     "all-reduce": _ALL_REDUCE,
+    "all-reduce-done": Opcode(_ONE),
     "all-reduce-start": _ALL_REDUCE,
     "all-to-all": Opcode(_ANY, (), (*_COLLECTIVE, "dimensions")),
     "async-done": Opcode(_ONE, (), ("calls", *_ASYNC)),
@@ -120,17 +181,24 @@ OPCODES: dict[str, Opcode] = {
     "batch-norm-grad": Opcode(_FIVE, _BATCH_NORM),
     "batch-norm-inference": Opcode(_FIVE, _BATCH_NORM),
     "batch-norm-training": Opcode(_THREE, _BATCH_NORM),
+    "bitcast": Opcode(_ONE),
+    "bitcast-convert": Opcode(_ONE),
     "broadcast": Opcode(_ONE, ("dimensions",)),
     "call": Opcode(_ANY, ("to_apply",), ("is_composite",)),
     "cholesky": Opcode(_ONE, (), ("lower",)),
     "clamp": Opcode(_THREE),
     "collective-broadcast": Opcode(_ANY, (), ("channel_id", "replica_groups")),
     "collective-permute": _PERMUTE,
+    "collective-permute-done": Opcode(_ONE),
     "collective-permute-start": _PERMUTE,
     "compare": Opcode(_TWO, ("direction",), ("type",)),
+    "complex": Opcode(_TWO),
     "concatenate": Opcode(_SOME, ("dimensions",)),
-    "conditional": Opcode(_SOME, (), ("branch_computations", "true_computation", "false_computation")),
+    "conditional": Opcode(
+        _SOME, (), ("branch_computations", "true_computation", "false_computation")
+    ),
     "constant": Opcode(_NONE),
+    "convert": Opcode(_ONE),
     "convolution": Opcode(
         _TWO,
         ("dim_labels",),
@@ -143,6 +211,7 @@ OPCODES: dict[str, Opcode] = {
             "window",
         ),
     ),
+    "copy-done": Opcode(_ONE),
     "copy-start": Opcode(_ONE, (), ("cross_program_prefetch_index",)),
     "custom-call": Opcode(
         _ANY,
@@ -173,14 +242,23 @@ OPCODES: dict[str, Opcode] = {
     "fusion": Opcode(_ANY, ("kind", "calls"), ("output_to_operand_aliasing",)),
     "gather": Opcode(
         _TWO,
-        ("offset_dims", "collapsed_slice_dims", "start_index_map", "index_vector_dim", "slice_sizes"),
+        (
+            "offset_dims",
+            "collapsed_slice_dims",
+            "start_index_map",
+            "index_vector_dim",
+            "slice_sizes",
+        ),
         ("indices_are_sorted", "operand_batching_dims", "start_indices_batching_dims"),
     ),
     "get-dimension-size": Opcode(_ONE, ("dimensions",)),
     "get-tuple-element": Opcode(_ONE, ("index",)),
+    "imag": Opcode(_ONE),
     "infeed": Opcode(Arity(0, 1), (), ("infeed_config",)),
     "iota": Opcode(_NONE, ("iota_dimension",)),
+    "is-finite": Opcode(_ONE),
     "map": Opcode(_ANY, ("to_apply",), ("dimensions",)),
+    "opt-barrier": Opcode(_ONE),
     "outfeed": Opcode(Arity(1, 2), (), ("outfeed_config", "outfeed_shape")),
     "pad": Opcode(_TWO, ("padding",)),
     "parameter": Opcode(_NONE),
@@ -189,6 +267,7 @@ OPCODES: dict[str, Opcode] = {
     "ragged-dot": Opcode(
         _THREE, (), (*_CONTRACTING, "lhs_ragged_dims", "operand_precision", "rhs_group_dims")
     ),
+    "real": Opcode(_ONE),
     "recv": Opcode(_ONE, (), _TRANSFER),
     "recv-done": Opcode(_ONE, (), _TRANSFER),
     "reduce": Opcode(Arity(2, None, step=2), ("dimensions", "to_apply")),
@@ -202,11 +281,24 @@ OPCODES: dict[str, Opcode] = {
     "rng-bit-generator": Opcode(_ONE, ("algorithm",)),
     "rng-get-and-update-state": Opcode(_NONE, ("delta",)),
     "scaled-dot": Opcode(_FOUR, (), (*_CONTRACTING, "algorithm", "operand_precision")),
-    "scan": Opcode(_ANY, ("dimensions", "to_apply"), ("is_associative", "is_reverse", "num_carries")),
+    "scan": Opcode(
+        _ANY, ("dimensions", "to_apply"), ("is_associative", "is_reverse", "num_carries")
+    ),
     "scatter": Opcode(
         Arity(3, None, step=2),
-        ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims", "index_vector_dim", "to_apply"),
-        ("indices_are_sorted", "input_batching_dims", "scatter_indices_batching_dims", "unique_indices"),
+        (
+            "update_window_dims",
+            "inserted_window_dims",
+            "scatter_dims_to_operand_dims",
+            "index_vector_dim",
+            "to_apply",
+        ),
+        (
+            "indices_are_sorted",
+            "input_batching_dims",
+            "scatter_indices_batching_dims",
+            "unique_indices",
+        ),
     ),
     "select": Opcode(_THREE),
     "select-and-scatter": Opcode(_THREE, ("select", "scatter"), ("window",)),
@@ -215,10 +307,11 @@ OPCODES: dict[str, Opcode] = {
     "set-dimension-size": Opcode(_TWO, ("dimensions",)),
     "slice": Opcode(_ONE, ("slice",)),
     "sort": Opcode(_SOME, ("dimensions", "to_apply"), ("is_stable",)),
+    "stochastic-convert": Opcode(_TWO),
     "topk": Opcode(_ONE, ("k",), ("largest",)),
     "transpose": Opcode(_ONE, ("dimensions",)),
     "triangular-solve": Opcode(_TWO, (), ("left_side", "lower", "transpose_a", "unit_diagonal")),
     "tuple": Opcode(_ANY),
     "while": Opcode(_ONE, ("condition", "body")),
 }
-"""What is known of each opcode; parts of asynchronous operations are found by :func:`find_opcode`."""
+"""What is known of each opcode; :func:`find_opcode` knows parts of asynchronous operations too."""

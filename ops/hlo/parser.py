@@ -1,18 +1,17 @@
 """The reader for HLO text: :func:`parse` a text, :func:`load` a file.
 
-It accepts what XLA's own parser accepts, in one pass over the text, and checks more: see :mod:`ops.hlo.checks`.
+It accepts what XLA's own parser accepts, in one pass over the text, and checks more: see
+:mod:`ops.hlo.checks`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from indexing.layout import Shape
 from ops.hlo.attributes import MODULE_ATTRIBUTES
 from ops.hlo.errors import HloFileError, HloTextError
 from ops.hlo.formats import read_attribute
@@ -21,6 +20,11 @@ from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
 from ops.hlo.scopes import Registry, Scope
 from ops.hlo.tokens import Tokens
 from simplifier.errors import TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from indexing.layout import Shape
 
 
 def parse(text: str, file: str = "") -> HloModule:
@@ -33,7 +37,8 @@ def parse(text: str, file: str = "") -> HloModule:
     ... ENTRY sum { a = f32[2,3] parameter(0)  zero = f32[] constant(0)
     ...   ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply={
     ...     x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) } }''')
-    >>> module.entry.root.attributes["dimensions"], module.entry.root.attributes["to_apply"].root.opcode
+    >>> attributes = module.entry.root.attributes
+    >>> attributes["dimensions"], attributes["to_apply"].root.opcode
     ((1,), 'add')
     """
     tokens = Tokens(text, file)
@@ -63,7 +68,9 @@ def load(path: str | os.PathLike[str]) -> HloModule:
     try:
         return parse(content.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
-        raise HloFileError(name, f"the file is binary, or not in UTF-8: see byte {error.start}") from None
+        raise HloFileError(
+            name, f"the file is binary, or not in UTF-8: see byte {error.start}"
+        ) from None
 
 
 class _ModuleReader:
@@ -96,7 +103,9 @@ class _ModuleReader:
             name = tokens.text
             form = MODULE_ATTRIBUTES.get(name)
             if form is None:
-                tokens.fail_expecting("an attribute of the module", f"known are {', '.join(MODULE_ATTRIBUTES)}")
+                tokens.fail_expecting(
+                    "an attribute of the module", f"known are {', '.join(MODULE_ATTRIBUTES)}"
+                )
             if name in attributes:
                 tokens.fail(f"attribute {name} stands here for the second time")
             tokens.advance()
@@ -111,8 +120,12 @@ class _ModuleReader:
     def _rows(self) -> Iterator[tuple[int, Any]]:
         tokens = self._tokens
         while tokens.kind == "number":
-            number = tokens.integer()
-            yield number, tokens.string() if tokens.kind == "string" else MappingProxyType(dict(self._fields()))
+            yield tokens.integer(), self._row()
+
+    def _row(self) -> str | Mapping[str, int]:
+        if self._tokens.kind == "string":
+            return self._tokens.string()
+        return MappingProxyType(dict(self._fields()))
 
     def _fields(self) -> Iterator[tuple[str, int]]:
         tokens = self._tokens
@@ -128,7 +141,11 @@ class _ModuleReader:
         place = tokens.start, tokens.stop
         name = tokens.name("a computation")
         if tokens.text not in {"(", "{"}:
-            tokens.fail(f"expected a computation, but there is '{name}'", _COMMA if tokens.text == "=" else "", *place)
+            tokens.fail(
+                f"expected a computation, but there is '{name}'",
+                _COMMA if tokens.text == "=" else "",
+                *place,
+            )
         if name in registry.by_name:
             tokens.fail(f"computation %{name} is defined already", "", *place)
         if is_entry and registry.entry:
@@ -149,7 +166,9 @@ class _ModuleReader:
         scope = self._instructions.read_all(name)
         result = (scope.root or scope.instructions[-1]).shape
         if declared and not declared.is_compatible_with(result):
-            tokens.fail(f"the result of %{name} is {result.text(layout=False)}, not {declared}", "", *place)
+            tokens.fail(
+                f"the result of %{name} is {result.text(layout=False)}, not {declared}", "", *place
+            )
         return self._add(name, scope, self._execution_thread())
 
     def _inner_computation(self, name: str) -> Computation:
@@ -174,7 +193,7 @@ class _ModuleReader:
         count = len(scope.parameters)
         for number, parameter in scope.parameters.items():
             if number >= count:
-                message = f"parameter number {number} of %{name}, which has {count} parameters, counted from 0"
+                message = f"parameter number {number} of %{name}, which has only {count} parameters"
                 self._tokens.instruction = parameter.name
                 self._tokens.fail(message, "", parameter.start, parameter.stop)
         root = scope.root or scope.instructions[-1]
@@ -184,6 +203,6 @@ class _ModuleReader:
 
 
 _TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
-"""Where the operations come from in the source program; metadata refers to the rows by their numbers."""
+"""Where operations come from in the source program; metadata names the rows by their numbers."""
 
 _COMMA = "a comma is missing before an attribute of the module"

@@ -14,16 +14,25 @@ if TYPE_CHECKING:
 
 def instruction_text(instruction: Instruction) -> str:
     """``%b = f32[2]{0} reduce(%a, %zero), dimensions={1}, to_apply=%add``, on one line."""
-    attributes = [f"{name}={_attribute_text(name, value)}" for name, value in instruction.attributes.items()]
-    head = f"%{instruction.name} = {instruction.shape} {instruction.opcode}({_arguments(instruction)})"
+    attributes = [
+        f"{name}={_attribute_text(name, value)}" for name, value in instruction.attributes.items()
+    ]
+    head = (
+        f"%{instruction.name} = {instruction.shape} {instruction.opcode}({_arguments(instruction)})"
+    )
     return ", ".join([head, *attributes])
 
 
 def computation_text(computation: Computation) -> str:
     """The head, and one line for each instruction."""
-    parameters = ", ".join(f"{p.name}: {p.shape.text(layout=False)}" for p in computation.parameters)
+    parameters = ", ".join(
+        f"{p.name}: {p.shape.text(layout=False)}" for p in computation.parameters
+    )
     head = f"%{computation.name} ({parameters}) -> {computation.root.shape.text(layout=False)} {{"
-    lines = ["  " + "ROOT " * instruction.is_root + str(instruction) for instruction in computation.instructions]
+    lines = [
+        "  " + "ROOT " * instruction.is_root + str(instruction)
+        for instruction in computation.instructions
+    ]
     thread = computation.execution_thread
     tail = "}" if thread == "main" else f"}}, execution_thread={escape(thread)}"
     return "\n".join(["ENTRY " * computation.is_entry + head, *lines, tail])
@@ -31,7 +40,10 @@ def computation_text(computation: Computation) -> str:
 
 def module_text(module: HloModule) -> str:
     """A text that reads back as the same module, up to the tables of source places."""
-    attributes = [f"{name}={MODULE_ATTRIBUTES[name].write(value)}" for name, value in module.attributes.items()]
+    attributes = [
+        f"{name}={MODULE_ATTRIBUTES[name].write(value)}"
+        for name, value in module.attributes.items()
+    ]
     head = ", ".join([f"HloModule {module.name}", *attributes])
     return "\n\n".join([head, *map(str, module.computations)]) + "\n"
 
@@ -50,5 +62,9 @@ def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type fo
         return form.write(value)
     if form is Reference.LITERAL:
         return str(value)
-    names = f"%{value.name}" if form is Reference.COMPUTATION else ", ".join(f"%{item.name}" for item in value)
+    names = (
+        f"%{value.name}"
+        if form is Reference.COMPUTATION
+        else ", ".join(f"%{item.name}" for item in value)
+    )
     return names if form is Reference.COMPUTATION else f"{{{names}}}"

@@ -1,12 +1,15 @@
-"""What is defined so far while a module is read: computations in the module, instructions in a computation."""
+"""What is defined so far while a module is read."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ops.hlo.module import Computation, Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(slots=True)
@@ -35,7 +38,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Registry:
-    """The computations of the module that is being read; computations without a name cannot be looked up."""
+    """The computations of the module that is being read, and those with a name by their names."""
 
     computations: list[Computation] = field(default_factory=list[Computation])
     by_name: dict[str, Computation] = field(default_factory=dict[str, Computation])

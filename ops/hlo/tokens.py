@@ -1,18 +1,22 @@
 """The words of HLO text, one after another.
 
-:class:`Tokens` holds one word at a time; a reader looks at it, takes it, or says what it had expected instead.
+:class:`Tokens` holds one word at a time; a reader looks at it, takes it, or says what it had
+expected instead.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from indexing.layout import Shape
 from indexing.layout.text import BLANK, SHAPE_TYPES, read_shape
 from ops.hlo.errors import HloTextError
 from simplifier.errors import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indexing.layout import Shape
 
 _T = TypeVar("_T")
 
@@ -35,17 +39,29 @@ _BALANCED = re.compile(
 )
 """The pieces of a text in braces: what cannot hold a brace that counts, and single characters."""
 
-_UNCLOSED = {'"': "a string is not closed", "'": "a string is not closed", "/*": "a comment is not closed"}
+_UNCLOSED = {
+    '"': "a string is not closed",
+    "'": "a string is not closed",
+    "/*": "a comment is not closed",
+}
 
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
-_ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+_ESCAPED = {
+    b"n": b"\n",
+    b"t": b"\t",
+    b"r": b"\r",
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"v": b"\v",
+}
 
 
 class Tokens:
     """A place in a text, and the word that begins there.
 
-    ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``; ``text`` is the word as it is
-    written, ``source[start:stop]``. ``instruction`` is the name that messages carry.
+    ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``; ``text`` is the
+    word as it is written, ``source[start:stop]``. ``instruction`` is the name that messages carry.
     """
 
     __slots__ = ("file", "instruction", "kind", "source", "start", "stop", "text")
@@ -111,7 +127,7 @@ class Tokens:
         return unescape(self.advance())
 
     def pattern(self, pattern: re.Pattern[str], what: str) -> str:
-        """Take the longest text from here that follows a pattern, which is not made of the usual words."""
+        """Take the text from here that follows a pattern, where words are not the usual ones."""
         match = pattern.match(self.source, self.start)
         if match is None:
             self.fail_expecting(what)
@@ -119,7 +135,7 @@ class Tokens:
         return match[0]
 
     def balanced(self, what: str) -> str:
-        """Take the text from an opening brace to the brace that closes it, whatever is between them."""
+        """Take the text from an opening brace to the one that closes it, whatever it is."""
         if self.text != "{":
             self.fail_expecting(what)
         depth = 0
@@ -129,7 +145,7 @@ class Tokens:
                 text = self.source[self.start : piece.end()]
                 self.jump(piece.end())
                 return text
-        self.fail("the brace is not closed")
+        return self.fail("the brace is not closed")
 
     def shape(self) -> Shape:
         """Take a shape."""
@@ -143,7 +159,9 @@ class Tokens:
             return True
         return self.text == "b" and self.source.startswith("(", self.stop)
 
-    def listed(self, read: Callable[[], _T], opening: str, closing: str, what: str) -> tuple[_T, ...]:
+    def listed(
+        self, read: Callable[[], _T], opening: str, closing: str, what: str
+    ) -> tuple[_T, ...]:
         """Take items with commas between them, inside of two marks; there may be none."""
         self.expect(opening, f"before {what}")
         items: list[_T] = []
@@ -154,32 +172,47 @@ class Tokens:
         self.jump(self.stop)
         return tuple(items)
 
+    def braced(self, read: Callable[[], _T], what: str) -> tuple[_T, ...]:
+        """Take items with commas between them, in braces."""
+        return self.listed(read, "{", "}", what)
+
     def fail_expecting(self, what: str, hint: str = "") -> NoReturn:
         """Raise the error that the word is something else."""
         if self.kind == "end":
             self.fail(f"expected {what}, but the text ends here", hint)
         if self.kind == "strange":
             opening = self.source[self.start : self.start + 2]
-            self.fail(_UNCLOSED.get(opening, _UNCLOSED.get(self.text, f"expected {what}, but there is {self.text!r}")))
+            self.fail(
+                _UNCLOSED.get(
+                    opening,
+                    _UNCLOSED.get(self.text, f"expected {what}, but there is {self.text!r}"),
+                )
+            )
         self.fail(f"expected {what}, but there is {_shown(self.text)}", hint)
 
-    def fail(self, message: str, hint: str = "", start: int | None = None, stop: int | None = None) -> NoReturn:
+    def fail(
+        self, message: str, hint: str = "", start: int | None = None, stop: int | None = None
+    ) -> NoReturn:
         """Raise an error about the word, or about another part of the text."""
         begin = self.start if start is None else start
         end = stop if stop is not None else max(self.stop, begin + 1)
-        raise HloTextError(message, Span(self.source, begin, end, self.file), hint, self.instruction)
+        raise HloTextError(
+            message, Span(self.source, begin, end, self.file), hint, self.instruction
+        )
 
 
 def unescape(quoted: str) -> str:
     r"""The text that a quoted text stands for; escaped bytes that are no UTF-8 become surrogates.
 
-    >>> unescape(r'"a\n\"b\" \x41 \316\261"')
-    'a\n"b" A α'
+    >>> unescape(r'"a\n\"b\" \x41 \303\251"')
+    'a\n"b" A é'
     """
     inner = quoted[1:-1]
     if "\\" not in inner:
         return inner
-    return _ESCAPE.sub(_unescaped, inner.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+    return _ESCAPE.sub(_unescaped, inner.encode("utf-8", "surrogateescape")).decode(
+        "utf-8", "surrogateescape"
+    )
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
@@ -193,10 +226,12 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 def escape(text: str) -> str:
     r"""The quoted text that stands for ``text``, as XLA writes it.
 
-    >>> print(escape('a\n"b" α'))
-    "a\n\"b\" \316\261"
+    >>> print(escape('a\n"b" é'))
+    "a\n\"b\" \303\251"
     """
-    escaped = (_ESCAPES.get(byte) or _escaped(byte) for byte in text.encode("utf-8", "surrogateescape"))
+    escaped = (
+        _ESCAPES.get(byte) or _escaped(byte) for byte in text.encode("utf-8", "surrogateescape")
+    )
     return f'"{"".join(escaped)}"'
 
 
@@ -205,7 +240,14 @@ def _escaped(byte: int) -> str:
 
 
 _SPACE, _DELETE = 0x20, 0x7F
-_ESCAPES = {ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", ord('"'): '\\"', ord("'"): "\\'", ord("\\"): "\\\\"}
+_ESCAPES = {
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
+    ord('"'): '\\"',
+    ord("'"): "\\'",
+    ord("\\"): "\\\\",
+}
 
 _MOST_DIGITS = 20
 _LONGEST_SHOWN = 40
