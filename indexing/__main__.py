@@ -1,0 +1,8 @@
+"""``python -m indexing``: the command line, the one import upwards."""
+
+import sys
+
+from ops.command_line import main
+
+if __name__ == "__main__":
+    sys.exit(main())

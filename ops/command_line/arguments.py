@@ -1,0 +1,133 @@
+"""The commands and their arguments, as tables."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final
+
+from ops.command_line.commands import DIRECTIONS, fusions, maps, simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ops.command_line.documents import Document
+    from ops.command_line.progress import Progress
+
+_PROGRAM: Final = "python -m indexing"
+_DISTRIBUTION: Final = "symbolic-indexing"
+
+
+class Arguments(argparse.Namespace):
+    """What the user asked for: the function that answers, its options, and how to print."""
+
+    run: Callable[..., Document]
+    json: bool
+
+    def document(self, progress: Progress) -> Document:
+        """The answer."""
+        how_to_run = ("run", "json")
+        options = {name: value for name, value in vars(self).items() if name not in how_to_run}
+        return self.run(progress=progress, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """One command: its function, a line that says what it does, calls to show, its arguments."""
+
+    run: Callable[..., Document]
+    summary: str
+    examples: tuple[str, ...]
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
+
+
+_MODULE: Final = {"file": {"metavar": "FILE.hlo", "help": "a module in HLO text"}}
+
+_COMMANDS: Final = {
+    "maps": _Command(
+        maps,
+        "print the indexing maps of every instruction of a module, or of one",
+        (
+            "maps examples/softmax.hlo",
+            "maps examples/softmax.hlo --instruction reduce.1 --json",
+            "maps examples/softmax.hlo --direction input-to-output",
+        ),
+        _MODULE
+        | {
+            "--instruction": {"metavar": "NAME", "help": "answer for this instruction only"},
+            "--direction": {
+                "choices": list(DIRECTIONS),
+                "default": next(iter(DIRECTIONS)),
+                "help": "from each result to the operands (default), or back",
+            },
+            "--physical-layout": {
+                "action": "store_true",
+                "help": "between elements as they lie in memory, not between logical indices",
+            },
+        },
+    ),
+    "fusions": _Command(
+        fusions,
+        "print the maps from root to parameters: of the entry, and of each fusion of a module",
+        ("fusions examples/softmax.hlo", "fusions examples/softmax.hlo --json | jq .computations"),
+        _MODULE,
+    ),
+    "simplify": _Command(
+        simplify,
+        "simplify maps in XLA's text, which are separated by lines of ---",
+        (
+            "simplify maps.txt",
+            "echo '(d0) -> (d0 mod 8), domain: d0 in [0, 7]' | python -m indexing simplify",
+        ),
+        {
+            "file": {
+                "metavar": "FILE",
+                "nargs": "?",
+                "default": "-",
+                "help": "a file of maps; standard input if it is - or missing",
+            }
+        },
+    ),
+}
+
+
+def parse_arguments(argv: Sequence[str] | None) -> Arguments:
+    """Read the arguments, those of the process by default; exits where they make no sense."""
+    parser = argparse.ArgumentParser(
+        prog=_PROGRAM,
+        description="Which elements of one tensor are needed for which elements of another.",
+        epilog=_epilog(command.examples[0] for command in _COMMANDS.values()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"{_DISTRIBUTION} {_version()}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in _COMMANDS.items():
+        _declare(commands, name, command)
+    return parser.parse_args(argv, Arguments())
+
+
+def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN401 - argparse's own is private
+    parser = commands.add_parser(
+        name,
+        help=command.summary,
+        description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+        epilog=_epilog(command.examples),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for flag, settings in command.arguments.items():
+        parser.add_argument(flag, **settings)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=command.run)
+
+
+def _epilog(examples: Iterable[str]) -> str:
+    calls = (text if _PROGRAM in text else f"{_PROGRAM} {text}" for text in examples)
+    return "\n".join(["examples:", *(f"  {call}" for call in calls)])
+
+
+def _version() -> str:
+    try:
+        return version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,177 @@
+"""What each command answers: one function a command, from its options to a document."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from ops import fusion_indexing, hlo, input_to_output, output_to_input
+from ops.answers import Unknown
+from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section
+from ops.command_line.inputs import read_maps
+from ops.registry import CALLS, arrays_of
+from simplifier.errors import IndexingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from indexing import IndexingMap
+    from ops.answers import Answer
+    from ops.command_line.progress import Progress
+    from ops.hlo import Computation, HloModule, Instruction
+
+_T = TypeVar("_T")
+
+
+class NoSuchInstructionError(IndexingError, LookupError):
+    """A name that no instruction of the module has."""
+
+    def __init__(self, name: str, module: HloModule) -> None:
+        near = get_close_matches(name, [instruction.name for instruction in module.instructions])
+        hint = f"\nhint: there is {', '.join(f'%{other}' for other in near)}" if near else ""
+        super().__init__(f"{module.file}: no instruction is called %{name}{hint}")
+
+
+# The maps of instructions.
+
+
+def maps(
+    *, file: str, instruction: str | None, direction: str, physical_layout: bool, progress: Progress
+) -> Document:
+    """The maps of every instruction of a module, or of one."""
+    module = hlo.load(file)
+    entries = partial(DIRECTIONS[direction], physical_layout=physical_layout)
+    chosen = progress.track(_chosen(module, instruction), "instructions")
+    items = (_attempt(_instruction_section, each, entries) for each in chosen)
+    about = {"direction": direction, "physical_layout": physical_layout}
+    return Document("instructions", items, _about("maps", module) | about)
+
+
+def _chosen(module: HloModule, name: str | None) -> Sequence[Instruction]:
+    if name is None:
+        return list(module.instructions)
+    bare = name.removeprefix("%")
+    chosen = [instruction for instruction in module.instructions if instruction.name == bare]
+    if not chosen:
+        raise NoSuchInstructionError(bare, module)
+    return chosen
+
+
+def _instruction_section(
+    instruction: Instruction, entries: Callable[[Instruction], Iterator[Entry]]
+) -> Section:
+    about = {
+        "computation": instruction.computation.name,
+        "instruction": instruction.name,
+        "opcode": instruction.opcode,
+        "shape": str(instruction.shape),
+    }
+    return Section(f"%{instruction.name} {instruction.opcode}", tuple(entries(instruction)), about)
+
+
+def _from_results(instruction: Instruction, *, physical_layout: bool) -> Iterator[Entry]:
+    for output in _numbers(instruction):
+        found = output_to_input(instruction, output, physical_layout=physical_layout)
+        for number, (operand, answer) in enumerate(
+            zip(instruction.operands, found.indexing, strict=True)
+        ):
+            yield from _entries(instruction, output, "operand", number, operand, answer)
+
+
+def _from_operands(instruction: Instruction, *, physical_layout: bool) -> Iterator[Entry]:
+    for number, operand in enumerate(instruction.operands):
+        found = input_to_output(instruction, number, physical_layout=physical_layout)
+        for output, answer in zip(_numbers(instruction), found.indexing, strict=True):
+            yield from _entries(instruction, output, "operand", number, operand, answer)
+
+
+DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
+    "output-to-input": _from_results,
+    "input-to-output": _from_operands,
+}
+"""What ``--direction`` may be, the default first."""
+
+
+# The maps of computations.
+
+
+def fusions(*, file: str, progress: Progress) -> Document:
+    """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
+    module = hlo.load(file)
+    callers: list[tuple[Computation, Instruction | None]] = [(module.entry, None)]
+    callers += [
+        (instruction.attributes[CALLS["fusion"]], instruction)
+        for instruction in module.instructions
+        if instruction.opcode == "fusion"
+    ]
+    items = (
+        _attempt(_computation_section, computation, caller)
+        for computation, caller in progress.track(callers, "computations")
+    )
+    return Document("computations", items, _about("fusions", module))
+
+
+def _computation_section(computation: Computation, caller: Instruction | None) -> Section:
+    title = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
+    about = {"computation": computation.name, "fusion": caller.name if caller else None}
+    return Section(title, tuple(_from_root(computation)), about)
+
+
+def _from_root(computation: Computation) -> Iterator[Entry]:
+    root = computation.root
+    for output in _numbers(root):
+        found = fusion_indexing(root, output)
+        for number, parameter in enumerate(computation.parameters):
+            answer = found.get(parameter, ())
+            yield from _entries(root, output, "parameter", number, parameter, answer)
+
+
+# Maps by themselves.
+
+
+def simplify(*, file: str, progress: Progress) -> Document:
+    """The maps of a text in their smallest form."""
+    found = progress.track(list(read_maps(file)), "maps")
+    items = (each if isinstance(each, IndexingError) else _simplified(each) for each in found)
+    return Document("maps", items, {"command": "simplify", "file": file}, separator="---")
+
+
+def _simplified(indexing_map: IndexingMap) -> PlainMap | IndexingError:
+    return _attempt(lambda: PlainMap(indexing_map.simplify()))
+
+
+# Shared by the commands.
+
+
+def _about(command: str, module: HloModule) -> Fields:
+    return {"command": command, "file": module.file, "module": module.name}
+
+
+def _attempt(answer: Callable[..., _T], *arguments: object) -> _T | IndexingError:
+    """The answer, or the error in its place: one wrong item leaves the others alone."""
+    try:
+        return answer(*arguments)
+    except IndexingError as error:
+        return error
+
+
+def _numbers(instruction: Instruction) -> range:
+    """The numbers of the arrays of a result, counted through nested tuples."""
+    return range(len(arrays_of(instruction.shape)))
+
+
+def _entries(
+    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Answer
+) -> Iterator[Entry]:
+    """The entries of a result and an operand or parameter: one for each array that is needed."""
+    result = f"result {output}, " if len(_numbers(of)) > 1 else ""
+    title = f"{result}{role} {number} %{source.name}"
+    about = {"result": output, role: number, "name": source.name}
+    if isinstance(answer, Unknown) or not source.shape.is_tuple:
+        if answer != ():
+            yield Entry(title, answer, about)
+        return
+    for element in dict.fromkeys(way.element for way in answer):
+        ways = tuple(way for way in answer if way.element == element)
+        yield Entry(f"{title} element {element}", ways, about | {"element": element})

@@ -1,0 +1,190 @@
+"""Answers as plain rows, and their two renderings: text for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+from indexing import format_map
+from ops.answers import Unknown
+from ops.hlo import HloTextError
+from simplifier.errors import TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing import IndexingMap, Variable
+    from ops.answers import Answer, OperandIndexing
+    from simplifier import Interval
+    from simplifier.errors import IndexingError
+
+SCHEMA_VERSION: Final = 1
+"""Counts the changes of the JSON documents that a reader of older ones does not understand."""
+
+Fields: TypeAlias = "dict[str, Any]"
+"""What JSON says of something."""
+
+
+class Item(Protocol):
+    """One part of a document, which both renderings know to print."""
+
+    def text(self) -> str:
+        """The item for people."""
+        ...
+
+    def fields(self) -> Fields:
+        """The item for programs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a command answers: a list of items, which may be made while they are printed.
+
+    An item that is an error says what went wrong in place of an answer. ``fields`` are what JSON
+    says beside the list, which it calls ``name``; ``separator`` is a line between two texts.
+    """
+
+    name: str
+    items: Iterable[Item | IndexingError]
+    fields: Fields
+    separator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One pair of tensors, and the maps between them."""
+
+    title: str
+    answer: Answer
+    about: Fields
+
+    def text(self, of: str) -> str:
+        """The maps, indented under a title; ``of`` is what the pair belongs to."""
+        if isinstance(self.answer, Unknown):
+            return f"{of}, {self.title}: {self.answer}"
+        ways = (_indented(_way_text(way)) for way in self.answer)
+        return "\n".join([f"{of}, {self.title}:", *ways])
+
+    def fields(self) -> Fields:
+        """``maps``, or the reason why they are ``unknown``."""
+        if isinstance(self.answer, Unknown):
+            return self.about | {"unknown": self.answer.reason}
+        return self.about | {"maps": [_way_fields(way) for way in self.answer]}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What is answered for one instruction or computation."""
+
+    title: str
+    entries: Sequence[Entry]
+    about: Fields
+
+    def text(self) -> str:
+        """The entries, one after another."""
+        if not self.entries:
+            return f"{self.title}: depends on nothing"
+        return "\n".join(entry.text(self.title) for entry in self.entries)
+
+    def fields(self) -> Fields:
+        """The entries are called ``indexing``."""
+        return self.about | {"indexing": [entry.fields() for entry in self.entries]}
+
+
+@dataclass(frozen=True, slots=True)
+class PlainMap:
+    """A map by itself."""
+
+    map: IndexingMap
+
+    def text(self) -> str:
+        """The map, a line for each part of its domain."""
+        return _map_text(self.map)
+
+    def fields(self) -> Fields:
+        """The map, whole and in its parts."""
+        return _map_fields(self.map)
+
+
+def as_text(document: Document, items: Iterable[Item]) -> Iterator[str]:
+    """The texts of the items, each as soon as it is made."""
+    for number, item in enumerate(items):
+        if number and document.separator:
+            yield document.separator
+        yield item.text()
+
+
+def as_json(
+    document: Document, items: Iterable[Item], errors: Iterable[IndexingError]
+) -> Iterator[str]:
+    """One JSON document; ``errors`` are looked at when all items are made."""
+    listed = [item.fields() for item in items]
+    complete = {
+        "schema_version": SCHEMA_VERSION,
+        **document.fields,
+        document.name: listed,
+        "errors": [_error_fields(error) for error in errors],
+    }
+    yield json.dumps(complete, indent=2)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _map_text(indexing_map: IndexingMap) -> str:
+    return format_map(indexing_map, separator=",\n", lead="\n")
+
+
+def _way_text(way: OperandIndexing) -> str:
+    names = way.map.domain.names[-len(way.runtime) :] if way.runtime else ()
+    lines = [_map_text(way.map)]
+    for name, origin in zip(names, way.runtime, strict=True):
+        lines.append(f"{name}: the element of %{origin.instruction.name} at {origin.map}")
+    if way.replica_id is not None:
+        lines.append(f"replica: {way.replica_id}")
+    return "\n".join(lines)
+
+
+def _way_fields(way: OperandIndexing) -> Fields:
+    origins = [
+        {"instruction": origin.instruction.name, "map": _map_fields(origin.map)}
+        for origin in way.runtime
+    ]
+    replica = None if way.replica_id is None else _map_fields(way.replica_id)
+    return _map_fields(way.map) | {"runtime_origins": origins, "replica_id": replica}
+
+
+def _map_fields(indexing_map: IndexingMap) -> Fields:
+    domain = indexing_map.domain
+    names = iter(domain.names)
+
+    def declared(variables: Iterable[Variable]) -> list[Fields]:
+        return [{"name": next(names), "bounds": _ends(each.bounds)} for each in variables]
+
+    return {
+        "text": str(indexing_map),
+        "results": [domain.text_of(form) for form in indexing_map.forms],
+        "dims": declared(domain.dims),
+        "ranges": declared(domain.ranges),
+        "runtime": declared(domain.runtime),
+        "constraints": [
+            {"expression": text, "bounds": _ends(interval)}
+            for text, (_, interval) in domain.constraint_texts()
+        ],
+        "known_empty": indexing_map.is_known_empty,
+    }
+
+
+def _ends(interval: Interval) -> list[int | None]:
+    return [interval.lower, interval.upper]
+
+
+def _error_fields(error: IndexingError) -> Fields:
+    if not isinstance(error, TextError):
+        return {"message": str(error)}
+    place = {"file": error.span.file, "line": error.span.line, "column": error.span.column}
+    named = {"instruction": error.instruction} if isinstance(error, HloTextError) else {}
+    return {"message": error.message} | place | named

@@ -1,0 +1,71 @@
+"""Texts of maps, from a file or from standard input."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from indexing import parse_map
+from ops.hlo import HloFileError
+from simplifier.errors import IndexingError, Span, TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indexing import IndexingMap
+
+STANDARD_INPUT: Final = "-"
+_SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
+
+
+def read_maps(file: str) -> Iterator[IndexingMap | IndexingError]:
+    """The maps in a file or in standard input, or what is wrong with them; blank ones are skipped.
+
+    Raises:
+        HloFileError: there is no such file, or it holds no text.
+    """
+    name = "<stdin>" if file == STANDARD_INPUT else file
+    text = _read_text(file, name)
+    return (_read_map(text, start, stop, name) for start, stop in _pieces(text))
+
+
+def _read_text(file: str, name: str) -> str:
+    try:
+        stdin = file == STANDARD_INPUT
+        content = sys.stdin.buffer.read() if stdin else Path(file).read_bytes()
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise HloFileError(name, error.strerror or str(error)) from None
+    except UnicodeDecodeError as error:
+        raise HloFileError(
+            name, f"the file is binary, or not in UTF-8: see byte {error.start}"
+        ) from None
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """The places between lines of ``---`` where something stands."""
+    start = 0
+    for match in [*_SEPARATOR.finditer(text), None]:
+        stop = match.start() if match else len(text)
+        if not text[start:stop].isspace() and start < stop:
+            yield start, stop
+        start = match.end() if match else stop
+
+
+def _read_map(text: str, start: int, stop: int, name: str) -> IndexingMap | IndexingError:
+    try:
+        return parse_map(text[start:stop])
+    except TextError as error:
+        span = replace(
+            error.span,
+            source=text,
+            file=name,
+            start=start + error.span.start,
+            stop=start + error.span.stop,
+        )
+        return TextError(error.message, span, error.hint)
+    except IndexingError as error:
+        return TextError(str(error), Span(text, start, stop, name))

@@ -1,0 +1,80 @@
+"""Runs a command: prints its document, turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+from ops.command_line.arguments import parse_arguments
+from ops.command_line.documents import as_json, as_text
+from ops.command_line.progress import Progress
+from simplifier.errors import IndexingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ops.command_line.arguments import Arguments
+    from ops.command_line.documents import Item
+
+FINE: Final = 0
+INPUT_ERROR: Final = 1
+"""Something that was read is wrong, or is not there; a wrong use of the command exits with 2."""
+INTERRUPTED: Final = 130
+"""What a shell gives for a process that the user stopped."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments name, those of the process by default; the exit code.
+
+    Answers go to standard output, messages and the progress bar to standard error.
+
+    Raises:
+        SystemExit: with code 2 for arguments that make no sense, with code 0 after ``--help``.
+    """
+    arguments = parse_arguments(argv)
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except IndexingError as error:
+        _complain(error)
+        return INPUT_ERROR
+    except BrokenPipeError:
+        _forget_output()
+        return FINE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return code
+
+
+def _run(arguments: Arguments) -> int:
+    progress = Progress(sys.stderr)
+    document = arguments.document(progress)
+    errors: list[IndexingError] = []
+    items = _complaining(document.items, errors)
+    texts = as_json(document, items, errors) if arguments.json else as_text(document, items)
+    for text in texts:
+        progress.write(text)
+    return INPUT_ERROR if errors else FINE
+
+
+def _complaining(
+    items: Iterable[Item | IndexingError], errors: list[IndexingError]
+) -> Iterator[Item]:
+    """The items that are not errors; an error is said at once and kept in ``errors``."""
+    for item in items:
+        if isinstance(item, IndexingError):
+            _complain(item)
+            errors.append(item)
+        else:
+            yield item
+
+
+def _complain(error: IndexingError) -> None:
+    print(f"error: {error}", file=sys.stderr)
+
+
+def _forget_output() -> None:
+    """Nobody reads any more: what is left to write, at exit too, goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
