@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 class OpIndexing:
     """The maps of one operation, in both directions.
 
-    ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k`` that it is computed
-    from; ``input_to_output[k]`` from an element of operand ``k`` to the elements of the result that it takes part in.
-    The two are the same relation between elements, read from either side. An operation with several results, such as
-    a variadic reduce, has results of one size, and each of them has these same maps.
+    ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
+    that it is computed from; ``input_to_output[k]`` from an element of operand ``k`` to the
+    elements of the result that it takes part in. The two are the same relation between
+    elements, read from either side. An operation with several results, such as a variadic
+    reduce, has results of one size, and each of them has these same maps.
 
     ``output_sizes`` are the sizes of the result.
     """
@@ -43,10 +44,11 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOrigin:
-    """Where the value of a runtime variable comes from: an element of the result of ``instruction``.
+    """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
 
-    ``map`` leads there from the dimensions and ranges of the map that has the variable. The value that is found is
-    clamped into the bounds of the variable.
+    ``map`` leads there from the dimensions and ranges of the map that has the variable, and
+    from its runtime variables if the place depends on them. The value that is found is clamped
+    into the bounds of the variable.
     """
 
     instruction: Instruction
@@ -57,9 +59,10 @@ class RuntimeOrigin:
 class OperandIndexing:
     """One way in which elements of a tensor depend on elements of another.
 
-    ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with one result from the
-    same dimensions and ranges, says which replica holds the element, if not the one that asks. ``element`` is the
-    number of the array that is meant where the operand is a tuple, counted through nested tuples.
+    ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with
+    one result from the same dimensions and ranges, says which replica holds the element, if not
+    the one that asks. ``element`` is the number of the array that is meant where the other is a
+    tuple, counted through nested tuples.
     """
 
     map: IndexingMap
@@ -67,16 +70,37 @@ class OperandIndexing:
     replica_id: IndexingMap | None = None
     element: int = 0
 
+    def compose(self, producer: OperandIndexing) -> OperandIndexing:
+        """The dependence on what the producer depends on, in its smallest form.
+
+        Ranges and runtime variables of the producer come before this one's, with their origins;
+        those that nothing depends on are dropped. The element is on the producer's replica, if
+        it names one.
+
+        >>> from indexing import parse_map
+        >>> tail = OperandIndexing(parse_map("(d0) -> (d0 + 2), domain: d0 in [0, 1]"))
+        >>> rows = parse_map("(d0)[s0] -> (s0, d0), domain: d0 in [0, 3], s0 in [0, 7]")
+        >>> print(tail.compose(OperandIndexing(rows)))
+        (d0)[s0] -> (s0, d0 + 2), domain: d0 in [0, 1], s0 in [0, 7]
+        """
+        from ops.chaining import compose  # noqa: PLC0415 - it builds answers
+
+        return compose(self, producer)
+
+    def of_element(self, element: int) -> OperandIndexing:
+        """The same for one array of a tuple."""
+        return replace(self, element=element)
+
     def __str__(self) -> str:
         return str(self.map)
 
 
 Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
-"""All the ways in which one tensor depends on another, each once; none means that it does not depend on it."""
+"""All ways in which one tensor depends on another, each once; none means that it does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionIndexing:
-    """The answers for one instruction: one for each operand, or one for each result."""
+    """The answers for one instruction: for each operand, or for each array of its result."""
 
     indexing: tuple[Answer, ...]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier.form import ZERO
-
+from indexing.layout import ShapeError
 from ops.answers import OpIndexing
 from ops.building import check_count, checked_dimensions, checked_sizes, dim, index_map, symbol
-from ops.errors import ShapeError
+from simplifier.form import ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     """Every element of the result copies the element of the operand at some of its coordinates.
 
-    Dimension ``i`` of the operand becomes dimension ``dimensions[i]`` of the result, in any order. A dimension of
-    size 1 may be stretched.
+    Dimension ``i`` of the operand becomes dimension ``dimensions[i]`` of the result, in any
+    order. A dimension of size 1 may be stretched.
 
     Shapes:
         operand: ``(n_0, ..., n_{r-1})``.
@@ -52,7 +51,8 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
     to_input = [dim(target) if target in kept else ZERO for target in dimensions]
     new = [target for target in range(len(output_sizes)) if target not in kept]
     to_output = [
-        dim(kept[target]) if target in kept else symbol(new.index(target)) for target in range(len(output_sizes))
+        dim(kept[target]) if target in kept else symbol(new.index(target))
+        for target in range(len(output_sizes))
     ]
     return OpIndexing(
         output_sizes,

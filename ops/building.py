@@ -1,4 +1,4 @@
-"""What all builders are made of: variables by place, maps over boxes, and checks of sizes and dimensions."""
+"""What all builders are made of: variables by place, maps over boxes, checks of sizes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
-from simplifier import Interval, form as forms
-
-from ops.errors import ShapeError
+from indexing.layout import ShapeError
+from simplifier import Interval
+from simplifier import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.domain import Constraint
+    from indexing.layout import Shape
     from simplifier.form import Form
 
 Sizes: TypeAlias = "Sequence[int]"
@@ -67,6 +68,11 @@ def no_dimensions(sizes: Sizes) -> IndexingMap:
     return index_map((), sizes)
 
 
+def major_to_minor(shape: Shape) -> tuple[int, ...]:
+    """The dimensions of an array as they lie in memory, the one that changes slowest first."""
+    return shape.layout.minor_to_major[::-1] if shape.layout else tuple(range(shape.rank))
+
+
 # Checks: each gives back what it checked.
 
 
@@ -95,11 +101,13 @@ def checked_dimensions(op: str, role: str, dimensions: Iterable[int], rank: int)
         if not 0 <= number < rank:
             raise ShapeError(f"{op}: {role} lists dimension {number} of a tensor of rank {rank}")
         if number in checked[:place]:
-            raise ShapeError(f"{op}: {role} lists dimension {number} twice; expected different dimensions")
+            raise ShapeError(f"{op}: {role} lists dimension {number} twice; expected it once")
     return checked
 
 
 def check_count(op: str, role: str, values: Sequence[object], expected: int) -> None:
     """Raise a :class:`ShapeError` unless there is one value for each dimension."""
     if len(values) != expected:
-        raise ShapeError(f"{op}: {role} has {len(values)} entries; expected {expected}, one for each dimension")
+        raise ShapeError(
+            f"{op}: {role} has {len(values)} entries; expected {expected}, one for each dimension"
+        )

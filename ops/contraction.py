@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.layout import ShapeError
 from ops.answers import OpIndexing
 from ops.building import checked_dimensions, checked_sizes, dim, index_map, symbol
-from ops.errors import ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indexing import IndexingMap
-
     from ops.building import Sizes
 
 
@@ -25,11 +24,13 @@ def dot(
     lhs_batch_dims: Sequence[int] = (),
     rhs_batch_dims: Sequence[int] = (),
 ) -> OpIndexing:
-    """Every element of the result sums products of elements of both operands along the contracting dimensions.
+    """Every element of the result sums products of both operands along contracting dimensions.
 
     Shapes:
-        operands: equal sizes in each pair of contracting dimensions and in each pair of batch dimensions.
-        result: batch dimensions, then the other dimensions of the left operand, then those of the right.
+        operands: equal sizes in each pair of contracting dimensions and in each pair of batch
+            dimensions.
+        result: batch dimensions, then the other dimensions of the left operand, then those of
+            the right.
 
     Source:
         XLA operation semantics, DotGeneral.
@@ -59,20 +60,27 @@ def dot(
 class _Side:
     """One operand: its sizes, and its dimensions by what happens to them."""
 
-    def __init__(self, name: str, sizes: Sizes, contracting: Sequence[int], batch: Sequence[int]) -> None:
+    def __init__(
+        self, name: str, sizes: Sizes, contracting: Sequence[int], batch: Sequence[int]
+    ) -> None:
         self.name = name
         self.sizes = checked_sizes("dot", name, sizes)
         rank = len(self.sizes)
         self.contracting = checked_dimensions("dot", f"{name}_contracting_dims", contracting, rank)
         self.batch = checked_dimensions("dot", f"{name}_batch_dims", batch, rank)
-        checked_dimensions("dot", f"{name}_batch_dims and {name}_contracting_dims", self.batch + self.contracting, rank)
+        checked_dimensions(
+            "dot",
+            f"{name}_batch_dims and {name}_contracting_dims",
+            self.batch + self.contracting,
+            rank,
+        )
         self.free = [place for place in range(rank) if place not in self.batch + self.contracting]
 
     def sizes_of(self, places: Sequence[int]) -> list[int]:
         return [self.sizes[place] for place in places]
 
     def from_output(self, output_sizes: Sizes, first_free: int) -> IndexingMap:
-        """From the result, where this side's free dimensions begin at ``first_free``, to this operand."""
+        """From the result, where the free dimensions begin at ``first_free``, to this operand."""
         element = {place: dim(number) for number, place in enumerate(self.batch)}
         element |= {place: dim(number) for number, place in enumerate(self.free, first_free)}
         element |= {place: symbol(number) for number, place in enumerate(self.contracting)}
@@ -89,10 +97,12 @@ class _Side:
         return index_map(results, self.sizes, [output_sizes[number] for number in others])
 
 
-def _check_pairs(role: str, lhs: _Side, lhs_dims: Sequence[int], rhs: _Side, rhs_dims: Sequence[int]) -> None:
+def _check_pairs(
+    role: str, lhs: _Side, lhs_dims: Sequence[int], rhs: _Side, rhs_dims: Sequence[int]
+) -> None:
     if len(lhs_dims) != len(rhs_dims):
-        message = f"dot: lhs has {len(lhs_dims)} {role} dimensions, but rhs has {len(rhs_dims)}; expected as many"
-        raise ShapeError(message)
+        message = f"dot: lhs has {len(lhs_dims)} {role} dimensions, but rhs has {len(rhs_dims)}"
+        raise ShapeError(f"{message}; expected as many")
     for left, right in zip(lhs_dims, rhs_dims, strict=True):
         if lhs.sizes[left] != rhs.sizes[right]:
             message = (

@@ -1,14 +1,13 @@
-"""Elementwise operations: every element of the result is computed from the elements at the same index."""
+"""Elementwise operations: an element of the result is computed from those at its own index."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
-
+from indexing.layout import ShapeError
 from ops.answers import OpIndexing
 from ops.building import checked_sizes, every_element, no_dimensions
-from ops.errors import ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +16,13 @@ if TYPE_CHECKING:
 
 ELEMENTWISE: Final = frozenset(
     """
-    abs acos acosh add and asin asinh atan2 atanh cbrt ceil clamp compare complex convert copy cosine cosh
-    count-leading-zeros divide erf exponential exponential-minus-one floor imag is-finite log log-plus-one logistic
-    map maximum minimum multiply negate not or popcnt power real reduce-precision remainder round-nearest-afz
-    round-nearest-even rsqrt select shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt
-    stochastic-convert subtract tan tanh xor
-    """.split()
+    abs acos acosh add and asin asinh atan2 atanh cbrt ceil clamp compare complex convert copy
+    cosine cosh count-leading-zeros divide erf exponential exponential-minus-one floor imag
+    is-finite log log-plus-one logistic map maximum minimum mulhi multiply negate not or popcnt
+    power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt select
+    shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt stochastic-convert
+    subtract tan tanh xor
+    """.split()  # noqa: SIM905 - a table reads best without quotes
 )
 """Opcodes of operations that work element by element."""
 
@@ -31,12 +31,14 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
     """Every element of the result is computed from the operands' elements at the same index.
 
     Shapes:
-        operands: all of one shape, or scalars that every element reads, such as the predicate of a select and the
+        operands: all of one shape, or scalars that every element reads, such as the predicate
+            of a select and the
             bounds of a clamp.
         result: the shape of the operands.
 
     Source:
-        XLA operation semantics, element-wise arithmetic, comparison and select operations; clamp; map.
+        XLA operation semantics, element-wise arithmetic, comparison and select operations;
+        clamp; map.
 
     Raises:
         ShapeError: two operands that are not scalars differ in a size.
@@ -47,12 +49,13 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
     >>> print(select.output_to_input[1])
     (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
     """
-    checked = [checked_sizes("elementwise", f"operand {number}", sizes) for number, sizes in enumerate(operand_sizes)]
+    checked = [
+        checked_sizes("elementwise", f"operand {number}", sizes)
+        for number, sizes in enumerate(operand_sizes)
+    ]
     output_sizes = max(checked, key=len, default=())
     for number, sizes in enumerate(checked):
-        if sizes not in ((), output_sizes):
-            message = f"elementwise: operand {number} has sizes {sizes}, but another has {output_sizes}; expected the same"
-            raise ShapeError(message)
+        _check_same_sizes(number, sizes, output_sizes)
     identity = IndexingMap.identity(output_sizes)
     full = [sizes == output_sizes for sizes in checked]
     return OpIndexing(
@@ -60,6 +63,18 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
         tuple(identity if is_full else no_dimensions(output_sizes) for is_full in full),
         tuple(identity if is_full else every_element(output_sizes) for is_full in full),
     )
+
+
+def _check_same_sizes(number: int, sizes: Sizes, others: Sizes) -> None:
+    if sizes and len(sizes) != len(others):
+        message = (
+            f"elementwise: operand {number} has rank {len(sizes)}, but another has {len(others)}"
+        )
+        raise ShapeError(f"{message}; expected the same, or a scalar")
+    for place, (size, other) in enumerate(zip(sizes, others, strict=False)):
+        if size != other:
+            message = f"elementwise: operand {number} has size {size} in dimension {place}"
+            raise ShapeError(f"{message}, but another has {other}; expected the same")
 
 
 def generated(output_sizes: Sizes) -> OpIndexing:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ops.answers import OpIndexing
-from ops.building import checked_dimensions, checked_sizes, dim, every_element, index_map, no_dimensions, symbol
+from ops.building import (
+    checked_dimensions,
+    checked_sizes,
+    dim,
+    every_element,
+    index_map,
+    no_dimensions,
+    symbol,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,10 +22,11 @@ if TYPE_CHECKING:
 
 
 def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> OpIndexing:
-    """Every element of a result folds the elements of an input along some dimensions, beginning with an initial value.
+    """Every element of a result folds an input along some dimensions, from an initial value on.
 
-    A variadic reduce folds several inputs of one shape together, and has as many results: each of them may depend
-    on every input and on every initial value. The operands are the inputs, then their initial values.
+    A variadic reduce folds several inputs of one shape together, and has as many results: each
+    of them may depend on every input and on every initial value. The operands are the inputs,
+    then their initial values.
 
     Shapes:
         inputs: ``operand_sizes``; initial values: scalars.
@@ -31,7 +40,8 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
 
     >>> indexing = reduce((150, 20, 10, 50), (3, 1))
     >>> print(indexing.output_to_input[0])
-    (d0, d1)[s0, s1] -> (d0, s0, d1, s1), domain: d0 in [0, 149], d1 in [0, 9], s0 in [0, 19], s1 in [0, 49]
+    (d0, d1)[s0, s1] -> (d0, s0, d1, s1), domain: d0 in [0, 149], d1 in [0, 9], s0 in [0, 19],
+    s1 in [0, 49]
     >>> print(indexing.input_to_output[0])
     (d0, d1, d2, d3) -> (d0, d2), domain: d0 in [0, 149], d1 in [0, 19], d2 in [0, 9], d3 in [0, 49]
     >>> print(indexing.input_to_output[1])
@@ -44,7 +54,9 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
     element = {place: dim(number) for number, place in enumerate(kept)}
     element |= {place: symbol(number) for number, place in enumerate(folded)}
     to_input = index_map(
-        (element[place] for place in range(len(sizes))), output_sizes, [sizes[place] for place in folded]
+        (element[place] for place in range(len(sizes))),
+        output_sizes,
+        [sizes[place] for place in folded],
     )
     return OpIndexing(
         output_sizes,

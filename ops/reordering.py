@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ops.answers import OpIndexing
-from ops.building import check_count, checked_dimensions, checked_sizes, dim, dimensions_of, index_map
+from ops.building import (
+    check_count,
+    checked_dimensions,
+    checked_sizes,
+    dim,
+    dimensions_of,
+    index_map,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from simplifier import Interval
-from simplifier import form as forms
-
+from indexing.layout import ShapeError
 from ops.answers import OpIndexing
 from ops.building import (
     check_count,
@@ -15,24 +13,26 @@ from ops.building import (
     checked_integers,
     checked_sizes,
     dim,
-    dimensions_of,
     index_map,
 )
-from ops.errors import ShapeError
+from simplifier import Interval
+from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from indexing import IndexingMap
-    from simplifier.form import Form
-
     from ops.building import Extent, Sizes
+    from simplifier.form import Form
 
 
 def slice(  # noqa: A001 - the operation's name
-    operand_sizes: Sizes, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] = ()
+    operand_sizes: Sizes,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] = (),
 ) -> OpIndexing:
-    """In each dimension the elements from a start up to, not including, a limit, in steps of a stride.
+    """In each dimension the elements from a start up to a limit, less the limit, in strides.
 
     Without ``strides`` every stride is 1.
 
@@ -63,39 +63,48 @@ def slice(  # noqa: A001 - the operation's name
         )
     )
     _check_slice(operand_sizes, starts, limits, steps)
-    output_sizes = tuple(-((start - limit) // step) for start, limit, step in zip(starts, limits, steps, strict=True))
-    to_input = [
-        index * step + start for index, step, start in zip(dimensions_of(operand_sizes), steps, starts, strict=True)
+    output_sizes = tuple(
+        -((start - limit) // step) for start, limit, step in zip(starts, limits, steps, strict=True)
+    )
+    taken = [
+        Interval(start, start + (size - 1) * step)
+        for start, size, step in zip(starts, output_sizes, steps, strict=True)
     ]
     return OpIndexing(
-        output_sizes, (index_map(to_input, output_sizes),), (_elements_of_slice(starts, output_sizes, steps),)
+        output_sizes, (places(output_sizes, starts, steps),), (origins(taken, starts, steps),)
     )
 
 
-def _elements_of_slice(starts: Sizes, sizes: Sizes, steps: Sizes) -> IndexingMap:
-    """From the elements that the slice takes to their place in it."""
+def places(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+    """From the number of an element to its place, where elements lie at a start and in steps."""
+    results = (
+        dim(number) * step + start
+        for number, (start, step) in enumerate(zip(starts, steps, strict=True))
+    )
+    return index_map(results, extents)
+
+
+def origins(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+    """The inverse of :func:`places`: from those places of some extents that hold an element."""
     results: list[Form] = []
-    taken: list[Extent] = []
     constraints: list[tuple[Form, Interval]] = []
-    for place, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
-        distance, stride = dim(place) - start, forms.constant(step)
-        taken.append(Interval(start, start + (size - 1) * step))
+    for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
+        distance, stride = dim(number) - start, forms.constant(step)
         results.append(distance if step == 1 else forms.floordiv(distance, stride))
         if step != 1:
             constraints.append((forms.mod(distance, stride), Interval(0, 0)))
-    return index_map(results, taken, (), constraints)
+    return index_map(results, extents, (), constraints)
 
 
 def _check_slice(sizes: Sizes, starts: Sizes, limits: Sizes, steps: Sizes) -> None:
     for role, values in (("start_indices", starts), ("limit_indices", limits), ("strides", steps)):
         check_count("slice", role, values, len(sizes))
-    for place, (size, start, limit, step) in enumerate(zip(sizes, starts, limits, steps, strict=True)):
+    for place, (size, start, limit, step) in enumerate(
+        zip(sizes, starts, limits, steps, strict=True)
+    ):
         if not 0 <= start <= limit <= size:
-            message = (
-                f"slice: dimension {place} is cut from {start} to {limit}, but the operand has size {size} there; "
-                "expected 0 <= start <= limit <= size"
-            )
-            raise ShapeError(message)
+            message = f"slice: dimension {place} of size {size} is cut from {start} to {limit}"
+            raise ShapeError(f"{message}; expected 0 <= start <= limit <= size")
         if step < 1:
             raise ShapeError(f"slice: dimension {place} has stride {step}; expected 1 or more")
 
@@ -121,7 +130,10 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     >>> print(indexing.input_to_output[1])
     (d0, d1) -> (d0, d1 + 5), domain: d0 in [0, 1], d1 in [0, 10]
     """
-    checked = [checked_sizes("concatenate", f"operand {number}", sizes) for number, sizes in enumerate(operand_sizes)]
+    checked = [
+        checked_sizes("concatenate", f"operand {number}", sizes)
+        for number, sizes in enumerate(operand_sizes)
+    ]
     _check_concatenate(checked, dimension)
     offsets = list(accumulate((sizes[dimension] for sizes in checked), initial=0))
     total = offsets.pop()
@@ -129,10 +141,16 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     return OpIndexing(
         output_sizes,
         tuple(
-            _moved(_with_extent(sizes, dimension, Interval(offset, offset + sizes[dimension] - 1)), dimension, -offset)
+            _moved(
+                _with_extent(sizes, dimension, Interval(offset, offset + sizes[dimension] - 1)),
+                dimension,
+                -offset,
+            )
             for sizes, offset in zip(checked, offsets, strict=True)
         ),
-        tuple(_moved(sizes, dimension, offset) for sizes, offset in zip(checked, offsets, strict=True)),
+        tuple(
+            _moved(sizes, dimension, offset) for sizes, offset in zip(checked, offsets, strict=True)
+        ),
     )
 
 
@@ -153,9 +171,9 @@ def _check_concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> None:
     checked_dimensions("concatenate", "dimension", (dimension,), len(first))
     for number, sizes in enumerate(operand_sizes):
         if len(sizes) != len(first):
-            message = f"concatenate: operand {number} has rank {len(sizes)}, but operand 0 has rank {len(first)}"
+            message = f"concatenate: operand {number} has rank {len(sizes)}, operand 0 {len(first)}"
             raise ShapeError(f"{message}; expected the same")
         for place, (size, expected) in enumerate(zip(sizes, first, strict=True)):
             if size != expected and place != dimension:
-                message = f"concatenate: operand {number} has size {size} in dimension {place}, but operand 0 has {expected}"
-                raise ShapeError(f"{message}; expected the same")
+                message = f"concatenate: operand {number} has size {size} in dimension {place}"
+                raise ShapeError(f"{message}, but operand 0 has {expected}; expected the same")

@@ -1,0 +1,40 @@
+"""What tensor operations do: shapes and attributes in, indexing maps out."""
+
+from indexing.layout import ShapeError
+from ops.analysis import input_to_output, output_to_input
+from ops.answers import InstructionIndexing, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
+from ops.bitcasting import bitcast, bitcast_convert
+from ops.broadcasting import broadcast
+from ops.contraction import dot
+from ops.fusion import fusion_indexing
+from ops.padding import pad
+from ops.pointwise import elementwise, generated
+from ops.reduction import reduce
+from ops.reordering import reverse, transpose
+from ops.reshaping import reshape
+from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+
+__all__ = [
+    "InstructionIndexing",
+    "OpIndexing",
+    "OperandIndexing",
+    "RuntimeOrigin",
+    "ShapeError",
+    "Unknown",
+    "bitcast",
+    "bitcast_convert",
+    "broadcast",
+    "concatenate",
+    "dot",
+    "elementwise",
+    "fusion_indexing",
+    "generated",
+    "input_to_output",
+    "output_to_input",
+    "pad",
+    "reduce",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+]

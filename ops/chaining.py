@@ -1,0 +1,116 @@
+"""One dependence after the other: maps composed, with the origins of their runtime variables."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain
+from indexing.simplification import unused_symbols
+from ops.answers import Answer, OperandIndexing, RuntimeOrigin, Unknown
+from ops.building import dim
+from simplifier import Interval
+from simplifier import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simplifier.form import Form
+
+_ANY_INTEGER = Variable(Interval(None, None))
+
+
+def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
+    """``producer`` after ``consumer``: see :meth:`OperandIndexing.compose`."""
+    if not (consumer.runtime or producer.runtime or consumer.replica_id or producer.replica_id):
+        composed = consumer.map.compose(producer.map).simplify().without_unused_symbols()
+        return OperandIndexing(composed, element=producer.element)
+    joint = _joint(consumer, producer).simplify()
+    trimmed = joint.without_unused_symbols()
+    dropped = (
+        unused_symbols(joint) if len(trimmed.runtime) < len(joint.runtime) else frozenset[str]()
+    )
+    results = iter(trimmed.forms)
+    composed = _taken(results, producer.map, trimmed.domain)
+    near, near_replica = _read_beside(results, producer, trimmed.domain)
+    far, far_replica = _read_beside(results, consumer, trimmed.domain)
+    kept = (origin for number, origin in enumerate(near + far) if f"rt{number}" not in dropped)
+    return OperandIndexing(composed, tuple(kept), near_replica or far_replica, producer.element)
+
+
+def _joint(consumer: OperandIndexing, producer: OperandIndexing) -> IndexingMap:
+    """One map with all results: the element, the producer's origins and replica, the consumer's.
+
+    What the consumer has beside its map passes through the producer in dimensions of its own.
+    """
+    passed = _beside(consumer)
+    own = producer.map
+    through = [dim(place) for place in range(len(own.dims), len(own.dims) + len(passed))]
+    domain = own.domain
+    wider = Domain(
+        (*domain.dims, *[_ANY_INTEGER] * len(passed)),
+        domain.ranges,
+        domain.runtime,
+        domain.constraints,
+    )
+    first = IndexingMap.from_forms((*consumer.map.forms, *passed), consumer.map.domain)
+    return first.compose(IndexingMap.from_forms((*own.forms, *_beside(producer), *through), wider))
+
+
+def _beside(indexing: OperandIndexing) -> list[Form]:
+    """The results of all maps but the first, in the numbering of the first."""
+    others = [origin.map for origin in indexing.runtime]
+    if indexing.replica_id:
+        others.append(indexing.replica_id)
+    return [form for other in others for form in other.forms]
+
+
+def _read_beside(
+    results: Iterable[Form], indexing: OperandIndexing, domain: Domain
+) -> tuple[list[RuntimeOrigin], IndexingMap | None]:
+    """The maps that :func:`_beside` gave the results of, over a new domain."""
+    origins = [
+        RuntimeOrigin(origin.instruction, _taken_from(results, origin.map, domain))
+        for origin in indexing.runtime
+    ]
+    replica = indexing.replica_id
+    return origins, _taken_from(results, replica, domain) if replica else None
+
+
+def _taken(results: Iterable[Form], like: IndexingMap, domain: Domain) -> IndexingMap:
+    """A map of as many results as another one has."""
+    return IndexingMap.from_forms(islice(results, len(like.forms)), domain)
+
+
+def _taken_from(results: Iterable[Form], like: IndexingMap, domain: Domain) -> IndexingMap:
+    """The same without the runtime variables, if nothing depends on them."""
+    taken = _taken(results, like, domain)
+    if any(name.startswith("rt") for name in forms.variables_of(taken.forms)):
+        return taken
+    places = {*domain.places[: len(domain.dims) + len(domain.ranges)]}
+    known = [
+        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
+    ]
+    return IndexingMap.from_forms(taken.forms, Domain(domain.dims, domain.ranges, (), tuple(known)))
+
+
+# Sets of dependences.
+
+
+def joined(left: Answer, right: Answer) -> Answer:
+    """All ways of both, each once; unknown if one of them is."""
+    if isinstance(left, Unknown):
+        return left
+    if isinstance(right, Unknown):
+        return right
+    return tuple(dict.fromkeys(left + right))
+
+
+def followed(answer: Answer, step: Answer) -> Answer:
+    """Every way of the one after every way of the other; unknown if one of them is."""
+    if isinstance(answer, Unknown):
+        return answer
+    if isinstance(step, Unknown):
+        return step
+    return tuple(dict.fromkeys(first.compose(second) for first in answer for second in step))

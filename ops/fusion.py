@@ -1,0 +1,221 @@
+"""Maps along paths: through instructions, and through the computations that they call."""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+from indexing.layout import ShapeError
+from ops.answers import Answer, Unknown
+from ops.chaining import followed, joined
+from ops.registry import CALLS, arrays_of, dependencies, identity_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ops.hlo import Computation, Instruction
+
+Array: TypeAlias = "tuple[Instruction, int]"
+"""One array of an instruction's result: a tuple holds several, counted through nested tuples."""
+
+Step: TypeAlias = "tuple[Array, Answer]"
+"""A neighbour, and the maps that lead there."""
+
+Node = TypeVar("Node")
+
+
+def fusion_indexing(root: Instruction, output: int = 0) -> dict[Instruction, Answer]:
+    """Which elements of every instruction are needed for an element of one of them.
+
+    From array ``output`` of the result of ``root``, such as the root of a fused computation,
+    the maps to every instruction that it depends on: in the same computation, and in the
+    computations that these instructions call. Each set holds every map once, however many paths
+    lead there; ``root`` itself has the identity. Of a tuple, only the arrays that are needed
+    count, and ``element`` tells which.
+
+    Raises:
+        ShapeError: ``root`` has no such result.
+        HloTextError: the shapes and attributes of an instruction do not fit.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''HloModule m
+    ... ENTRY e {
+    ...   p = f32[20,20] parameter(0)
+    ...   t = f32[20,20] transpose(p), dimensions={1,0}
+    ...   ROOT sum = f32[20,20] add(p, t)
+    ... }''')
+    >>> for way in fusion_indexing(module.entry.root)[module.entry.parameters[0]]:
+    ...     print(way)
+    (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
+    """
+    check_output(root, output)
+    paths = Paths(Direction.OUTPUT_TO_INPUT)
+    starts: dict[Computation, dict[Array, Answer]] = defaultdict(dict)
+    starts[root.computation][root, output] = identity_of(arrays_of(root.shape)[output])
+    found: dict[Instruction, Answer] = {}
+    for computation in reversed(postorder([root.computation], _callees)):
+        for (instruction, number), answer in paths.follow(starts[computation]).items():
+            found[instruction] = joined(found.get(instruction, ()), of_element(answer, number))
+            callee = called(instruction)
+            if callee:
+                inner, start = starts[callee], (callee.root, number)
+                inner[start] = joined(inner.get(start, ()), answer)
+    return found
+
+
+def check_output(instruction: Instruction, output: int) -> None:
+    """Raise a :class:`ShapeError` unless the result has an array of this number."""
+    count = len(arrays_of(instruction.shape))
+    if not 0 <= output < count:
+        message = f"%{instruction.name}: there is no output {output}; expected 0 to {count - 1}"
+        raise ShapeError(
+            message if count else f"%{instruction.name}: there is no output {output}; it has none"
+        )
+
+
+def of_element(answer: Answer, element: int) -> Answer:
+    """The answer for one array of a tuple."""
+    return (
+        answer if isinstance(answer, Unknown) else tuple(way.of_element(element) for way in answer)
+    )
+
+
+class Direction(enum.Enum):
+    """Whether maps lead from results to operands or back."""
+
+    OUTPUT_TO_INPUT = "output_to_input"
+    INPUT_TO_OUTPUT = "input_to_output"
+
+
+class Link(NamedTuple):
+    """How array ``output`` of a result and array ``element`` of an operand depend on each other."""
+
+    output: int
+    operand: int
+    element: int
+    answer: Answer
+
+
+class Paths:
+    """Follows maps in one direction; remembers the computations it has seen.
+
+    A called computation is followed once from each array it begins with, however often it is
+    called.
+    """
+
+    def __init__(self, direction: Direction) -> None:
+        self._direction = direction
+        self._is_backward = direction is Direction.OUTPUT_TO_INPUT
+        self._steps: dict[Computation, Mapping[Array, list[Step]]] = {}
+        self._summaries: dict[Computation, list[Link]] = {}
+
+    def links_from(self, instruction: Instruction, start: int) -> list[Link]:
+        """The links that begin at one array of the result, or at all arrays of one operand."""
+        callee = called(instruction)
+        if callee:
+            return self._summary(callee, start)
+        return [
+            link
+            for link in self._links(instruction)
+            if start == (link.output if self._is_backward else link.operand)
+        ]
+
+    def follow(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
+        """From arrays of a computation to all arrays that paths lead to, in order of paths."""
+        found = dict(starts)
+        for array in reversed(postorder(starts, self._neighbours)):
+            for target, step in self._steps_from(array):
+                found[target] = joined(found.get(target, ()), followed(found[array], step))
+        return found
+
+    def _neighbours(self, array: Array) -> list[Array]:
+        return [target for target, _ in self._steps_from(array)]
+
+    def _steps_from(self, array: Array) -> list[Step]:
+        computation = array[0].computation
+        if computation not in self._steps:
+            self._steps[computation] = self._steps_in(computation)
+        return self._steps[computation].get(array, [])
+
+    def _steps_in(self, computation: Computation) -> Mapping[Array, list[Step]]:
+        steps: dict[Array, list[Step]] = defaultdict(list)
+        for instruction in computation.instructions:
+            for link in self._links(instruction):
+                result, operand = (
+                    (instruction, link.output),
+                    (instruction.operands[link.operand], link.element),
+                )
+                begin, end = (result, operand) if self._is_backward else (operand, result)
+                steps[begin].append((end, link.answer))
+        return steps
+
+    def _links(self, instruction: Instruction) -> list[Link]:
+        callee = called(instruction)
+        if callee:
+            if callee not in self._summaries:
+                self._summaries[callee] = self._summary(callee)
+            return self._summaries[callee]
+        return [
+            Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
+            for found in dependencies(instruction)
+        ]
+
+    def _summary(self, callee: Computation, start: int | None = None) -> list[Link]:
+        """The links between result and parameters: all, or those that begin at one of them."""
+        for computation in postorder(_callees(callee), _callees):
+            if computation not in self._summaries:
+                self._summaries[computation] = self._summary(computation)
+        results = _arrays([callee.root])
+        parameters = _arrays(callee.parameters)
+        links: list[Link] = []
+        for begin in results if self._is_backward else parameters:
+            number = begin[1] if self._is_backward else begin[0].parameter_number
+            if start in (None, number):
+                found = self.follow({begin: identity_of(arrays_of(begin[0].shape)[begin[1]])})
+                ends = parameters if self._is_backward else results
+                links += [self._link(begin, end, found[end]) for end in ends if end in found]
+        return links
+
+    def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
+        (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
+        return Link(output, parameter.parameter_number or 0, element, answer)
+
+
+def called(instruction: Instruction) -> Computation | None:
+    """The computation that runs with the operands of the instruction as its arguments."""
+    attribute = CALLS.get(instruction.opcode)
+    return instruction.attributes[attribute] if attribute else None
+
+
+def _callees(computation: Computation) -> list[Computation]:
+    found = (called(instruction) for instruction in computation.instructions)
+    return [callee for callee in dict.fromkeys(found) if callee]
+
+
+def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
+    return [
+        (instruction, number)
+        for instruction in instructions
+        for number in range(len(arrays_of(instruction.shape)))
+    ]
+
+
+def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """Everything that can be reached, each after all that it leads to. Nothing may lead to itself.
+
+    >>> postorder("a", {"a": "bc", "b": "d", "c": "d", "d": ""}.__getitem__)
+    ['d', 'c', 'b', 'a']
+    """
+    done: dict[Node, None] = {}
+    opened: set[Node] = set()
+    waiting = [*starts]
+    while waiting:
+        node = waiting[-1]
+        if node in opened:
+            done.setdefault(waiting.pop())
+        else:
+            opened.add(node)
+            waiting += [after for after in successors(node) if after not in opened]
+    return list(done)
