@@ -109,8 +109,8 @@ class _Reader:
 
     def expected(self, what: str) -> TextError:
         match = self._next()
-        seen = f"'{match[1]}'" if match[1] else "the end of the text"
-        return TextError(f"expected {what}, but there is {seen}", Span(self.source, *match.span(1)))
+        seen = f"there is '{match[1]}'" if match[1] else "the text ends here"
+        return TextError(f"expected {what}, but {seen}", Span(self.source, *match.span(1)))
 
     def word(self, pattern: Callable[[str], bool], what: str) -> str:
         match = self._next()
@@ -134,7 +134,8 @@ class _Reader:
         items = [read()]
         while self.accept(","):
             items.append(read())
-        self.expect(close)
+        if not self.accept(close):
+            raise self.expected(f"',' or '{close}'")
         return tuple(items)
 
     def shape(self) -> Shape:

@@ -41,7 +41,7 @@ def read_attribute(tokens: Tokens, form: Format) -> Any:  # noqa: ANN401  (one t
     try:
         return form.read(tokens)
     except AttributeValueError as error:
-        tokens.fail(str(error), start=start, stop=tokens.start)
+        tokens.fail(str(error), start=start, stop=tokens.end)
 
 
 def _written_list(values: tuple[object, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from indexing.layout import Shape, ShapeError
 from indexing.layout.text import BLANK
@@ -128,10 +128,13 @@ class InstructionReader:
     def _opcode(self, draft: _Draft) -> Opcode:
         opcode = find_opcode(draft.opcode)
         if opcode is None:
-            self._tokens.fail(
-                f"there is no opcode {draft.opcode}", nearby(draft.opcode, OPCODES), *draft.place
-            )
+            hint = nearby(draft.opcode, OPCODES)
+            self._fail(draft, f"there is no opcode {draft.opcode}", hint)
         return opcode
+
+    def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
+        """Raise the error that something is wrong with an instruction as a whole."""
+        self._tokens.fail(message, hint, *draft.place)
 
     # Operands
 
@@ -147,9 +150,7 @@ class InstructionReader:
         draft.operands = tokens.listed(self._operand, "(", ")", "the operands")
         if len(draft.operands) not in opcode.arity:
             given = len(draft.operands)
-            tokens.fail(
-                f"{draft.opcode} takes {opcode.arity}, but {given} are given", "", *draft.place
-            )
+            self._fail(draft, f"{draft.opcode} takes {opcode.arity}, but {given} are given")
 
     def parameter(self, draft: _Draft) -> None:
         """Take the number of a parameter."""
@@ -187,7 +188,7 @@ class InstructionReader:
         operand = self._reference()
         if shape and not (shape is operand.shape or shape.is_compatible_with(operand.shape)):
             message = f"operand %{operand.name} is {operand.shape}, not {shape}"
-            tokens.fail(message, "", start, tokens.start)
+            tokens.fail(message, "", start, tokens.end)
         return operand
 
     def _nested(self, start: int) -> Instruction:
@@ -274,11 +275,11 @@ class InstructionReader:
             draft.literal,
             draft.parameter_number,
             draft.start,
-            self._tokens.start,
+            self._tokens.end,
         )
         wrong = complaint(instruction)
         if wrong:
-            self._tokens.fail(wrong, "", *draft.place)
+            self._fail(draft, wrong)
         return instruction
 
     def _inferred(self, draft: _Draft, attributes: Mapping[str, Any]) -> Shape:
@@ -287,33 +288,27 @@ class InstructionReader:
                 draft.opcode, [operand.shape for operand in draft.operands], attributes
             )
         except (AttributeValueError, ShapeError) as error:
-            self._tokens.fail(str(error), "", *draft.place)
+            self._fail(draft, str(error))
 
     def _desugared(
-        self, draft: _Draft, base: str, part: str, attributes: Mapping[str, Any]
+        self, draft: _Draft, base: str, part: str, attributes: dict[str, Any]
     ) -> dict[str, Any]:
         """Turn ``slice-start`` into ``async-start``, which calls the ``slice``, and so on."""
         draft.opcode = f"async-{part}"
-        kept = {name: value for name, value in attributes.items() if name in _OUTSIDE}
-        inner = {name: value for name, value in attributes.items() if name not in _OUTSIDE}
         if part == "start":
+            kept = {name: value for name, value in attributes.items() if name in _OUTSIDE}
+            inner = {name: value for name, value in attributes.items() if name not in _OUTSIDE}
             return {"calls": self._wrapped(draft, base, inner), **kept}
-        if inner:
-            self._tokens.fail(f"attribute {min(inner)} belongs to {base}-start", "", *draft.place)
-        operand = draft.operands[0]
-        if operand.opcode in _STARTED and async_operation(operand) != base:
-            self._tokens.fail(
-                f"the operand starts {async_operation(operand)}, not {base}", "", *draft.place
-            )
-        return kept
+        started = async_operation(draft.operands[0])
+        if started not in {"", base}:
+            self._fail(draft, f"the operand starts {started}, not {base}")
+        return attributes
 
     def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
         """The computation that holds nothing but the operation which starts."""
         shapes = draft.shape.elements if draft.shape else ()
         if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
-            self._tokens.fail(
-                f"the shape of {draft.opcode} is ((operands), outputs, state...)", "", *draft.place
-            )
+            self._fail(draft, f"the shape of {opcode}-start is ((operands), outputs, state...)")
         parameters = tuple(
             Instruction(
                 f"param_{number}",
@@ -334,14 +329,14 @@ class InstructionReader:
 
 
 def async_operation(instruction: Instruction) -> str:
-    """The opcode that an asynchronous operation wraps, from any part of it."""
-    while instruction.opcode != "async-start" and instruction.operands:
+    """The opcode that any part of an asynchronous operation wraps; empty for other instructions."""
+    while instruction.opcode in {"async-update", "async-done"}:
         instruction = instruction.operands[0]
-    calls = instruction.attributes.get("calls")
-    return calls.root.opcode if calls else ""
+    return (
+        instruction.attributes["calls"].root.opcode if instruction.opcode == "async-start" else ""
+    )
 
 
-_STARTED = {"async-start", "async-update"}
 _OUTSIDE = {"async_execution_thread", *COMMON_ATTRIBUTES}
 """Attributes of the asynchronous operation, and not of the one that it wraps."""
 

@@ -109,10 +109,8 @@ def read_literal(tokens: Tokens, shape: Shape) -> Literal:
     """
     start = tokens.start
     literal = _read(tokens, shape, start)
-    end = tokens.start
-    return Literal(
-        shape, literal.values, literal.elements, _without_comments(tokens.source[start:end])
-    )
+    text = _without_comments(tokens.source[start : tokens.end])
+    return Literal(shape, literal.values, literal.elements, text)
 
 
 def _read(tokens: Tokens, shape: Shape, start: int) -> Literal:
@@ -187,18 +185,15 @@ def _close(tokens: Tokens, counts: list[int], shape: Shape) -> None:
 def _read_boolean(tokens: Tokens, element_type: ElementType) -> bool:
     if tokens.text in _WORDS:
         return _WORDS[tokens.advance()]
-    if not _INTEGER.fullmatch(tokens.text):
-        tokens.fail_expecting(f"true, false or an integer as a value of type {element_type}")
-    return tokens.integer() != 0
+    return tokens.integer(f"true, false or an integer as a value of type {element_type}") != 0
 
 
 def _read_integer(tokens: Tokens, element_type: ElementType) -> int:
-    text, span = tokens.text, element_type.value_range
-    if not _INTEGER.fullmatch(text):
-        tokens.fail_expecting(f"an integer as a value of type {element_type}")
-    value = tokens.integer()
+    start, span = tokens.start, element_type.value_range
+    value = tokens.integer(f"an integer as a value of type {element_type}")
     if value not in span:
-        tokens.fail(f"{value} does not fit in {element_type}, which holds the integers in {span}")
+        message = f"{value} does not fit in {element_type}, which holds the integers in {span}"
+        tokens.fail(message, start=start, stop=tokens.end)
     return value
 
 
@@ -226,7 +221,6 @@ def _without_comments(text: str) -> str:
 
 
 _WORDS = {"true": True, "false": False}
-_INTEGER = re.compile(r"-?[0-9]+")
 _ELIDED = re.compile(r"\{\s*\.\.\.\s*\}")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 

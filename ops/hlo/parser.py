@@ -161,8 +161,9 @@ class _ModuleReader:
         if tokens.text == "(":
             tokens.listed(self._declared_parameter, "(", ")", "the parameters")
             tokens.expect("->", "after the parameters")
-            place = tokens.start, tokens.stop
+            start = tokens.start
             declared = tokens.shape()
+            place = start, tokens.end
         scope = self._instructions.read_all(name)
         result = (scope.root or scope.instructions[-1]).shape
         if declared and not declared.is_compatible_with(result):

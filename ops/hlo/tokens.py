@@ -61,10 +61,11 @@ class Tokens:
     """A place in a text, and the word that begins there.
 
     ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``; ``text`` is the
-    word as it is written, ``source[start:stop]``. ``instruction`` is the name that messages carry.
+    word as it is written, ``source[start:stop]``, and ``end`` is where the word before it ends.
+    ``instruction`` is the name that messages carry.
     """
 
-    __slots__ = ("file", "instruction", "kind", "source", "start", "stop", "text")
+    __slots__ = ("end", "file", "instruction", "kind", "source", "start", "stop", "text")
 
     def __init__(self, source: str, file: str = "") -> None:
         self.source = source
@@ -77,6 +78,7 @@ class Tokens:
         match = _TOKEN.match(self.source, position)
         if match is None or match.lastgroup is None:
             raise RuntimeError("every text has a next token")
+        self.end = position
         self.kind: str = match.lastgroup
         self.start, self.stop = match.span(self.kind)
         self.text: str = match[self.kind]

@@ -1,0 +1,314 @@
+"""What people see when a text is wrong: each case shows the line, the carets, and the message."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops import hlo
+from simplifier.errors import IndexingError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INSTRUCTIONS = """
+b = f32[2,3]{1,0,2} negate(a)
+    ^^^^^^^^^^^^^^^ %b: the shape has 2 dimensions, but the layout {1,0,2} orders 3
+
+b = f32[2,3]{1,1} negate(a)
+    ^^^^^^^^^^^^^ %b: minor_to_major {1,1} lists a dimension twice
+
+b = f32[2,3]{0,2} negate(a)
+    ^^^^^^^^^^^^^ %b: the layout {0,2} is no permutation of the dimensions 0 to 1
+
+b = f32[1000000000000000000000000000000] negate(a)
+        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ %b: 1000000000000000000000000000000 does not fit in 64 bits
+
+b = f32[9223372036854775808] negate(a)
+    ^^^^^^^^^^^^^^^^^^^^^^^^ %b: dimension 9223372036854775808 does not fit in 64 bits
+
+b = f32[-2] negate(a)
+        ^ %b: expected a number, but there is '-'
+
+b = f33[2] negate(a)
+    ^^^ %b: there is no opcode f33
+
+b = negate(zero_)
+           ^^^^^ %b: operand %zero_ is not defined before this
+
+b = f32[2,3] negate(f32[3,2] a)
+                    ^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3,2]{1,0}
+
+b = f32[2,3] add(a)
+             ^^^ %b: add takes 2 operands, but 1 are given
+
+b = f32[2,3] reduce(a, a, a), dimensions={1}, to_apply=g
+             ^^^^^^ %b: reduce takes 2, 4, 6, ... operands, but 3 are given
+
+b = f32[2,3] negate(a
+= f32[]
+^ %b: expected ',' or ')' after one of the operands, but there is '='
+
+b = f32[2,2] reshape(a)
+             ^^^^^^^ %b: reshape keeps the number of elements, but f32[2,3]{1,0} has 6 and f32[2,2]{1,0} has 4
+
+b = f32[6] reshap(a)
+           ^^^^^^ %b: there is no opcode reshap
+
+b = reshape(a)
+    ^^^^^^^ %b: the shape of reshape cannot be inferred, so it has to be written
+
+b = f32[2,3] transpose(a) dimensions={0,1}
+                          ^^^^^^^^^^ %b: expected attribute dimensions of transpose before this
+
+b = f32[2,3] transpose(a), dimension={0,1}
+                           ^^^^^^^^^ %b: expected an attribute of transpose, but there is 'dimension'
+
+b = f32[2,3] transpose(a), dimensions={0,1}, dimensions={0,1}
+                                             ^^^^^^^^^^ %b: attribute dimensions stands here for the second time
+
+b = f32[2,3] transpose(a), dimensions={0,1.5}
+                                         ^^^ %b: expected a number, but there is '1.5'
+
+b = f32[2,3] transpose(a), dimensions={0 1}
+                                         ^ %b: expected ',' or '}' after one of the numbers, but there is '1'
+
+b = f32[2,3] add(a, g)
+                    ^ %b: operand %g is not defined before this
+
+b = f32[2,3] call(a), to_apply=h
+                               ^ %b: computation %h is not defined before this
+
+b = f32[2,3] call(a, a), to_apply=g
+             ^^^^ %b: computation %g takes 1 operands, but 2 are given
+
+b = f32[2,3] fusion(), kind=kLoop, calls=g
+             ^^^^^^ %b: computation %g takes 1 operands, but 0 are given
+
+a = f32[2,3] negate(a)
+^ instruction %a is defined already, in line 4
+
+b = f32[2] get-tuple-element(a), index=0
+           ^^^^^^^^^^^^^^^^^ %b: get-tuple-element takes an element of a tuple, but the operand is f32[2,3]{1,0}
+
+b = f32[2] parameter(0)
+                     ^ %b: parameter number 0 is that of %a already
+
+b = f32[2] parameter(-1)
+                     ^^ %b: parameter number -1 is negative
+
+b = f32[2] parameter(7)
+^^^^^^^^^^^^^^^^^^^^^^^ %b: parameter number 7 of %e, which has only 2 parameters
+
+b = s8[2] constant({1, 300})
+                       ^^^ %b: 300 does not fit in s8, which holds the integers in [-128, 127]
+
+b = f32[2] constant({1, 2, 3})
+                            ^ %b: expected 2 elements in these braces, but there are 3
+
+b = f32[] constant({1})
+                   ^ %b: expected a number as a value of type f32, but there is '{'
+
+b = f32[2] constant(1)
+                    ^ %b: expected braces nested 1 deep for f32[2]
+
+b = f32[] constant(1e400)
+                   ^^^^^ %b: the number is too large for f32
+
+b = c64[] constant(3)
+                   ^ %b: expected '(' before a value of type c64, but there is '3'
+
+b = token[] constant(3)
+                     ^ %b: a constant of type token has no value
+
+b = constant(3)
+    ^^^^^^^^ %b: the shape of a constant cannot be inferred, so it has to be written
+
+b = f32[2,3] negate(a), metadata={op_name="x}
+                                          ^ %b: a string is not closed
+
+b = f32[2,3] negate(a), sharding={{{replicated}
+                                 ^ %b: the brace is not closed
+
+b = f32[2,3] negate(a) /* and so on
+                       ^ a comment is not closed
+
+b = f32[1] dynamic-slice(a, a, a, a), dynamic_slice_sizes={1}
+           ^^^^^^^^^^^^^ %b: f32[2,3]{1,0} takes 2 start indices, but 3 are given
+
+b = f32[2] reduce-window(a, a), window={size=2 stride=1x1}, to_apply=g
+                                       ^^^^^^^^^^^^^^^^^^^ %b: the window has 1 sizes, but stride has 2
+
+b = f32[2] reduce-window(a, a), window={size=2 step=1}, to_apply=g
+                                               ^^^^ %b: expected '}' or a new one of size, stride, pad, lhs_dilate, rhs_dilate, rhs_reversal, but there is 'step'
+
+b = f32[2,3] all-gather(a), dimensions={0}, replica_groups=[2,2]<=[3]
+                                                           ^^^^^^^^^^ %b: [2,2] and [3] differ in size
+
+b = f32[2,3] all-gather(a), dimensions={0}, replica_groups=mesh['x'=2] {'y'}
+                                                           ^^^^^^^^^^^^^^^^^ %b: the mesh has no axis 'y'
+
+b = (f32[2,3], f32[2,3]) tuple(a)
+                         ^^^^^ %b: (f32[2,3]{1,0}, f32[2,3]{1,0}) does not have one element for each of 1 operands
+
+b = f32[2,3] negate-start(a)
+             ^^^^^^^^^^^^ %b: the shape of negate-start is ((operands), outputs, state...)
+
+b = f32[2,3] negate-done(a)
+             ^^^^^^^^^^^ %b: async-done continues an asynchronous operation, not parameter
+
+b = f32[2,3] negate(a) # and so on
+                       ^ expected '}' or an instruction, but there is '#'
+"""
+"""Lines of a computation after ``a = f32[2,3] parameter(0)``."""
+
+MODULES = """
+HloModule m, is_scheduled=true, scheduled=true
+                                ^^^^^^^^^ expected an attribute of the module, but there is 'scheduled'
+
+HloModule m is_scheduled=true
+            ^^^^^^^^^^^^ expected a computation, but there is 'is_scheduled'
+
+HloModule m
+           ^ expected a computation, but the text ends here
+
+f32[2] add
+^^^ expected a computation, but there is 'f32'
+
+ENTRY e { }
+          ^ computation %e has no instructions
+
+ENTRY e { a = f32[] parameter(0)
+                                ^ the text ends inside of computation %e, which no '}' closes
+
+ENTRY e { a = f32[2
+                   ^ %a: expected ',' or ']', but the text ends here
+
+ENTRY e { a = f32[2] parameter(
+                               ^ %a: expected the number of the parameter, but the text ends here
+
+ENTRY e (a: f32[2]) -> f32[3] { a = f32[2] parameter(0) }
+                       ^^^^^^ the result of %e is f32[2], not f32[3]{0}
+
+e { a = f32[2] parameter(0) } e { a = f32[2] parameter(0) }
+                              ^ computation %e is defined already
+
+ENTRY e { a = f32[2] parameter(0) } ENTRY f { a = f32[2] parameter(0) }
+                                          ^ %e is the entry already
+
+ENTRY e { a = f32[2] parameter(0) } }
+                                    ^ expected a computation, but there is '}'
+"""
+"""Whole texts."""
+
+CASE = re.compile(r"(?P<text>.+?)\n(?P<carets> *\^+) (?P<message>[^\n]+)\Z", re.DOTALL)
+
+
+def table(text: str) -> list[tuple[str, str, str]]:
+    """The cases of a table: text, line of carets, message."""
+    found = [CASE.match(case) for case in text.strip().split("\n\n")]
+    return [(case["text"], case["carets"], case["message"]) for case in found if case]
+
+
+def check(text: str, carets: str, message: str) -> None:
+    """The text is refused with a message whose carets stand where they are drawn."""
+    with pytest.raises(hlo.HloTextError) as caught:
+        hlo.parse(text)
+    assert caught.value.message == message
+    assert caught.value.span.excerpt().splitlines()[1] == carets
+
+
+@pytest.mark.parametrize(("text", "carets", "message"), table(INSTRUCTIONS))
+def test_a_wrong_instruction_is_shown(text: str, carets: str, message: str) -> None:
+    before = (
+        "HloModule m\ng { ROOT x = f32[2,3] parameter(0) }\nENTRY e {\na = f32[2,3] parameter(0)\n"
+    )
+    check(f"{before}{text}\n}}\n", carets, message)
+
+
+@pytest.mark.parametrize(("text", "carets", "message"), table(MODULES))
+def test_a_wrong_module_is_shown(text: str, carets: str, message: str) -> None:
+    check(text, carets, message)
+
+
+def test_the_tables_are_whole() -> None:
+    cases = [case for text in (INSTRUCTIONS, MODULES) for case in table(text)]
+    assert len(cases) == sum(text.count("^ ") for text in (INSTRUCTIONS, MODULES))
+
+
+def test_a_message_names_file_line_column_and_instruction() -> None:
+    text = (
+        "HloModule m\nENTRY main {\n  %zero = f32[] constant(0)\n  ROOT %r = f32[] abs(%zeor)\n}\n"
+    )
+    with pytest.raises(hlo.HloTextError) as caught:
+        hlo.parse(text, "examples/abs.hlo")
+    assert str(caught.value) == (
+        "examples/abs.hlo:4:23: %r: operand %zeor is not defined before this\n"
+        "  ROOT %r = f32[] abs(%zeor)\n"
+        "                      ^^^^^\n"
+        "hint: defined are zero"
+    )
+    assert caught.value.instruction == "r"
+    assert isinstance(caught.value, IndexingError)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ENTRY e { a = " + "(" * 100_000, "shapes are nested more than 100 deep"),
+        ("ENTRY e { a = f32[] " + "abs(" * 100_000, "instructions are nested more than 50 deep"),
+        (
+            "ENTRY e { " + "a = f32[] call(), to_apply={ " * 1000,
+            "instructions are nested more than 50",
+        ),
+        ("ENTRY e { a = f32[1] constant(" + "{" * 100_000, "expected braces nested 1 deep"),
+        ("ENTRY e { a = f32[] abs(), sharding=" + "{" * 100_000, "abs takes 1 operand"),
+        ("ENTRY e { a = () tuple(), sharding=" + "{" * 100_000, "the brace is not closed"),
+        ("(" * 100_000, "expected a computation"),
+        ("ENTRY e { a = f32[1]" + "{0:P(f32[1]" * 10_000, "shapes are nested more than 100 deep"),
+        ("ENTRY e { a = f32[] constant(" + "9" * 10_000, "the number is too large for f32"),
+        ("ENTRY e { a = f32[" + "9" * 10_000, "does not fit in 64 bits"),
+        ("", "expected an HLO module, but the text is empty"),
+        (" // nothing\n", "expected an HLO module, but the text is empty"),
+        ("HloModule m\n\0", r"expected a computation, but there is '\x00'"),
+    ],
+    ids=lambda value: value[:40],
+)
+def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
+    with pytest.raises(hlo.HloTextError, match=re.escape(message)) as caught:
+        hlo.parse(text)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\x7fELF\x02\x00\x00", "the file is binary, not HLO text"),
+        (b"HloModule m \xff", "the file is binary, or not in UTF-8: see byte 12"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_file_that_is_no_text(tmp_path: Path, content: bytes | None, reason: str) -> None:
+    path = tmp_path / "module.hlo"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(hlo.HloFileError) as caught:
+        hlo.load(path)
+    assert str(caught.value) == f"{path}: {reason}"
+    assert caught.value.path == str(path)
+    assert isinstance(caught.value, IndexingError)
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(hlo.HloFileError, match="directory"):
+        hlo.load(tmp_path)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "module.hlo"
+    path.write_bytes(b"\xef\xbb\xbfENTRY e { a = f32[] parameter(0) }")
+    assert hlo.load(path).name == "module_e"

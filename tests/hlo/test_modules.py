@@ -1,0 +1,112 @@
+"""Real modules, of several targets and in all of XLA's printing styles."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from pathlib import Path
+
+import pytest
+
+from ops import hlo
+from tests.hlo.modules import NAMES, module_text
+from tests.hlo.structure import NOT_COMPUTED, Structures
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.hlo"))
+STYLED = [name for name in NAMES if name.startswith("printing_styles/")]
+BY_MODULE = {
+    module: list(names)
+    for module, names in itertools.groupby(STYLED, lambda n: n.rsplit(".", 1)[0])
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_module_is_read_and_printed(name: str) -> None:
+    module, structures = hlo.parse(module_text(name)), Structures()
+    assert module.entry in module.computations
+    assert structures.of(hlo.parse(str(module))) == structures.of(module)
+
+
+@pytest.mark.parametrize("name", ["cpu/softmax", "tpu/sort_topk", "gpu/mlp_adam_step"])
+def test_no_instruction_is_lost(name: str) -> None:
+    text = module_text(name)
+    lines = [line for line in text.splitlines() if line.startswith("  ") and " = " in line]
+    instructions = list(hlo.parse(text).instructions)
+    assert len(instructions) == len(lines)
+    for instruction, line in zip(instructions, lines, strict=True):
+        assert instruction.span.excerpt().startswith(line[:50])
+        assert f"{instruction.name} = " in line
+        assert f" {instruction.opcode}(" in line
+
+
+@pytest.mark.parametrize("module", BY_MODULE)
+def test_styles_say_the_same(module: str) -> None:
+    for layouts in (True, False):
+        structures = Structures(ignored=NOT_COMPUTED, layouts=layouts)
+        names = [name for name in BY_MODULE[module] if not layouts or "nolayout" not in name]
+        assert len({structures.of(hlo.parse(module_text(name))) for name in names}) == 1
+        assert len(names) > 1
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_are_read(path: Path) -> None:
+    module = hlo.load(path)
+    assert module.file == str(path)
+    assert any(instruction.opcode == "fusion" for instruction in module.entry.instructions)
+
+
+def test_operands_come_before_their_users() -> None:
+    module = hlo.parse(module_text("unoptimized/transformer_block_fwd"))
+    for computation in module.computations:
+        seen: set[hlo.Instruction] = set()
+        for instruction in computation.instructions:
+            assert instruction.computation is computation
+            assert seen.issuperset(instruction.operands)
+            seen.add(instruction)
+        assert computation.module is module
+        assert computation.root in seen
+
+
+def test_a_long_module_is_pickled_without_recursion() -> None:
+    module = hlo.parse(module_text("unoptimized/big_transformer12_train"))
+    assert sum(1 for _ in module.instructions) == 8099
+    assert str(pickle.loads(pickle.dumps(module))) == str(module)  # noqa: S301  (our own pickle)
+
+
+def test_an_instruction_keeps_its_module_in_a_pickle() -> None:
+    root = hlo.parse(module_text("cpu/softmax"), "softmax.hlo").entry.root
+    again, parameter = pickle.loads(pickle.dumps((root, root.computation.parameters[0])))  # noqa: S301
+    assert str(again) == str(root)
+    assert again.computation is parameter.computation
+    assert again.span == root.span
+
+
+def test_a_deep_chain_is_read_printed_and_pickled() -> None:
+    lines = [f"n{i + 1} = f32[2] negate(n{i})" for i in range(8000)]
+    module = hlo.parse("ENTRY e { n0 = f32[2] parameter(0)\n" + "\n".join(lines) + "}")
+    assert repr(module.entry.root) == "<%n8000 = f32[2]{0} negate(%n7999)>"
+    assert pickle.loads(pickle.dumps(module.entry.root)).name == "n8000"  # noqa: S301
+
+
+def test_the_header_and_the_tables_are_kept() -> None:
+    module = hlo.parse(module_text("cpu/softmax"))
+    assert module.name == "jit_softmax"
+    assert module.attributes["is_scheduled"] is True
+    assert str(module.attributes["entry_computation_layout"].result) == "f32[8,16,128]{2,1,0}"
+    assert module.tables["FileNames"] == {1: "model.py"}
+    assert module.tables["FunctionNames"][4] == "softmax"
+    assert module.tables["StackFrames"][4] == {"file_location_id": 4, "parent_frame_id": 4}
+    assert module.entry.root.attributes["metadata"]["stack_frame_id"] == 4
+
+
+def test_parts_know_their_places() -> None:
+    module = hlo.parse(module_text("cpu/softmax"), "softmax.hlo")
+    root = module.entry.root
+    assert root.is_root
+    assert module.entry.is_entry
+    assert not root.operands[0].is_root
+    assert str(root.span) == "softmax.hlo:71:3"
+    assert root.attributes["calls"].name == "fused_computation.2"
+    assert [p.parameter_number for p in root.attributes["calls"].parameters] == [0, 1]
+    assert repr(module.entry) == "<computation %main.3 of 5 instructions>"
+    assert repr(module) == "<HLO module jit_softmax of 7 computations>"
