@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.replica_groups import read_replica_groups
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
 
 
+_F = TypeVar("_F")
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """How the text of a value is read, and how a value is written."""
@@ -31,7 +34,7 @@ class Format:
     write: Callable[[Any], str] = str
 
 
-def read_attribute(tokens: Tokens, form: Format) -> Any:  # noqa: ANN401  (one type for each format)
+def read_value(tokens: Tokens, form: Format) -> Any:  # noqa: ANN401  (one type for each format)
     """Take the value of an attribute.
 
     Raises:
@@ -41,7 +44,27 @@ def read_attribute(tokens: Tokens, form: Format) -> Any:  # noqa: ANN401  (one t
     try:
         return form.read(tokens)
     except AttributeValueError as error:
-        tokens.fail(str(error), start=start, stop=tokens.end)
+        tokens.fail(str(error), place=(start, tokens.end))
+
+
+def read_attributes(
+    tokens: Tokens, owner: str, forms: Mapping[str, _F], read: Callable[[_F], Any]
+) -> dict[str, Any]:
+    """Take ``, name=value`` as often as it stands there; ``forms`` says what each value is."""
+    attributes: dict[str, Any] = {}
+    while tokens.accept(","):
+        name = tokens.text
+        form = forms.get(name)
+        if form is None:
+            tokens.fail_expecting(
+                f"an attribute of {owner}", f"known are {', '.join(sorted(forms))}"
+            )
+        if name in attributes:
+            tokens.fail(f"attribute {name} stands here for the second time")
+        tokens.advance()
+        tokens.expect("=", f"after attribute {name}")
+        attributes[name] = read(form)
+    return attributes
 
 
 def _written_list(values: tuple[object, ...]) -> str:

@@ -12,7 +12,7 @@ from indexing.layout.text import BLANK
 from ops.hlo.attributes import COMMON_ATTRIBUTES, Reference
 from ops.hlo.checks import complaint
 from ops.hlo.errors import AttributeValueError
-from ops.hlo.formats import Format, read_attribute
+from ops.hlo.formats import Format, read_attributes, read_value
 from ops.hlo.inference import infer_shape
 from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Instruction
@@ -91,29 +91,29 @@ class InstructionReader:
         tokens, scope = self._tokens, self._scope
         start, is_root = tokens.start, tokens.text == "ROOT"
         if is_root and scope.root:
-            tokens.fail(
-                f"%{scope.root.name} is the root of the computation already; there is one ROOT only"
-            )
+            tokens.fail(f"there is one ROOT only, and %{scope.root.name} is the root already")
         if is_root:
             tokens.advance()
-        place = tokens.start, tokens.stop
-        name = tokens.name("'}' or an instruction")
-        if name in scope.by_name:
-            self._fail_defined_twice(name, place)
+        name = self._new_name()
         tokens.expect("=", f"after the name {name} of an instruction")
         instruction = self._definition(name, start)
         scope.root = instruction if is_root else scope.root
 
-    def _fail_defined_twice(self, name: str, place: tuple[int, int]) -> None:
-        line = self._tokens.source.count("\n", 0, self._scope.by_name[name].start) + 1
-        self._tokens.fail(f"instruction %{name} is defined already, in line {line}", "", *place)
+    def _new_name(self) -> str:
+        tokens, place = self._tokens, self._tokens.place
+        name = tokens.name("'}' or an instruction")
+        known = self._scope.by_name.get(name)
+        if known:
+            line = tokens.source.count("\n", 0, known.start) + 1
+            tokens.fail(f"instruction %{name} is defined already, in line {line}", place=place)
+        return name
 
     def _definition(self, name: str, start: int, *, is_operand: bool = False) -> Instruction:
         """Take what follows the equals sign."""
         tokens, outer = self._tokens, self._tokens.instruction
         tokens.instruction = name
         shape = tokens.shape() if tokens.at_shape() else None
-        place = tokens.start, tokens.stop
+        place = tokens.place
         draft = _Draft(name, shape, tokens.word("an opcode"), place, start, is_operand)
         opcode = self._opcode(draft)
         self._arguments(draft, opcode)
@@ -134,7 +134,7 @@ class InstructionReader:
 
     def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
         """Raise the error that something is wrong with an instruction as a whole."""
-        self._tokens.fail(message, hint, *draft.place)
+        self._tokens.fail(message, hint, draft.place)
 
     # Operands
 
@@ -154,41 +154,30 @@ class InstructionReader:
 
     def parameter(self, draft: _Draft) -> None:
         """Take the number of a parameter."""
-        tokens = self._tokens
-        place = tokens.start, tokens.stop
+        tokens, place = self._tokens, self._tokens.place
         number = draft.parameter_number = tokens.integer("the number of the parameter")
-        if number < 0 or number in self._scope.parameters:
-            what = (
-                "negative"
-                if number < 0
-                else f"that of %{self._scope.parameters[number].name} already"
-            )
-            tokens.fail(f"parameter number {number} is {what}", "", *place)
+        if number < 0:
+            tokens.fail(f"parameter number {number} is negative", place=place)
+        if number in self._scope.parameters:
+            other = self._scope.parameters[number].name
+            tokens.fail(f"parameter number {number} is that of %{other} already", place=place)
 
     def constant(self, draft: _Draft) -> None:
         """Take the value of a constant."""
         if draft.shape is None:
-            self._tokens.fail(
-                "the shape of a constant cannot be inferred, so it has to be written",
-                "",
-                *draft.place,
-            )
+            self._fail(draft, "the shape of a constant cannot be inferred, so it has to be written")
         draft.literal = read_literal(self._tokens, draft.shape)
 
     def _operand(self) -> Instruction:
         """Take the name of an instruction, maybe with its shape, or a whole instruction."""
         tokens, start = self._tokens, self._tokens.start
         shape = tokens.shape() if tokens.at_shape() else None
-        if (
-            tokens.text[:1] != "%"
-            and _CALL.match(tokens.source, tokens.stop)
-            and tokens.kind == "name"
-        ):
+        if tokens.text[:1] != "%" and _CALL.match(tokens.source, tokens.stop):
             return self._nested(start)
         operand = self._reference()
-        if shape and not (shape is operand.shape or shape.is_compatible_with(operand.shape)):
+        if shape and not shape.is_compatible_with(operand.shape):
             message = f"operand %{operand.name} is {operand.shape}, not {shape}"
-            tokens.fail(message, "", start, tokens.end)
+            tokens.fail(message, place=(start, tokens.end))
         return operand
 
     def _nested(self, start: int) -> Instruction:
@@ -206,12 +195,12 @@ class InstructionReader:
 
     def _reference(self) -> Instruction:
         tokens = self._tokens
-        place = tokens.start, tokens.stop
+        place = tokens.place
         name = tokens.name("an operand")
         instruction = self._scope.by_name.get(name)
         if instruction is None:
             hint = nearby(name, self._scope.by_name)
-            tokens.fail(f"operand %{name} is not defined before this", hint, *place)
+            tokens.fail(f"operand %{name} is not defined before this", hint, place)
         return instruction
 
     # Attributes
@@ -219,33 +208,18 @@ class InstructionReader:
     def _attributes(self, draft: _Draft, opcode: Opcode) -> dict[str, Any]:
         """Take the attributes; an instruction that stands as an operand has none."""
         tokens, attributes = self._tokens, dict[str, Any]()
-        while not draft.is_operand and tokens.accept(","):
-            name = tokens.text
-            form = opcode.formats.get(name)
-            if form is None:
-                hint = f"known are {', '.join(sorted(opcode.formats))}"
-                tokens.fail_expecting(f"an attribute of {draft.opcode}", hint)
-            if name in attributes:
-                tokens.fail(f"attribute {name} stands here for the second time")
-            tokens.advance()
-            tokens.expect("=", f"after attribute {name}")
-            attributes[name] = self._value(form)
-        self._check_complete(draft, opcode, attributes)
-        return attributes
-
-    def _value(self, form: Format | Reference) -> Any:  # noqa: ANN401  (one type for each format)
-        return (
-            self._references[form]()
-            if isinstance(form, Reference)
-            else read_attribute(self._tokens, form)
-        )
-
-    def _check_complete(self, draft: _Draft, opcode: Opcode, attributes: Mapping[str, Any]) -> None:
-        tokens = self._tokens
+        if not draft.is_operand:
+            attributes = read_attributes(tokens, draft.opcode, opcode.formats, self._value)
         for name in opcode.required:
             if name not in attributes:
                 hint = "a comma is missing before the attribute" if tokens.text == name else ""
                 tokens.fail(f"expected attribute {name} of {draft.opcode} before this", hint)
+        return attributes
+
+    def _value(self, form: Format | Reference) -> Any:  # noqa: ANN401  (one type for each format)
+        if isinstance(form, Reference):
+            return self._references[form]()
+        return read_value(self._tokens, form)
 
     def _computation(self) -> Computation:
         """Take the name of a computation, or a whole one in braces."""
@@ -255,12 +229,12 @@ class InstructionReader:
             computation = self._read_body(self._registry.unused_name("_"))
             self._depth -= 1
             return computation
-        place = tokens.start, tokens.stop
+        place = tokens.place
         name = tokens.name("a computation")
         computation = self._registry.by_name.get(name)
         if computation is None:
             hint = nearby(name, self._registry.by_name)
-            tokens.fail(f"computation %{name} is not defined before this", hint, *place)
+            tokens.fail(f"computation %{name} is not defined before this", hint, place)
         return computation
 
     # The end of an instruction
@@ -283,10 +257,9 @@ class InstructionReader:
         return instruction
 
     def _inferred(self, draft: _Draft, attributes: Mapping[str, Any]) -> Shape:
+        shapes = [operand.shape for operand in draft.operands]
         try:
-            return infer_shape(
-                draft.opcode, [operand.shape for operand in draft.operands], attributes
-            )
+            return infer_shape(draft.opcode, shapes, attributes)
         except (AttributeValueError, ShapeError) as error:
             self._fail(draft, str(error))
 
@@ -316,6 +289,7 @@ class InstructionReader:
                 operand.shape,
                 parameter_number=number,
                 start=draft.start,
+                stop=self._tokens.end,
             )
             for number, operand in enumerate(draft.operands)
         )
@@ -332,9 +306,9 @@ def async_operation(instruction: Instruction) -> str:
     """The opcode that any part of an asynchronous operation wraps; empty for other instructions."""
     while instruction.opcode in {"async-update", "async-done"}:
         instruction = instruction.operands[0]
-    return (
-        instruction.attributes["calls"].root.opcode if instruction.opcode == "async-start" else ""
-    )
+    if instruction.opcode != "async-start":
+        return ""
+    return instruction.attributes["calls"].root.opcode
 
 
 _OUTSIDE = {"async_execution_thread", *COMMON_ATTRIBUTES}

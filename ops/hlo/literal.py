@@ -193,7 +193,7 @@ def _read_integer(tokens: Tokens, element_type: ElementType) -> int:
     value = tokens.integer(f"an integer as a value of type {element_type}")
     if value not in span:
         message = f"{value} does not fit in {element_type}, which holds the integers in {span}"
-        tokens.fail(message, start=start, stop=tokens.end)
+        tokens.fail(message, place=(start, tokens.end))
     return value
 
 

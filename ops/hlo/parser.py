@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ops.hlo.attributes import MODULE_ATTRIBUTES
 from ops.hlo.errors import HloFileError, HloTextError
-from ops.hlo.formats import read_attribute
+from ops.hlo.formats import Format, read_attributes, read_value
 from ops.hlo.instructions import InstructionReader
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
 from ops.hlo.scopes import Registry, Scope
@@ -98,20 +98,12 @@ class _ModuleReader:
         return HloModule(name, computations, entry, attributes, tokens.source, tokens.file, tables)
 
     def _attributes(self) -> Mapping[str, Any]:
-        tokens, attributes = self._tokens, dict[str, Any]()
-        while tokens.accept(","):
-            name = tokens.text
-            form = MODULE_ATTRIBUTES.get(name)
-            if form is None:
-                tokens.fail_expecting(
-                    "an attribute of the module", f"known are {', '.join(MODULE_ATTRIBUTES)}"
-                )
-            if name in attributes:
-                tokens.fail(f"attribute {name} stands here for the second time")
-            tokens.advance()
-            tokens.expect("=", f"after attribute {name}")
-            attributes[name] = read_attribute(tokens, form)
-        return MappingProxyType(attributes)
+        def read(form: Format) -> Any:  # noqa: ANN401  (one type for each format)
+            return read_value(self._tokens, form)
+
+        return MappingProxyType(
+            read_attributes(self._tokens, "the module", MODULE_ATTRIBUTES, read)
+        )
 
     def _tables(self) -> Iterator[tuple[str, Mapping[int, Any]]]:
         while self._tokens.text in _TABLES:
@@ -138,18 +130,15 @@ class _ModuleReader:
     def _top_computation(self) -> Computation:
         tokens, registry = self._tokens, self._registry
         is_entry = tokens.accept("ENTRY")
-        place = tokens.start, tokens.stop
+        place = tokens.place
         name = tokens.name("a computation")
         if tokens.text not in {"(", "{"}:
-            tokens.fail(
-                f"expected a computation, but there is '{name}'",
-                _COMMA if tokens.text == "=" else "",
-                *place,
-            )
+            hint = _COMMA if tokens.text == "=" else ""
+            tokens.fail(f"expected a computation, but there is '{name}'", hint, place)
         if name in registry.by_name:
-            tokens.fail(f"computation %{name} is defined already", "", *place)
+            tokens.fail(f"computation %{name} is defined already", place=place)
         if is_entry and registry.entry:
-            tokens.fail(f"%{registry.entry.name} is the entry already", "", *place)
+            tokens.fail(f"%{registry.entry.name} is the entry already", place=place)
         computation = self._computation(name)
         registry.by_name[name] = computation
         registry.entry = computation if is_entry else registry.entry
@@ -165,11 +154,10 @@ class _ModuleReader:
             declared = tokens.shape()
             place = start, tokens.end
         scope = self._instructions.read_all(name)
-        result = (scope.root or scope.instructions[-1]).shape
+        result = scope.result.shape
         if declared and not declared.is_compatible_with(result):
-            tokens.fail(
-                f"the result of %{name} is {result.text(layout=False)}, not {declared}", "", *place
-            )
+            message = f"the result of %{name} is {result.text(layout=False)}, not {declared}"
+            tokens.fail(message, place=place)
         return self._add(name, scope, self._execution_thread())
 
     def _inner_computation(self, name: str) -> Computation:
@@ -196,9 +184,8 @@ class _ModuleReader:
             if number >= count:
                 message = f"parameter number {number} of %{name}, which has only {count} parameters"
                 self._tokens.instruction = parameter.name
-                self._tokens.fail(message, "", parameter.start, parameter.stop)
-        root = scope.root or scope.instructions[-1]
-        computation = Computation(name, tuple(scope.instructions), root, thread)
+                self._tokens.fail(message, place=(parameter.start, parameter.stop))
+        computation = Computation(name, tuple(scope.instructions), scope.result, thread)
         self._registry.computations.append(computation)
         return computation
 

@@ -21,6 +21,11 @@ class Scope:
     parameters: dict[int, Instruction] = field(default_factory=dict[int, Instruction])
     root: Instruction | None = None
 
+    @property
+    def result(self) -> Instruction:
+        """The root: the last instruction, where the text does not name another one."""
+        return self.root or self.instructions[-1]
+
     def add(self, instruction: Instruction) -> None:
         """Define an instruction; its name is new."""
         self.instructions.append(instruction)

@@ -83,6 +83,11 @@ class Tokens:
         self.start, self.stop = match.span(self.kind)
         self.text: str = match[self.kind]
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where the word starts and stops in the text."""
+        return self.start, self.stop
+
     def advance(self) -> str:
         """Go on to the next word; the word that was there."""
         text = self.text
@@ -192,15 +197,11 @@ class Tokens:
             )
         self.fail(f"expected {what}, but there is {_shown(self.text)}", hint)
 
-    def fail(
-        self, message: str, hint: str = "", start: int | None = None, stop: int | None = None
-    ) -> NoReturn:
-        """Raise an error about the word, or about another part of the text."""
-        begin = self.start if start is None else start
-        end = stop if stop is not None else max(self.stop, begin + 1)
-        raise HloTextError(
-            message, Span(self.source, begin, end, self.file), hint, self.instruction
-        )
+    def fail(self, message: str, hint: str = "", place: tuple[int, int] | None = None) -> NoReturn:
+        """Raise an error about the word, or about another place (start, stop) of the text."""
+        start, stop = place or self.place
+        span = Span(self.source, start, max(stop, start + 1), self.file)
+        raise HloTextError(message, span, hint, self.instruction)
 
 
 def unescape(quoted: str) -> str:

@@ -1,4 +1,4 @@
-"""The real modules in ``tests/data/hlo``, dumped by JAX for several targets and in several styles."""
+"""The real modules in ``tests/data/hlo``, dumped by JAX for several targets, in several styles."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """What a module computes, without the names and the order that a printer chooses.
 
-Two texts say the same if their structures are equal. A structure is made of numbers: each row (opcode,
-shape, operands, attributes, value) gets the number of the first row that equals it.
+Two texts say the same if their structures are equal. A structure is made of numbers: each row
+(opcode, shape, operands, attributes, value) gets the number of the first row that equals it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ops.hlo import Computation, HloModule, Instruction
 
@@ -32,7 +32,7 @@ class Structures:
         """A number that modules with the same entry and the same callees share."""
         return self._computation(module.entry, {})
 
-    def _number(self, row: Any) -> int:
+    def _number(self, row: tuple[object, ...]) -> int:
         return self._numbers.setdefault(row, len(self._numbers))
 
     def _computation(self, computation: Computation, known: dict[Any, int]) -> int:
@@ -61,9 +61,10 @@ class Structures:
         )
         return self._number(row)
 
-    def _value(self, value: Any, known: dict[Any, int]) -> Any:
+    def _value(self, value: object, known: dict[Any, int]) -> object:
         if isinstance(value, tuple):
-            return tuple(self._value(item, known) for item in value)
+            items = cast("tuple[object, ...]", value)
+            return tuple(self._value(item, known) for item in items)
         if isinstance(value, Computation):
             return self._computation(value, known)
         return known[value] if isinstance(value, Instruction) else str(value)

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from ops import hlo
-from tests.conformance import Row, cases
+from tests.conformance import Row, rows
 from tests.hlo.structure import Structures
 
-TEXTS = cases("hlo_text")
-ACCEPTED = [case for case in TEXTS if case.values[0]["accepted"]]
-REFUSED = [case for case in TEXTS if not case.values[0]["accepted"]]
+TEXTS = rows("hlo_text")
+ACCEPTED = [pytest.param(row, id=row["id"]) for row in TEXTS if row["accepted"]]
+REFUSED = [pytest.param(row, id=row["id"]) for row in TEXTS if not row["accepted"]]
 
 FORGOTTEN: dict[str, frozenset[str]] = {
     "async_thread": frozenset(["calls"]),  # on the done, where the start says it already

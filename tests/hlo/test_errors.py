@@ -1,5 +1,7 @@
 """What people see when a text is wrong: each case shows the line, the carets, and the message."""
 
+# ruff: noqa: E501  (the message stands in one line with its carets)
+
 from __future__ import annotations
 
 import pickle
