@@ -50,7 +50,9 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
         *_constraints_in(producer, into_inputs),
         *_constraints_in(consumer, to_joint),
     ]
-    return IndexingMap.from_forms(forms.substitute(producer.forms, into_inputs), joint.constrained(constraints))
+    return IndexingMap.from_forms(
+        forms.substitute(producer.forms, into_inputs), joint.constrained(constraints)
+    )
 
 
 def _renumbered(consumer: IndexingMap, ranges: int, runtime: int) -> dict[str, Form]:
@@ -64,11 +66,17 @@ def _renumbered(consumer: IndexingMap, ranges: int, runtime: int) -> dict[str, F
     }
 
 
-def _joint_variables(consumer: IndexingMap, producer: IndexingMap) -> tuple[tuple[Variable, ...], ...]:
+def _joint_variables(
+    consumer: IndexingMap, producer: IndexingMap
+) -> tuple[tuple[Variable, ...], ...]:
     """Dimensions, ranges and runtime variables of the composition; a name that would be taken twice goes."""
     roles = (consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime)
     letters = ("d", "s", "rt")
-    taken = {f"{letter}{place}" for letter, variables in zip(letters, roles, strict=True) for place in range(len(variables))}
+    taken = {
+        f"{letter}{place}"
+        for letter, variables in zip(letters, roles, strict=True)
+        for place in range(len(variables))
+    }
     return tuple(tuple(_freshly_named(variables, taken)) for variables in roles)
 
 

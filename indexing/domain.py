@@ -56,7 +56,9 @@ class Domain:
     def places(self) -> tuple[str, ...]:
         """What the variables are called inside, in order of declaration."""
         roles = (("d", self.dims), ("s", self.ranges), ("rt", self.runtime))
-        return tuple(f"{letter}{place}" for letter, variables in roles for place in range(len(variables)))
+        return tuple(
+            f"{letter}{place}" for letter, variables in roles for place in range(len(variables))
+        )
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -66,17 +68,25 @@ class Domain:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What a reader calls the variables, in order of declaration."""
-        return tuple(variable.name or place for variable, place in zip(self.variables, self.places, strict=True))
+        return tuple(
+            variable.name or place
+            for variable, place in zip(self.variables, self.places, strict=True)
+        )
 
     @cached_property
     def bounds(self) -> dict[str, Interval]:
         """Bounds of every variable, by place."""
-        return {place: variable.bounds for place, variable in zip(self.places, self.variables, strict=True)}
+        return {
+            place: variable.bounds
+            for place, variable in zip(self.places, self.variables, strict=True)
+        }
 
     @property
     def is_known_empty(self) -> bool:
         """Whether some variable has no value; an empty domain may fail to be known as one."""
-        return any(variable.bounds.is_empty for variable in self.variables) or self._is_contradiction
+        return (
+            any(variable.bounds.is_empty for variable in self.variables) or self._is_contradiction
+        )
 
     @property
     def _is_contradiction(self) -> bool:
@@ -104,7 +114,9 @@ class Domain:
 
     def emptied(self) -> Domain:
         """The domain of the same variables that holds no point."""
-        return self._with(dict.fromkeys(self.places, NO_VALUES), () if self.places else _CONTRADICTION)
+        return self._with(
+            dict.fromkeys(self.places, NO_VALUES), () if self.places else _CONTRADICTION
+        )
 
     def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
         within = iter(
@@ -112,7 +124,8 @@ class Domain:
             for place, variable in zip(self.places, self.variables, strict=True)
         )
         dims, ranges, runtime = (
-            tuple(next(within) for _ in variables) for variables in (self.dims, self.ranges, self.runtime)
+            tuple(next(within) for _ in variables)
+            for variables in (self.dims, self.ranges, self.runtime)
         )
         return Domain(dims, ranges, runtime, constraints)
 
@@ -128,7 +141,9 @@ class Domain:
     @cached_property
     def by_name(self) -> dict[str, Form]:
         """For every name that a reader uses, the variable as it is called inside."""
-        return {name: forms.variable(place) for place, name in zip(self.places, self.names, strict=True)}
+        return {
+            name: forms.variable(place) for place, name in zip(self.places, self.names, strict=True)
+        }
 
     def text_of(self, form: Form) -> str:
         """The form's text in the reader's names."""
@@ -168,6 +183,8 @@ _CONTRADICTION: Final[tuple[Constraint, ...]] = ((forms.ZERO, Interval(1, 1)),)
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
     """The variables without names that say no more than their place."""
     return tuple(
-        Variable(variable.bounds, "", variable.kind) if variable.name == f"{letter}{place}" else variable
+        Variable(variable.bounds, "", variable.kind)
+        if variable.name == f"{letter}{place}"
+        else variable
         for place, variable in enumerate(variables)
     )

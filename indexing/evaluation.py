@@ -33,7 +33,9 @@ _CHUNK: Final = 1 << 14
 _LARGEST: Final = (1 << 63) - 1
 
 
-def evaluate(indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()) -> tuple[Value, ...]:
+def evaluate(
+    indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()
+) -> tuple[Value, ...]:
     """The results at one point, or on arrays that broadcast; the domain is not checked.
 
     Arrays are computed in 64 bits where that is enough for the values given, else in Python integers.
@@ -45,7 +47,9 @@ def evaluate(indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime
     return _evaluated(indexing_map.forms, values)
 
 
-def contains(indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()) -> bool:
+def contains(
+    indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()
+) -> bool:
     """Whether one point lies within the bounds of the variables and meets all constraints."""
     values = _environment(indexing_map, dims, ranges, runtime)
     bounds = indexing_map.domain.bounds
@@ -64,7 +68,10 @@ def points(indexing_map: IndexingMap) -> Iterator[Point]:
     """
     for chunk, columns in _chunks(indexing_map.domain):
         found = _evaluated(indexing_map.forms, columns)
-        results = [[result] * len(chunk) if isinstance(result, int) else result.tolist() for result in found]
+        results = [
+            [result] * len(chunk) if isinstance(result, int) else result.tolist()
+            for result in found
+        ]
         rows = zip(*results, strict=True) if results else [()] * len(chunk)
         for point, row in zip(chunk, rows, strict=True):
             yield (*_by_role(indexing_map, point), tuple(row))
@@ -88,11 +95,15 @@ def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
     return False
 
 
-def _chunks(domain: Domain, *, keep_empty: bool = False) -> Iterator[tuple[list[tuple[int, ...]], dict[str, Value]]]:
+def _chunks(
+    domain: Domain, *, keep_empty: bool = False
+) -> Iterator[tuple[list[tuple[int, ...]], dict[str, Value]]]:
     """The points of the domain, some thousands at a time, as rows and as columns by place."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    steps = product(*(_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True)))
+    steps = product(
+        *(_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True))
+    )
     while rows := list(islice(steps, _CHUNK)):
         table = np.array(rows, dtype=object).reshape(len(rows), len(domain.places))
         keep = np.ones(len(rows), dtype=bool)
@@ -119,7 +130,9 @@ def _by_role(indexing_map: IndexingMap, point: tuple[int, ...]) -> tuple[tuple[i
     return point[:first], point[first:second], point[second:]
 
 
-def _environment(indexing_map: IndexingMap, dims: Index, ranges: Index, runtime: Index) -> dict[str, Value]:
+def _environment(
+    indexing_map: IndexingMap, dims: Index, ranges: Index, runtime: Index
+) -> dict[str, Value]:
     roles = (
         ("dims", dims, indexing_map.dims),
         ("ranges", ranges, indexing_map.ranges),
@@ -140,7 +153,9 @@ def _checked(value: Value, role: str) -> Value:
         return value if value.ndim else int(value)
     if hasattr(value, "__index__") and not hasattr(value, "dtype"):
         return operator.index(value)
-    message = f"evaluate: {role} has the value {value!r}; expected an integer or an array of integers"
+    message = (
+        f"evaluate: {role} has the value {value!r}; expected an integer or an array of integers"
+    )
     raise MapError(message)
 
 
@@ -152,7 +167,9 @@ def _evaluated(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tupl
     known: dict[Atom, Value] = {}
 
     def value_of(form: Form) -> Value:
-        return sum((factor * known[atom] for atom, factor in form.terms.items()), start=form.constant)
+        return sum(
+            (factor * known[atom] for atom, factor in form.terms.items()), start=form.constant
+        )
 
     for atom in atoms:
         if atom.kind is Kind.VARIABLE:
@@ -169,7 +186,9 @@ def _fits(atoms: Sequence[Atom], wanted: Sequence[Form], environment: Mapping[st
     sizes: dict[Atom, int] = {}
 
     def size_of(form: Form) -> int:
-        return abs(form.constant) + sum(abs(factor) * sizes[atom] for atom, factor in form.terms.items())
+        return abs(form.constant) + sum(
+            abs(factor) * sizes[atom] for atom, factor in form.terms.items()
+        )
 
     for atom in atoms:
         if atom.kind is Kind.VARIABLE:
@@ -200,7 +219,9 @@ def _divided(operate: Callable[[Value, Value], Value]) -> Callable[[Atom, list[V
     return divide
 
 
-def _folded(name: str, on_integers: Callable[[Value, Value], Value]) -> Callable[[Atom, list[Value]], Value]:
+def _folded(
+    name: str, on_integers: Callable[[Value, Value], Value]
+) -> Callable[[Atom, list[Value]], Value]:
     """An extremum, by NumPy where an array takes part."""
 
     def choose(left: Value, right: Value) -> Value:

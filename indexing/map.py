@@ -67,7 +67,9 @@ class IndexingMap:
         domain.check()
         inner = domain.by_name
         (*forms,) = substitute([from_sympy(result) for result in results], inner)
-        pairs = [(from_sympy(expression), Interval.of(interval)) for expression, interval in constraints]
+        pairs = [
+            (from_sympy(expression), Interval.of(interval)) for expression, interval in constraints
+        ]
         limited = substitute([form for form, _ in pairs], inner)
         domain.check_forms(forms, "result")
         domain.check_forms(limited, "constraint")
@@ -151,6 +153,35 @@ class IndexingMap:
         """Whether the map is seen to have no point; ``False`` may also mean that nobody looked closely."""
         return self._domain.is_known_empty
 
+    def is_empty(self) -> bool:
+        """Whether the map has no point; exact, by isl.
+
+        Costs milliseconds for everyday maps, exponential time in the worst case.
+
+        Raises:
+            NotQuasiAffineError: a constraint multiplies variables or divides by one.
+
+        >>> from indexing import parse_map
+        >>> parse_map("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]").is_empty()
+        True
+        """
+        from indexing.exact import is_empty  # noqa: PLC0415 - it looks into maps
+
+        return is_empty(self)
+
+    def equals(self, other: IndexingMap) -> bool:
+        """Whether both maps relate the same elements to each other; exact, by isl.
+
+        Ranges and runtime variables count for what they reach, not for their names or number. Costs milliseconds for
+        everyday maps, exponential time in the worst case.
+
+        Raises:
+            NotQuasiAffineError: an expression multiplies variables or divides by one.
+        """
+        from indexing.exact import equals  # noqa: PLC0415 - it looks into maps
+
+        return equals(self, other)
+
     def simplify(self) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
 
@@ -197,7 +228,9 @@ class IndexingMap:
 
         return evaluate(self, dims, ranges, runtime)
 
-    def contains(self, dims: Sequence[int], ranges: Sequence[int] = (), runtime: Sequence[int] = ()) -> bool:
+    def contains(
+        self, dims: Sequence[int], ranges: Sequence[int] = (), runtime: Sequence[int] = ()
+    ) -> bool:
         """Whether the point lies in the domain."""
         from indexing.evaluation import contains  # noqa: PLC0415 - it looks into maps
 
@@ -233,7 +266,9 @@ class IndexingMap:
         """The map on the points where the expression lies in the interval."""
         (form,) = substitute([from_sympy(expression)], self._domain.by_name)
         self._domain.check_forms([form], "constraint")
-        return IndexingMap.from_forms(self._forms, self._domain.constrained([(form, Interval.of(interval))]))
+        return IndexingMap.from_forms(
+            self._forms, self._domain.constrained([(form, Interval.of(interval))])
+        )
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""

@@ -31,7 +31,9 @@ def simplified(indexing_map: IndexingMap) -> IndexingMap:
     if domain.is_known_empty:
         return IndexingMap.from_forms(indexing_map.forms, domain)
     scope = scope_with_facts(domain)
-    return IndexingMap.from_forms((simplified_form(scope, form) for form in indexing_map.forms), domain)
+    return IndexingMap.from_forms(
+        (simplified_form(scope, form) for form in indexing_map.forms), domain
+    )
 
 
 def result_bounds(indexing_map: IndexingMap) -> tuple[Interval, ...]:
@@ -199,9 +201,13 @@ def unused_symbols(indexing_map: IndexingMap) -> frozenset[str]:
 def _part(domain: Domain, places: frozenset[str]) -> Domain:
     """The domain of some variables, with the constraints on them alone; the others are held at one value."""
     fixed = Interval(0, 0)
-    roles = _by_role(domain, lambda place, variable: variable if place in places else variable.within(fixed))
+    roles = _by_role(
+        domain, lambda place, variable: variable if place in places else variable.within(fixed)
+    )
     kept = [
-        (form, interval) for form, interval in domain.constraints if places.issuperset(forms.variables_of((form,)))
+        (form, interval)
+        for form, interval in domain.constraints
+        if places.issuperset(forms.variables_of((form,)))
     ]
     return Domain(*roles, tuple(kept))
 
@@ -215,7 +221,13 @@ def without(indexing_map: IndexingMap, places: frozenset[str]) -> IndexingMap:
     renumbering = {
         old: forms.variable(new) for old, new in zip(left, moved.places, strict=True) if old != new
     }
-    kept = [(form, interval) for form, interval in domain.constraints if places.isdisjoint(forms.variables_of((form,)))]
+    kept = [
+        (form, interval)
+        for form, interval in domain.constraints
+        if places.isdisjoint(forms.variables_of((form,)))
+    ]
     renumbered = forms.substitute([form for form, _ in kept], renumbering)
     constraints = zip(renumbered, (interval for _, interval in kept), strict=True)
-    return IndexingMap.from_forms(forms.substitute(indexing_map.forms, renumbering), moved.constrained(constraints))
+    return IndexingMap.from_forms(
+        forms.substitute(indexing_map.forms, renumbering), moved.constrained(constraints)
+    )

@@ -47,7 +47,9 @@ def format_map(indexing_map: IndexingMap, *, separator: str = ", ", lead: str = 
 def _declarations(domain: Domain) -> str:
     names = iter(domain.names)
     texts: list[str] = []
-    for (opening, closing), variables in zip(_BRACKETS, (domain.dims, domain.ranges, domain.runtime), strict=True):
+    for (opening, closing), variables in zip(
+        _BRACKETS, (domain.dims, domain.ranges, domain.runtime), strict=True
+    ):
         if variables or opening == "(":
             texts.append(f"{opening}{', '.join(next(names) for _ in variables)}{closing}")
     return "".join(texts)
@@ -112,7 +114,12 @@ class _MapParser:
         variables = iter(bounds)
         return Domain.of(
             *(
-                [Variable(next(variables), token.text, _KINDS.get(token.text, VariableKind.DEFAULT)) for token in tokens]
+                [
+                    Variable(
+                        next(variables), token.text, _KINDS.get(token.text, VariableKind.DEFAULT)
+                    )
+                    for token in tokens
+                ]
                 for tokens in self._declared
             )
         )
@@ -176,7 +183,9 @@ class _MapParser:
     def _bounds_of(self, variable: Token) -> Interval:
         reader = self._reader
         if reader.token.text != variable.text:
-            raise reader.expected(f"the bounds of {variable.text!r}", "bounds stand in the order of declaration")
+            raise reader.expected(
+                f"the bounds of {variable.text!r}", "bounds stand in the order of declaration"
+            )
         reader.advance()
         interval = self._interval()
         self._separator()

@@ -37,9 +37,13 @@ class Variable:
     name: str
     kind: VariableKind
 
-    def __init__(self, bounds: IntervalLike, name: str = "", kind: VariableKind = VariableKind.DEFAULT) -> None:
+    def __init__(
+        self, bounds: IntervalLike, name: str = "", kind: VariableKind = VariableKind.DEFAULT
+    ) -> None:
         object.__setattr__(self, "bounds", Interval.of(bounds))
-        object.__setattr__(self, "name", name or ("" if kind is VariableKind.DEFAULT else kind.value))
+        object.__setattr__(
+            self, "name", name or ("" if kind is VariableKind.DEFAULT else kind.value)
+        )
         object.__setattr__(self, "kind", kind)
 
     @classmethod

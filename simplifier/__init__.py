@@ -1,10 +1,12 @@
 """Integer expressions of ``+ - * floordiv mod ceildiv min max``: intervals, canonical form, simplification."""
 
 from simplifier.convert import ConversionError
+from simplifier.exact import MissingIslError, NotQuasiAffineError, equivalent
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
 from simplifier.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.interval import Interval, IntervalError
-from simplifier.simplification import BoundsError, bounds_of, cost, format_expr, parse_expr, simplify
+from simplifier.problem import BoundsError
+from simplifier.simplification import bounds_of, cost, format_expr, parse_expr, simplify
 
 __all__ = [
     "BoundsError",
@@ -16,12 +18,15 @@ __all__ = [
     "IntervalError",
     "Max",
     "Min",
+    "MissingIslError",
     "Mod",
+    "NotQuasiAffineError",
     "Span",
     "TextError",
     "UndecidedError",
     "bounds_of",
     "cost",
+    "equivalent",
     "format_expr",
     "parse_expr",
     "simplify",

@@ -25,7 +25,9 @@ class ConversionError(IndexingError, TypeError):
 
     def __init__(self, part: object, whole: object) -> None:
         inside = "" if part is whole or str(part) == str(whole) else f" in {whole}"
-        super().__init__(f"{part}{inside}: has type {type(part).__name__}; expected integer arithmetic")
+        super().__init__(
+            f"{part}{inside}: has type {type(part).__name__}; expected integer arithmetic"
+        )
         self.part = part
 
 
@@ -61,7 +63,11 @@ def _from_sympy(expression: sympy.Expr) -> Form:
             stack += missing
             continue
         stack.pop()
-        known[node] = _READERS[node.func](node, [known[part] for part in parts]) if parts else _leaf(node, expression)
+        known[node] = (
+            _READERS[node.func](node, [known[part] for part in parts])
+            if parts
+            else _leaf(node, expression)
+        )
     return known[expression]
 
 

@@ -1,4 +1,6 @@
-"""What a spelling costs a reader: ``+ - *`` 1 each; ``floordiv mod ceildiv`` and each further operand of ``min max`` 3.
+"""What a spelling costs a reader: ``+ - *`` 1 each; ``floordiv mod`` and each further operand of ``min max`` 3.
+
+``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does, so that only one of the two is ever the cheapest.
 
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
 ``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1.
@@ -43,6 +45,8 @@ def cost_of_atom(atom: Atom, cost_of: Callable[[Form], int]) -> int:
         return DIVISION * (len(atom.arguments) - 1) + inner
     if atom.kind is Kind.PRODUCT:
         return OPERATOR * (len(atom.arguments) - 1) + inner
+    if atom.kind is Kind.CEILDIV:
+        return DIVISION + OPERATOR + inner
     return (DIVISION if atom.arguments else 0) + inner
 
 

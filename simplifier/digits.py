@@ -51,7 +51,11 @@ def digit_view(scope: Scope, form: Form) -> View:
     digits: list[Unit] = []
     # Digits that the form holds as they are come first; only then those with a part left over for the next one up.
     for exact in (True, False):
-        quotients = [atom for atom in quotients if not _take_digit(scope, rest, atom, quotients, digits, exact=exact)]
+        quotients = [
+            atom
+            for atom in quotients
+            if not _take_digit(scope, rest, atom, quotients, digits, exact=exact)
+        ]
     return View(rest.constant, (*digits, *_single_units(scope, rest.terms.items())))
 
 
@@ -81,7 +85,13 @@ class _Rest:
 
 
 def _take_digit(
-    scope: Scope, rest: _Rest, quotient: Atom, quotients: list[Atom], digits: list[Unit], *, exact: bool
+    scope: Scope,
+    rest: _Rest,
+    quotient: Atom,
+    quotients: list[Atom],
+    digits: list[Unit],
+    *,
+    exact: bool,
 ) -> bool:
     """Move the digit of a quotient from the rest to the digits; tells whether the quotient is dealt with."""
     factor = rest.terms.get(quotient)
@@ -90,7 +100,11 @@ def _take_digit(
     for chain_divisor in _chain(rest, quotient, quotients):
         source = scope.floordiv(quotient.numerator, chain_divisor)
         radix = quotient.divisor // chain_divisor
-        weight = _exact_weight(rest.terms, source, factor, radix) if exact else _common_weight(rest.terms, source)
+        weight = (
+            _exact_weight(rest.terms, source, factor, radix)
+            if exact
+            else _common_weight(rest.terms, source)
+        )
         if weight:
             rest.subtract(source, weight)
             rest.add_atom(quotient, weight * radix)
@@ -104,7 +118,9 @@ def _chain(rest: _Rest, quotient: Atom, quotients: list[Atom]) -> list[int]:
     """Divisors below the quotient's own for which a quotient is present, the greatest first, and 1."""
     divisor = quotient.divisor
     below = {
-        other.divisor for other in quotients if other.divisor < divisor and divisor % other.divisor == 0 and other in rest.terms
+        other.divisor
+        for other in quotients
+        if other.divisor < divisor and divisor % other.divisor == 0 and other in rest.terms
     }
     return [*sorted(below, reverse=True), 1]
 

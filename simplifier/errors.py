@@ -22,7 +22,9 @@ class UndecidedError(IndexingError, TypeError):
     """
 
     def __init__(self, question: str) -> None:
-        super().__init__(f"{question}: true for some values and false for others; test `is True` or `is False` instead")
+        super().__init__(
+            f"{question}: true for some values and false for others; test `is True` or `is False` instead"
+        )
         self.question = question
 
 

@@ -48,7 +48,9 @@ class Fact(NamedTuple):
         multiple, remainder = divmod(form.terms.get(self.lead, 0), self.form.terms[self.lead])
         if remainder:
             return 0
-        contained = all(form.terms.get(atom) == multiple * value for atom, value in self.form.terms.items())
+        contained = all(
+            form.terms.get(atom) == multiple * value for atom, value in self.form.terms.items()
+        )
         return multiple if contained else 0
 
     def range_within(self, scope: Scope, form: Form, depth: int) -> Range:

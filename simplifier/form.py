@@ -52,7 +52,17 @@ class Atom:
     (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone, whatever was built first.
     """
 
-    __slots__ = ("__weakref__", "_digest", "arguments", "depth", "divisor", "expression", "kind", "name", "order")
+    __slots__ = (
+        "__weakref__",
+        "_digest",
+        "arguments",
+        "depth",
+        "divisor",
+        "expression",
+        "kind",
+        "name",
+        "order",
+    )
 
     kind: Kind
     arguments: tuple[Form, ...]
@@ -63,13 +73,17 @@ class Atom:
     expression: sympy.Expr | None
     _digest: str
 
-    def __init__(self, kind: Kind, arguments: tuple[Form, ...], name: str, expression: sympy.Expr | None) -> None:
+    def __init__(
+        self, kind: Kind, arguments: tuple[Form, ...], name: str, expression: sympy.Expr | None
+    ) -> None:
         self.kind = kind
         self.arguments = arguments
         self.name = name
         self.expression = expression
         self._digest = ""
-        self.divisor = arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
+        self.divisor = (
+            arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
+        )
         self.depth = 1 + max((argument.depth for argument in arguments), default=-1)
         self.order = self._structural_order()
 
@@ -87,8 +101,8 @@ class Atom:
     def digest(self) -> str:
         """A name for the structure that is the same in every process."""
         if not self._digest:
-            for atom in postorder(self.arguments):
-                atom._digest = atom._digest or atom._make_digest()
+            for atom in postorder(self.arguments, skip=lambda atom: bool(atom._digest)):
+                atom._digest = atom._make_digest()
             self._digest = self._make_digest()
         return self._digest
 
@@ -105,7 +119,12 @@ class Atom:
             return (self.kind, 0, natural_order(self.name))
         if self.kind is Kind.OPAQUE or self.depth > _NESTED_ORDER_DEPTH:
             return (self.kind, self.depth, self.name or self.digest())
-        return (self.kind, self.depth, self.divisor, tuple(argument.order for argument in self.arguments))
+        return (
+            self.kind,
+            self.depth,
+            self.divisor,
+            tuple(argument.order for argument in self.arguments),
+        )
 
 
 _BY_CONSTANT = frozenset({Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV})
@@ -175,7 +194,11 @@ class Form:
         if not factor:
             return self
         if not other.terms:
-            return Form(self.constant + factor * other.constant, self.terms) if other.constant else self
+            return (
+                Form(self.constant + factor * other.constant, self.terms)
+                if other.constant
+                else self
+            )
         terms = dict(self.terms)
         grown = accumulate(terms, other, factor)
         return Form(self.constant + factor * other.constant, in_order(terms) if grown else terms)
@@ -194,15 +217,21 @@ class Form:
             return self
         if not factor:
             return ZERO
-        return Form(self.constant * factor, {atom: value * factor for atom, value in self.terms.items()})
+        return Form(
+            self.constant * factor, {atom: value * factor for atom, value in self.terms.items()}
+        )
 
     def exactly_divided(self, divisor: int) -> Form:
         """``self / divisor``, where the divisor divides the constant and every coefficient."""
-        return Form(self.constant // divisor, {atom: value // divisor for atom, value in self.terms.items()})
+        return Form(
+            self.constant // divisor, {atom: value // divisor for atom, value in self.terms.items()}
+        )
 
     def without(self, *atoms: Atom) -> Form:
         """The form less the terms of these atoms."""
-        return Form(self.constant, {atom: value for atom, value in self.terms.items() if atom not in atoms})
+        return Form(
+            self.constant, {atom: value for atom, value in self.terms.items() if atom not in atoms}
+        )
 
     def __add__(self, other: Form | int) -> Form:
         return self.plus(other) if isinstance(other, Form) else self.plus_constant(other)
@@ -225,7 +254,11 @@ class Form:
         return self.times(-1)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Form) and self.constant == other.constant and self.terms == other.terms
+        return (
+            isinstance(other, Form)
+            and self.constant == other.constant
+            and self.terms == other.terms
+        )
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -287,7 +320,10 @@ _ATOMS_LOCK = threading.Lock()
 
 
 def _intern(
-    kind: Kind, arguments: tuple[Form, ...] = (), name: str = "", expression: sympy.Expr | None = None
+    kind: Kind,
+    arguments: tuple[Form, ...] = (),
+    name: str = "",
+    expression: sympy.Expr | None = None,
 ) -> Atom:
     key = (kind, name, *[argument.key for argument in arguments])
     atom = _ATOMS.get(key)
@@ -407,20 +443,25 @@ def build(kind: Kind, arguments: tuple[Form, ...]) -> Form:
 # Walking and replacing, without recursion: forms may be nested as deep as memory allows.
 
 
-def postorder(forms: Iterable[Form]) -> list[Atom]:
-    """Every atom of the forms once, each after the atoms inside it."""
+def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None) -> list[Atom]:
+    """Every atom of the forms once, each after the atoms inside it; those to skip and what is inside them are left out."""
     done: dict[Atom, None] = {}
-    stack: list[tuple[Atom, bool]] = [(atom, False) for form in forms for atom in reversed(form.terms)]
+    stack: list[tuple[Atom, bool]] = [(atom, False) for form in forms for atom in form.terms]
     stack.reverse()
     while stack:
         atom, is_open = stack.pop()
-        if atom in done:
+        if atom in done or (skip is not None and skip(atom)):
             continue
         if is_open or not atom.arguments:
             done[atom] = None
             continue
         stack.append((atom, True))
-        stack += [(inner, False) for argument in atom.arguments for inner in argument.terms if inner not in done]
+        stack += [
+            (inner, False)
+            for argument in atom.arguments
+            for inner in argument.terms
+            if inner not in done
+        ]
     return list(done)
 
 
@@ -459,7 +500,9 @@ def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple
             values[atom] = replacements[atom.name]
         elif atom.arguments:
             arguments = tuple(combine(argument, values) for argument in atom.arguments)
-            values[atom] = Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
+            values[atom] = (
+                Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
+            )
         else:
             values[atom] = Form(0, {atom: 1})
     return tuple(combine(form, values) for form in forms)
@@ -479,7 +522,12 @@ def _disassemble(form: Form) -> tuple[_Program, _Row]:
         return part.constant, tuple((numbers[atom], factor) for atom, factor in part.terms.items())
 
     program = tuple(
-        (int(atom.kind), atom.name, tuple(row(argument) for argument in atom.arguments), atom.expression)
+        (
+            int(atom.kind),
+            atom.name,
+            tuple(row(argument) for argument in atom.arguments),
+            atom.expression,
+        )
         for atom in atoms
     )
     return program, row(form)

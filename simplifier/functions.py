@@ -36,7 +36,8 @@ class _Division(sympy.Function):
 
     nargs = (2,)
     is_integer = True
-    precedence: ClassVar[int] = PRECEDENCE["Mul"]
+    # Below a product, so that every factor and sign in front gets parentheses: -(a//b), 2*(a % b).
+    precedence: ClassVar[int] = PRECEDENCE["Mul"] - 1
     _on_integers: ClassVar[Callable[[int, int], int]]
 
     @classmethod
@@ -59,9 +60,16 @@ class _Division(sympy.Function):
         return self._python(printer)
 
     def _pythoncode(self, printer: Printer) -> str:
-        return f"({self._python(printer)})"
+        return self._python(printer)
 
     _numpycode = _mpmathcode = _pythoncode
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        text = self._plain_latex(printer)
+        return text if exp is None else rf"{{{text}}}^{{{exp}}}"
+
+    def _plain_latex(self, printer: LatexPrinter) -> str:
+        raise NotImplementedError
 
 
 class FloorDiv(_Division):
@@ -85,7 +93,7 @@ class FloorDiv(_Division):
         off_by_one = f"({remainder} != 0 && ({remainder} < 0) != (({divisor}) < 0))"
         return f"(({numerator}) / ({divisor}) - {off_by_one})"
 
-    def _latex(self, printer: LatexPrinter) -> str:
+    def _plain_latex(self, printer: LatexPrinter) -> str:
         numerator, divisor = (printer._print(argument) for argument in self.args)
         return rf"\left\lfloor \frac{{{numerator}}}{{{divisor}}} \right\rfloor"
 
@@ -94,23 +102,18 @@ class CeilDiv(_Division):
     """``a / b`` rounded towards positive infinity.
 
     >>> CeilDiv(-7, 2), CeilDiv(symbol("d0"), 8)
-    (-3, -(-d0//8))
+    (-3, -((-d0)//8))
     """
 
     _on_integers = staticmethod(lambda numerator, divisor: -(-numerator // divisor))
 
     def _python(self, printer: Printer) -> str:
-        numerator, divisor = self.args
-        level = PRECEDENCE["Mul"]
-        return f"-({printer.parenthesize(-numerator, level)}//{printer.parenthesize(divisor, level)})"
-
-    def _sympystr(self, printer: Printer) -> str:
-        return f"({self._python(printer)})" if printer._print_level > 1 else self._python(printer)
+        return f"-({FloorDiv(-self.args[0], self.args[1])._python(printer)})"
 
     def _ccode(self, printer: CodePrinter) -> str:
         return f"(-{FloorDiv(-self.args[0], self.args[1])._ccode(printer)})"
 
-    def _latex(self, printer: LatexPrinter) -> str:
+    def _plain_latex(self, printer: LatexPrinter) -> str:
         numerator, divisor = (printer._print(argument) for argument in self.args)
         return rf"\left\lceil \frac{{{numerator}}}{{{divisor}}} \right\rceil"
 
@@ -134,9 +137,8 @@ class Mod(_Division):
         numerator, divisor = (f"({printer._print(argument)})" for argument in self.args)
         return f"(({numerator} % {divisor} + {divisor}) % {divisor})"
 
-    def _latex(self, printer: LatexPrinter) -> str:
-        numerator, divisor = (printer.parenthesize(argument, PRECEDENCE["Mul"]) for argument in self.args)
-        return rf"\left({numerator} \bmod {divisor}\right)"
+    def _plain_latex(self, printer: LatexPrinter) -> str:
+        return r"\left({} \bmod {}\right)".format(*self._operands(printer))
 
 
 class _Extremum(sympy.Function):
@@ -178,8 +180,9 @@ class _Extremum(sympy.Function):
             self._printed(printer),
         )
 
-    def _latex(self, printer: LatexPrinter) -> str:
-        return rf"\{self._lower_name}\left({', '.join(self._printed(printer))}\right)"
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        power = "" if exp is None else f"^{{{exp}}}"
+        return rf"\{self._lower_name}{power}\left({', '.join(self._printed(printer))}\right)"
 
 
 class Min(_Extremum):

@@ -139,7 +139,8 @@ class Interval:
         """The interval of a pair of inner ends."""
         lower, upper = ends
         return cls(
-            None if isinstance(lower, Infinity) else lower, None if isinstance(upper, Infinity) else upper
+            None if isinstance(lower, Infinity) else lower,
+            None if isinstance(upper, Infinity) else upper,
         )
 
     @property
@@ -193,7 +194,9 @@ class Interval:
         """The smallest interval that holds both."""
         if self.is_empty or other.is_empty:
             return other if self.is_empty else self
-        return Interval.from_range((min(self.ends[0], other.ends[0]), max(self.ends[1], other.ends[1])))
+        return Interval.from_range(
+            (min(self.ends[0], other.ends[0]), max(self.ends[1], other.ends[1]))
+        )
 
     # Values: what the operation gives on every pair of values.
 
@@ -221,7 +224,9 @@ class Interval:
         if not divisor:
             message = f"{self} // 0: expected a divisor other than zero"
             raise IntervalError(message)
-        return self._combined(Interval(divisor, divisor), lambda a, b: a // b if isinstance(b, int) else a)
+        return self._combined(
+            Interval(divisor, divisor), lambda a, b: a // b if isinstance(b, int) else a
+        )
 
     def min(self, other: IntervalLike) -> Interval:
         """The range of the lesser of two values."""
@@ -285,7 +290,9 @@ IntervalLike: TypeAlias = "Interval | tuple[int | None, int | None] | list[int |
 EMPTY: Final = Interval(0, -1)
 
 # For each comparison: when it holds for all values, and when for none (l, u here; m, v there).
-_COMPARISONS: dict[str, tuple[Callable[[End, End, End, End], bool], Callable[[End, End, End, End], bool]]] = {
+_COMPARISONS: dict[
+    str, tuple[Callable[[End, End, End, End], bool], Callable[[End, End, End, End], bool]]
+] = {
     ">": (lambda l, u, m, v: l > v, lambda l, u, m, v: u <= m),
     "<": (lambda l, u, m, v: u < m, lambda l, u, m, v: l >= v),
     ">=": (lambda l, u, m, v: l >= v, lambda l, u, m, v: u < m),

@@ -91,7 +91,9 @@ def _by_branches(scope: Scope, form: Form, depth: int) -> Range:
     chosen = next(atom for atom in form.terms if atom.kind is Kind.MAX)
     factor = form.terms[chosen]
     rest = form.without(chosen)
-    branches = [range_of(scope, rest.plus(argument, factor), depth - 1) for argument in chosen.arguments]
+    branches = [
+        range_of(scope, rest.plus(argument, factor), depth - 1) for argument in chosen.arguments
+    ]
     choose = max if factor > 0 else min
     return choose(branch[0] for branch in branches), choose(branch[1] for branch in branches)
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from simplifier.facts import Fact
     from simplifier.form import Key
     from simplifier.interval import Interval
+    from simplifier.writing import Speller
 
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
 
@@ -54,10 +55,8 @@ class Scope:
         self.ranges: dict[Atom, Range] = {}
         """Ranges of all atoms that occur in canonical forms of this scope."""
         self.facts: tuple[Fact, ...] = ()
-        self.costs: dict[Atom, int] = {}
-        """What it costs to write atoms."""
-        self.spellings: dict[Key, Form] = {}
-        """The cheapest spellings that :mod:`simplifier.writing` found, by canonical form."""
+        self.speller: Speller | None = None
+        """What :mod:`simplifier.writing` has found out here."""
         self.simplified: dict[Key, Form] = {}
         """What forms came to in the end."""
         self._canonical: dict[Atom, Form] = {}
@@ -69,7 +68,9 @@ class Scope:
     def _learn(self, bounds: Bounds, constraints: Constraints) -> None:
         """Facts are canonical without facts; then bounds and facts sharpen each other."""
         plain = scope_of(bounds)
-        found = [facts.Fact.of(plain.canonical(form), interval.ends) for form, interval in constraints]
+        found = [
+            facts.Fact.of(plain.canonical(form), interval.ends) for form, interval in constraints
+        ]
         self.facts = tuple(fact for fact in found if fact is not None)
         self.bounds = facts.tightened(plain, self.facts)
 

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sympy
-
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
-from simplifier.errors import IndexingError
 from simplifier.form import Form
 from simplifier.interval import EMPTY, Interval
-from simplifier.scope import scope_of
+from simplifier.problem import Problem
 from simplifier.text import format_form, parse_form
 from simplifier.writing import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import sympy
+
     from simplifier.interval import IntervalLike
-    from simplifier.scope import Bounds, Constraints, Scope
-
-
-class BoundsError(IndexingError, ValueError):
-    """Bounds that do not name a variable, or name it twice."""
+    from simplifier.scope import Scope
 
 
 def simplify(
@@ -55,7 +50,7 @@ def simplify(
     0
     """
     known = tuple(constraints)
-    problem = _Problem(bounds, [expression, *(constraint for constraint, _ in known)])
+    problem = Problem(bounds, [expression, *(constraint for constraint, _ in known)])
     scope = problem.scope(known)
     form = from_sympy(expression)
     return problem.restored(Form(0, {}) if scope is None else simplified(scope, form))
@@ -74,7 +69,7 @@ def bounds_of(
     [0, 1023]
     """
     known = tuple(constraints)
-    problem = _Problem(bounds, [expression, *(constraint for constraint, _ in known)])
+    problem = Problem(bounds, [expression, *(constraint for constraint, _ in known)])
     scope = problem.scope(known)
     return EMPTY if scope is None else range_of(scope, from_sympy(expression))
 
@@ -95,7 +90,7 @@ def parse_expr(text: str) -> sympy.Expr:
         TextError: with line, column, and a caret under the place.
 
     >>> parse_expr("(d0 * 8 + s0) floordiv 3 - d0 % 2")
-    -(d0 % 2) + (8*d0 + s0)//3
+    (8*d0 + s0)//3 - (d0 % 2)
     """
     return to_sympy(parse_form(text))
 
@@ -138,64 +133,3 @@ def _step(scope: Scope, form: Form) -> Form:
 def range_of(scope: Scope, form: Form) -> Interval:
     """An interval that holds every value of the form."""
     return Interval.from_range(scope.range_of(scope.canonical(form)))
-
-
-class _Problem:
-    """Symbols as the user made them, and their bounds."""
-
-    def __init__(
-        self, bounds: Mapping[sympy.Symbol | str, IntervalLike], expressions: Iterable[sympy.Expr | int]
-    ) -> None:
-        self._symbols: dict[str, sympy.Symbol] = {}
-        self._bounds: dict[str, Interval] = {}
-        for expression in expressions:
-            for symbol in getattr(expression, "free_symbols", ()):
-                self._declare(symbol)
-        for key, interval in bounds.items():
-            self._restrict(key, Interval.of(interval))
-
-    def _declare(self, symbol: sympy.Symbol) -> None:
-        known = self._symbols.setdefault(symbol.name, symbol)
-        if known != symbol:
-            message = f"simplify: two different symbols are called {symbol.name!r}; expected one"
-            raise BoundsError(message)
-        assumed = _assumed_bounds(symbol)
-        if assumed is not None:
-            self._bounds[symbol.name] = assumed
-
-    def _restrict(self, key: sympy.Symbol | str, interval: Interval) -> None:
-        if isinstance(key, sympy.Symbol):
-            self._declare(key)
-        elif not isinstance(key, str):
-            message = f"simplify: bounds are given for {key!r}; expected a symbol or its name"
-            raise BoundsError(message)
-        name = key if isinstance(key, str) else key.name
-        old = self._bounds.get(name)
-        self._bounds[name] = interval if old is None else old.intersect(interval)
-
-    def scope(self, constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]]) -> Scope | None:
-        """The scope of the problem; ``None`` if no value is left to some variable."""
-        if any(interval.is_empty for interval in self._bounds.values()):
-            return None
-        bounds: Bounds = tuple(sorted(self._bounds.items()))
-        facts: Constraints = tuple((from_sympy(form), Interval.of(interval)) for form, interval in constraints)
-        if any(interval.is_empty for _, interval in facts):
-            return None
-        return scope_of(bounds, facts)
-
-    def restored(self, form: Form) -> sympy.Expr:
-        """The expression of a form, over the user's own symbols."""
-        expression = to_sympy(form)
-        replacements = {
-            symbol: self._symbols[symbol.name]
-            for symbol in expression.free_symbols
-            if self._symbols.get(symbol.name, symbol) != symbol
-        }
-        return expression.xreplace(replacements) if replacements else expression
-
-
-def _assumed_bounds(symbol: sympy.Symbol) -> Interval | None:
-    """What a symbol's assumptions say."""
-    lower = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
-    upper = -1 if symbol.is_negative else 0 if symbol.is_nonpositive else None
-    return None if lower is None and upper is None else Interval(lower, upper)

@@ -112,7 +112,9 @@ class Reader:
     def _value(self, token: Token) -> int:
         limit = sys.get_int_max_str_digits()
         if limit and len(token.text) > limit:
-            raise self.error(f"integer of {len(token.text)} digits; Python reads at most {limit}", token)
+            raise self.error(
+                f"integer of {len(token.text)} digits; Python reads at most {limit}", token
+            )
         return int(token.text)
 
     def finish(self) -> None:
@@ -275,7 +277,9 @@ def parse_form(text: str, names: Sequence[str] | None = None) -> Form:
 def unknown_name(reader: Reader, token: Token, names: Sequence[str]) -> TextError:
     """The complaint about a name that was not declared."""
     declared = ", ".join(names) or "none"
-    return reader.error(f"{token.text!r} is not a declared variable", token, f"declared: {declared}")
+    return reader.error(
+        f"{token.text!r} is not a declared variable", token, f"declared: {declared}"
+    )
 
 
 # Writing.
@@ -319,6 +323,9 @@ _RANKS: Final = {
 }
 
 
+_LONG: Final = 1000
+
+
 class _Writer:
     """Texts of atoms, each made once from the texts of the atoms inside it."""
 
@@ -339,12 +346,15 @@ class _Writer:
             numerator, divisor = atom.arguments
             return f"{self._left(numerator)} {self._symbols[atom.kind]} {self._operand(divisor)}"
         if atom.kind is Kind.PRODUCT:
-            return " * ".join(self._operand(factor) for factor in sorted(atom.arguments, key=self._factor_order))
+            return " * ".join(
+                self._operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
+            )
         return f"{atom.kind.name.lower()}({', '.join(self.sum(argument) for argument in atom.arguments)})"
 
     def sum(self, form: Form) -> str:
         pieces: list[str] = []
-        for atom, factor in sorted(form.terms.items(), key=self._term_order):
+        terms = form.terms.items()
+        for atom, factor in sorted(terms, key=self._term_order) if len(terms) > 1 else terms:
             text = self._scaled(atom, abs(factor) if pieces else factor)
             pieces.append(f" {'-' if factor < 0 else '+'} {text}" if pieces else text)
         if form.constant or not pieces:
@@ -377,7 +387,13 @@ class _Writer:
         if not form.terms:
             return text
         ((atom, factor), *others) = form.terms.items()
-        composite = others or form.constant or factor != 1 or atom.kind in self._symbols or atom.kind is Kind.PRODUCT
+        composite = (
+            others
+            or form.constant
+            or factor != 1
+            or atom.kind in self._symbols
+            or atom.kind is Kind.PRODUCT
+        )
         return f"({text})" if composite else text
 
     def _term_order(self, term: tuple[Atom, int]) -> tuple[object, ...]:
@@ -393,5 +409,7 @@ class _Writer:
         return (0, 0, 0, natural_order(self.sum(form)))
 
     def _atom_order(self, atom: Atom) -> tuple[object, ...]:
-        """Declared variables by place, everything else by its text."""
-        return (self._places.get(atom.name, len(self._places)), natural_order(self.texts[atom]))
+        """Declared variables by place, everything else by its text; very long texts by their structure."""
+        place = self._places.get(atom.name, len(self._places))
+        text = self.texts[atom]
+        return (place, len(text) > _LONG, atom.order if len(text) > _LONG else natural_order(text))

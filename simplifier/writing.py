@@ -8,7 +8,7 @@ a form whose atoms stand for themselves and whose arguments are still canonical;
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
 from simplifier.cost import cost_of_atom, cost_of_sum
@@ -18,99 +18,125 @@ from simplifier.ranges import cofactor, factors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from simplifier.form import Key
     from simplifier.scope import Scope
+
+    Steps: TypeAlias = Callable[[Scope, Form], Iterator[Form]]
+    """Yields forms that are equal to the given one."""
+
+
+_FEW_QUOTIENTS: Final = 6
+"""A sum of more quotients than this is only searched for remainders."""
+
+_MANY_QUOTIENTS: Final = 32
+"""A sum of more quotients than this is written as it is."""
 
 
 def written(scope: Scope, form: Form) -> Form:
     """The cheapest spelling found for a canonical form, arguments and all."""
+    speller = _speller(scope)
     for atom in postorder((form,)):
-        _cost_of_atom(scope, atom)
+        speller.cost(atom)
     finished: dict[Atom, Form] = {}
-
-    def finish(spelling: Form) -> Form:
-        return forms.combine(spelling, finished)
-
-    stack = list(_spelling(scope, form).terms)
+    stack = list(speller.spelling(form).terms)
     while stack:
         atom = stack[-1]
         if atom in finished:
             stack.pop()
             continue
-        arguments = _spelled_arguments(scope, atom)
-        missing = [inner for argument in arguments for inner in argument.terms if inner not in finished]
+        arguments = speller.arguments(atom)
+        missing = [
+            inner for argument in arguments for inner in argument.terms if inner not in finished
+        ]
         if missing:
             stack += missing
             continue
         stack.pop()
-        parts = tuple(map(finish, arguments))
+        parts = tuple(forms.combine(argument, finished) for argument in arguments)
         finished[atom] = forms.build(atom.kind, parts) if parts else Form(0, {atom: 1})
-    return finish(_spelling(scope, form))
+    return forms.combine(speller.spelling(form), finished)
 
 
-def _spelled_arguments(scope: Scope, atom: Atom) -> tuple[Form, ...]:
-    """The arguments in their cheapest spelling; a quotient of negative terms turns both signs."""
-    arguments = tuple(_spelling(scope, argument) for argument in atom.arguments)
-    if atom.kind in (Kind.FLOORDIV, Kind.QUOTIENT):
-        numerator, divisor = arguments
-        sign = divisor if divisor.terms else numerator
-        if not _has_positive_term(sign):
-            return -numerator, -divisor
-    return arguments
+class Speller:
+    """Finds spellings by some steps, and remembers them.
+
+    Pricing a candidate means pricing what it brings in, which again means spelling it: so each speller leaves new atoms
+    to a helper, and the last helper makes no steps. Otherwise the work would grow exponentially with nesting.
+    """
+
+    def __init__(self, scope: Scope, steps: Sequence[Steps], helper: Speller | None) -> None:
+        self._scope = scope
+        self._steps = steps
+        self._helper = helper
+        self._costs: dict[Atom, int] = {}
+        self._spellings: dict[Key, Form] = {}
+
+    def cost(self, atom: Atom) -> int:
+        """What it costs to write the atom, its arguments spelled."""
+        cost = self._costs.get(atom)
+        if cost is None:
+            spelled = iter(self.arguments(atom))
+            cost = self._costs[atom] = cost_of_atom(
+                atom, lambda _: cost_of_sum(next(spelled), self.cost)
+            )
+        return cost
+
+    def arguments(self, atom: Atom) -> tuple[Form, ...]:
+        """The arguments in their cheapest spelling; a quotient of negative terms turns both signs."""
+        arguments = tuple(map(self.spelling, atom.arguments))
+        if atom.kind in (Kind.FLOORDIV, Kind.QUOTIENT):
+            numerator, divisor = arguments
+            sign = divisor if divisor.terms else numerator
+            if not _has_positive_term(sign):
+                return -numerator, -divisor
+        return arguments
+
+    def spelling(self, form: Form) -> Form:
+        """The cheapest spelling of a form, its arguments left as they are."""
+        if not self._steps or all(atom.kind is Kind.VARIABLE for atom in form.terms):
+            return form
+        found = self._spellings.get(form.key)
+        if found is None:
+            found = self._spellings[form.key] = self._search(form)
+        return found
+
+    def _search(self, form: Form) -> Form:
+        own = frozenset(postorder((form,)))
+        helper = self._helper or self
+
+        def cost_of(atom: Atom) -> int:
+            return self.cost(atom) if atom in own else helper.cost(atom)
+
+        current, price, least = form, cost_of_sum(form, cost_of), _least_price(form)
+        for steps in self._steps[: _affordable(form)]:
+            while price > least:
+                best = None
+                for candidate in steps(self._scope, current):
+                    candidate_price = cost_of_sum(candidate, cost_of)
+                    if candidate_price < price:
+                        best, price = candidate, candidate_price
+                if best is None:
+                    break
+                current = best
+        return current
+
+
+def _affordable(form: Form) -> int:
+    """How many kinds of steps to try: the steps of a sum grow with the square of its quotients, and so does each."""
+    quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
+    return 2 if quotients <= _FEW_QUOTIENTS else 1 if quotients <= _MANY_QUOTIENTS else 0
+
+
+def _speller(scope: Scope) -> Speller:
+    if scope.speller is None:
+        plain = Speller(scope, (), None)
+        brief = Speller(scope, (_remainder_steps, _steps), plain)
+        scope.speller = Speller(scope, (_remainder_steps, _steps), brief)
+    return scope.speller
 
 
 def _has_positive_term(form: Form) -> bool:
     return form.constant > 0 or any(factor > 0 for factor in form.terms.values())
-
-
-def _price(scope: Scope, spelling: Form) -> int:
-    costs = scope.costs
-
-    def cost_of(atom: Atom) -> int:
-        cost = costs.get(atom)
-        return _cost_of_atom(scope, atom) if cost is None else cost
-
-    return cost_of_sum(spelling, cost_of)
-
-
-def _cost_of_atom(scope: Scope, atom: Atom) -> int:
-    cost = scope.costs.get(atom)
-    if cost is None:
-        spelled = dict(zip((id(argument) for argument in atom.arguments), _spelled_arguments(scope, atom), strict=True))
-        cost = cost_of_atom(atom, lambda argument: _inner_price(scope, atom, spelled[id(argument)]))
-        scope.costs[atom] = cost
-    return cost
-
-
-def _inner_price(scope: Scope, atom: Atom, argument: Form) -> int:
-    """The price of an argument; a constant divisor costs nothing, whatever its sign."""
-    is_divisor = atom.divisor and argument.is_constant
-    return 0 if is_divisor else _price(scope, argument)
-
-
-def _spelling(scope: Scope, form: Form) -> Form:
-    """The cheapest spelling of a canonical form, its arguments left canonical."""
-    if all(atom.kind is Kind.VARIABLE for atom in form.terms):
-        return form
-    found = scope.spellings.get(form.key)
-    if found is None:
-        found = scope.spellings[form.key] = _search(scope, form)
-    return found
-
-
-def _search(scope: Scope, form: Form) -> Form:
-    current, price = form, _price(scope, form)
-    least = _least_price(form)
-    for steps in (_remainder_steps, _steps):
-        while price > least:
-            best = None
-            for candidate in steps(scope, current):
-                candidate_price = _price(scope, candidate)
-                if candidate_price < price:
-                    best, price = candidate, candidate_price
-            if best is None:
-                break
-            current = best
-    return current
 
 
 def _least_price(form: Form) -> int:
@@ -155,15 +181,19 @@ def _remainders(scope: Scope, form: Form) -> Iterator[Form]:
             yield from _as_remainder(rest, source, radix, weight)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             yield from _as_remainder(
-                rest.plus_constant(weight * (radix - 1)), (-source).plus_constant(radix - 1), radix, -weight
+                rest.plus_constant(weight * (radix - 1)),
+                (-source).plus_constant(radix - 1),
+                radix,
+                -weight,
             )
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
     """Whether the atom is a quotient in normal shape, not one that was only spelled."""
-    if atom.kind is not Kind.FLOORDIV or atom.divisor < 2:  # noqa: PLR2004 - a divisor of 1 is no division
+    if atom.kind is not Kind.FLOORDIV:
         return False
-    return scope.floordiv(atom.numerator, atom.divisor).terms.get(atom) == 1
+    itself = Form(0, {atom: 1})
+    return scope.canonical(itself) == itself
 
 
 def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator[Form]:
@@ -182,14 +212,19 @@ def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator
 
 def _residues(source: Form, radix: int) -> list[Form]:
     """Forms congruent to the source with small coefficients: none negative, or those nearest to zero."""
-    positive = forms.collected(source.constant % radix, {atom: value % radix for atom, value in source.terms.items()})
+    positive = forms.collected(
+        source.constant % radix, {atom: value % radix for atom, value in source.terms.items()}
+    )
     if source.constant >= 0 and all(value > 0 for value in source.terms.values()):
         return [positive]
     return [positive, _nearest(positive, radix, 0), _nearest(positive, radix, 1)]
 
 
 def _nearest(positive: Form, radix: int, tie: int) -> Form:
-    terms = {atom: value if 2 * value + tie <= radix else value - radix for atom, value in positive.terms.items()}
+    terms = {
+        atom: value if 2 * value + tie <= radix else value - radix
+        for atom, value in positive.terms.items()
+    }
     return Form(positive.constant, terms)
 
 
@@ -249,7 +284,9 @@ def _is_clamp(atom: Atom) -> bool:
     return atom.kind is Kind.MAX and atom.arguments[0] == ZERO
 
 
-def _double_clamps(rest: Form, atom: Atom, factor: int, clamps: Sequence[tuple[Atom, int]]) -> Iterator[Form]:
+def _double_clamps(
+    rest: Form, atom: Atom, factor: int, clamps: Sequence[tuple[Atom, int]]
+) -> Iterator[Form]:
     """``max(0, D) - max(0, D - b) = min(max(0, D), b)``."""
     for other, value in clamps:
         if value == -factor and len(other.arguments) == 2:  # noqa: PLR2004 - 0 and D
@@ -260,7 +297,9 @@ def _double_clamps(rest: Form, atom: Atom, factor: int, clamps: Sequence[tuple[A
                 yield from _shifted_extrema(rest.without(other), -factor, operands, near)
 
 
-def _shifted_extrema(rest: Form, weight: int, operands: Sequence[Form], near: Form = ZERO) -> Iterator[Form]:
+def _shifted_extrema(
+    rest: Form, weight: int, operands: Sequence[Form], near: Form = ZERO
+) -> Iterator[Form]:
     """``k*max(A, B) + t = k*max(A + t/k, B + t/k)``, also as a minimum of negated operands."""
     close = {atom for operand in (*operands, near) for atom in operand.terms}
     for factor, join, sign in ((weight, forms.maximum, 1), (-weight, forms.minimum, -1)):
@@ -277,7 +316,11 @@ def _shifted_extrema(rest: Form, weight: int, operands: Sequence[Form], near: Fo
 
 def _part_divisible(rest: Form, factor: int, close: set[Atom]) -> Form:
     """The terms of near atoms, and the constant, that the factor divides; divided."""
-    terms = {atom: value // factor for atom, value in rest.terms.items() if atom in close and value % factor == 0}
+    terms = {
+        atom: value // factor
+        for atom, value in rest.terms.items()
+        if atom in close and value % factor == 0
+    }
     return Form(rest.constant // factor if rest.constant % factor == 0 else 0, terms)
 
 
@@ -290,8 +333,14 @@ def _moves_into(can_move: Form, operands: Sequence[Form]) -> Iterator[Form]:
     if can_move.constant:
         yield constant(can_move.constant)
     for operand in operands:
-        terms = {atom: value for atom, value in can_move.terms.items() if operand.terms.get(atom) == -value}
-        offset = can_move.constant if can_move.constant and operand.constant == -can_move.constant else 0
+        terms = {
+            atom: value
+            for atom, value in can_move.terms.items()
+            if operand.terms.get(atom) == -value
+        }
+        offset = (
+            can_move.constant if can_move.constant and operand.constant == -can_move.constant else 0
+        )
         yield Form(offset, terms)
     yield Form(0, can_move.terms)
 
@@ -309,7 +358,9 @@ def _factored(scope: Scope, form: Form) -> Iterator[Form]:
         if count < 2:  # noqa: PLR2004 - a factor of one term is not shared
             continue
         inside = {atom: value for atom, value in form.terms.items() if factor in _factors(atom)}
-        rest = Form(form.constant, {atom: value for atom, value in form.terms.items() if atom not in inside})
+        rest = Form(
+            form.constant, {atom: value for atom, value in form.terms.items() if atom not in inside}
+        )
         shared = cofactor(scope, Form(0, inside), factor)
         scale = gcd(shared.constant, *shared.terms.values())
         scale = scale if _has_positive_term(shared) else -scale
@@ -318,19 +369,23 @@ def _factored(scope: Scope, form: Form) -> Iterator[Form]:
 
 def _factors(atom: Atom) -> tuple[Atom, ...]:
     """The atoms that a product multiplies; a spelled product of sums counts as one."""
-    if atom.kind is Kind.PRODUCT and any(argument.constant or len(argument.terms) > 1 for argument in atom.arguments):
+    if atom.kind is Kind.PRODUCT and any(
+        argument.constant or len(argument.terms) > 1 for argument in atom.arguments
+    ):
         return (atom,)
     return factors(atom)
 
 
-def _with_cofactor(scope: Scope, rest: Form, factor: Atom, shared: Form, scale: int) -> Iterator[Form]:
+def _with_cofactor(
+    scope: Scope, rest: Form, factor: Atom, shared: Form, scale: int
+) -> Iterator[Form]:
     single = Form(0, {factor: 1})
     yield rest.plus(forms.product((single, shared)), scale)
     lead = next(iter(shared.terms), None)
     repeats = rest.terms.get(lead, 0) // (shared.terms[lead] * scale) if lead is not None else 0
     if repeats and rest == shared.times(repeats * scale):
         yield forms.product((single.plus_constant(repeats), shared)).times(scale)
-    spelled = _spelling(scope, shared)
+    spelled = _speller(scope).spelling(shared)
     if len(spelled.terms) == 1 and not spelled.constant:
         yield rest.plus(forms.product((single, spelled)), scale)
 
@@ -344,10 +399,14 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Form]:
         numerator, divisor = atom.arguments
         for scale in sorted({1, gcd(divisor.constant, *divisor.terms.values())}):
             source = scope.floordiv(numerator, scale)
-            radix = Form(divisor.constant // scale, {a: value // scale for a, value in divisor.terms.items()})
+            radix = Form(
+                divisor.constant // scale, {a: value // scale for a, value in divisor.terms.items()}
+            )
             multiple = scope.product(radix, Form(0, {atom: 1}))
             lead = next(iter(multiple.terms))
             weight = -(form.terms.get(lead, 0) // multiple.terms[lead])
-            if weight and all(form.terms.get(a, 0) == -weight * value for a, value in multiple.terms.items()):
+            if weight and all(
+                form.terms.get(a, 0) == -weight * value for a, value in multiple.terms.items()
+            ):
                 rest = form.plus(multiple, weight).plus(source, -weight)
                 yield rest.plus(forms.mod(source, radix), weight)

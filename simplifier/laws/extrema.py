@@ -55,7 +55,8 @@ def prune(scope: Scope, operands: Iterable[Form]) -> list[Form]:
     place = 0
     while place < len(kept):
         dominated = any(
-            other is not kept[place] and scope.range_of(other.plus(kept[place], -1))[0] >= 0 for other in kept
+            other is not kept[place] and scope.range_of(other.plus(kept[place], -1))[0] >= 0
+            for other in kept
         )
         if dominated:
             kept.pop(place)
@@ -90,22 +91,36 @@ def factor_minimum(scope: Scope, operands: Sequence[Form]) -> Form | None:
     common = [form for form in lesser[0] if all(form in others for others in lesser[1:])]
     if not common:
         return None
-    rest = [scope.minimum([form for form in forms if form not in common]) for forms in lesser if len(forms) > len(common)]
+    rest = [
+        scope.minimum([form for form in forms if form not in common])
+        for forms in lesser
+        if len(forms) > len(common)
+    ]
     return scope.minimum([*common, maximum(scope, rest)] if len(rest) == len(lesser) else common)
 
 
 def hoist_quotient(scope: Scope, operands: Sequence[Form]) -> Form | None:
     """``max(floor(A/c), floor(B/c)) = floor(max(A, B)/c)``; other terms ``t`` of an operand enter as ``c*t``."""
     quotients = [
-        [atom for atom, factor in operand.terms.items() if atom.kind is Kind.FLOORDIV and abs(factor) == 1]
+        [
+            atom
+            for atom, factor in operand.terms.items()
+            if atom.kind is Kind.FLOORDIV and abs(factor) == 1
+        ]
         for operand in operands
     ]
     if not all(quotients):
         return None
     for divisor in sorted({atom.divisor for atom in quotients[0]}):
-        chosen = [next((atom for atom in atoms if atom.divisor == divisor), None) for atoms in quotients]
+        chosen = [
+            next((atom for atom in atoms if atom.divisor == divisor), None) for atoms in quotients
+        ]
         if None not in chosen:
-            inner = [_inside(form, atom, divisor) for form, atom in zip(operands, chosen, strict=True) if atom]
+            inner = [
+                _inside(form, atom, divisor)
+                for form, atom in zip(operands, chosen, strict=True)
+                if atom
+            ]
             return scope.floordiv(maximum(scope, inner), divisor)
     return None
 
@@ -123,8 +138,14 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
     best: tuple[tuple[object, ...], Form, list[Form]] | None = None
     for candidate in operands:
         others = (operand for operand in operands if operand is not candidate)
-        differences = sorted((other.plus(candidate, -1) for other in others), key=lambda form: form.order)
-        nested = sum(factor > 0 and atom.kind is Kind.MAX for form in differences for atom, factor in form.terms.items())
+        differences = sorted(
+            (other.plus(candidate, -1) for other in others), key=lambda form: form.order
+        )
+        nested = sum(
+            factor > 0 and atom.kind is Kind.MAX
+            for form in differences
+            for atom, factor in form.terms.items()
+        )
         if nested:
             # A clamp of a clamp: max(0, max(0, D) - b) = max(0, D - b).
             flat = prune(scope, [ZERO, *differences])

@@ -123,7 +123,11 @@ def _affine_quotient(units: Iterable[Unit], offset: int, divisor: int) -> Form |
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
     """The quotient that all values of a range have in common."""
-    if not isinstance(lower, int) or not isinstance(upper, int) or lower // divisor != upper // divisor:
+    if (
+        not isinstance(lower, int)
+        or not isinstance(upper, int)
+        or lower // divisor != upper // divisor
+    ):
         return None
     return lower // divisor
 
@@ -158,7 +162,11 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Form]:
     digits = [unit for unit in residue.units if unit.quotient is not None]
     for unit in digits:
         factor = terms.get(unit.quotient, 0) if unit.quotient else 0
-        if factor and unit.quotient and (factor % divisor == 0 or factor != -unit.weight * unit.radix):
+        if (
+            factor
+            and unit.quotient
+            and (factor % divisor == 0 or factor != -unit.weight * unit.radix)
+        ):
             _reduce(terms, unit.quotient, divisor, outside)
     if digits:
         whole = _atoms_of_whole_digits(digits, terms)
@@ -194,7 +202,11 @@ def flatten(scope: Scope, numerator: Form, divisor: int) -> Form | None:
 
     A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
     """
-    inner = [atom for atom, factor in numerator.terms.items() if atom.kind is Kind.FLOORDIV and abs(factor) == 1]
+    inner = [
+        atom
+        for atom, factor in numerator.terms.items()
+        if atom.kind is Kind.FLOORDIV and abs(factor) == 1
+    ]
     if not inner:
         return None
     chosen = inner[-1]
@@ -212,7 +224,9 @@ def reflect(scope: Scope, numerator: Form, divisor: int) -> Form:
     if not _is_reflected(numerator, divisor):
         return scope.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
-    terms = {atom: factor if atom in halves else -factor for atom, factor in numerator.terms.items()}
+    terms = {
+        atom: factor if atom in halves else -factor for atom, factor in numerator.terms.items()
+    }
     turned = Form(divisor - 1 - numerator.constant, terms)
     return Form(0, halves).plus(scope.quotient_atom(turned, divisor), -1)
 

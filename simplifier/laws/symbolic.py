@@ -31,7 +31,9 @@ def product(scope: Scope, left: Form, right: Form) -> Form:
     result = collected(total, terms)
     for atom, factor in left.terms.items():
         for other, value in right.terms.items():
-            result = result.plus(_monomial_form(scope, [*factors(atom), *factors(other)]), factor * value)
+            result = result.plus(
+                _monomial_form(scope, [*factors(atom), *factors(other)]), factor * value
+            )
     return result
 
 
@@ -105,7 +107,12 @@ def _oriented(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form]
 
 def _without_common_integer(numerator: Form, divisor: Form) -> tuple[Form, Form]:
     """``floor(g*A/(g*B)) = floor(A/B)``."""
-    parts = (numerator.constant, *numerator.terms.values(), divisor.constant, *divisor.terms.values())
+    parts = (
+        numerator.constant,
+        *numerator.terms.values(),
+        divisor.constant,
+        *divisor.terms.values(),
+    )
     scale = gcd(*parts)
     return numerator.exactly_divided(scale), divisor.exactly_divided(scale)
 
