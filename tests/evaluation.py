@@ -1,0 +1,139 @@
+"""What expressions and maps mean, said once more and as plainly as possible, to compare with."""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from simplifier import Interval
+from simplifier.form import Form, Kind, postorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from indexing import IndexingMap
+    from simplifier.form import Atom
+
+Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Columns: TypeAlias = "dict[str, Column]"
+"""One value of every variable for each point; Python integers, so nothing overflows."""
+
+Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def values_of(form: Form, points: Columns) -> tuple[Column, Column]:
+    """The form's value at each point, and where it is defined: where no division meets 0."""
+    count = len(next(iter(points.values()))) if points else 1
+    defined = np.ones(count, dtype=bool)
+    known: dict[Atom, Column] = {}
+
+    def value(part: Form) -> Column:
+        total = np.full(count, part.constant, dtype=object)
+        for atom, factor in part.terms.items():
+            total = total + factor * known[atom]
+        return total
+
+    for atom in postorder((form,)):
+        arguments = [value(argument) for argument in atom.arguments]
+        if atom.kind is Kind.VARIABLE:
+            known[atom] = points[atom.name]
+        elif atom.kind in _DIVISIONS:
+            numerator, divisor = arguments
+            is_zero = np.asarray(divisor == 0, dtype=bool)
+            defined &= ~is_zero
+            known[atom] = _DIVISIONS[atom.kind](numerator, np.where(is_zero, 1, divisor))
+        else:
+            known[atom] = reduce(_FOLDS[atom.kind], arguments)
+    return value(form), defined
+
+
+_DIVISIONS: Final[Mapping[Kind, Callable[[Any, Any], Any]]] = {
+    Kind.FLOORDIV: operator.floordiv,
+    Kind.QUOTIENT: operator.floordiv,
+    Kind.MOD: operator.mod,
+    Kind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
+}
+_FOLDS: Final[Mapping[Kind, Callable[[Any, Any], Any]]] = {
+    Kind.MIN: np.minimum,
+    Kind.MAX: np.maximum,
+    Kind.PRODUCT: operator.mul,
+}
+
+
+def first_difference(a: Form, b: Form, points: Columns) -> dict[str, int] | None:
+    """The first point where two forms differ and ``a`` is defined; ``None`` if they agree."""
+    (left, is_defined), (right, stays_defined) = values_of(a, points), values_of(b, points)
+    wrong = is_defined & ~(stays_defined & np.asarray(left == right, dtype=bool))
+    if not wrong.any():
+        return None
+    place = int(wrong.argmax())
+    return {name: int(column[place]) for name, column in points.items()}
+
+
+def related(indexing_map: IndexingMap) -> set[Pair]:
+    """All pairs of dims and results, straight from bounds, constraints and results."""
+    domain = indexing_map.domain
+    rows = list(product(*domain.bounds.values()))
+    columns = np.array(rows, dtype=object).reshape(len(rows), len(domain.places)).T
+    points = dict(zip(domain.places, columns, strict=True))
+    keep = np.full(len(rows), not indexing_map.is_known_empty)
+    for form, interval in domain.constraints:
+        values, _ = values_of(form, points)
+        keep &= np.array([value in interval for value in values], dtype=bool)
+    results = [values_of(form, points)[0] for form in indexing_map.forms]
+    dims = len(indexing_map.dims)
+    return {
+        (row[:dims], tuple(int(result[place]) for result in results))
+        for place, row in enumerate(rows)
+        if keep[place]
+    }
+
+
+def plain_range(form: Form, box: Mapping[str, Interval]) -> Interval:
+    """Interval arithmetic on the expression as written: what any simplifier knows at least."""
+    known: dict[Atom, Interval] = {}
+
+    def value(part: Form) -> Interval:
+        total = Interval(part.constant, part.constant)
+        for atom, factor in part.terms.items():
+            total = total + known[atom] * factor
+        return total
+
+    for atom in postorder((form,)):
+        arguments = [value(argument) for argument in atom.arguments]
+        known[atom] = (
+            box[atom.name] if atom.kind is Kind.VARIABLE else _RANGES[atom.kind](*arguments)
+        )
+    return value(form)
+
+
+def _range_of_mod(numerator: Interval, divisor: Interval) -> Interval:
+    by = divisor.lower
+    if by is None or not by or not divisor.is_point:
+        return Interval(None, None)
+    digits = Interval(0, by - 1) if by > 0 else Interval(by + 1, 0)
+    return numerator if digits.contains(numerator) else digits
+
+
+def _range_of_quotient(numerator: Interval, divisor: Interval) -> Interval:
+    by = divisor.lower
+    return numerator // by if by and divisor.is_point else Interval(None, None)
+
+
+def _range_of_rounded_up(numerator: Interval, divisor: Interval) -> Interval:
+    return -_range_of_quotient(-numerator, divisor)
+
+
+_RANGES: Final[Mapping[Kind, Callable[..., Interval]]] = {
+    Kind.FLOORDIV: _range_of_quotient,
+    Kind.QUOTIENT: _range_of_quotient,
+    Kind.CEILDIV: _range_of_rounded_up,
+    Kind.MOD: _range_of_mod,
+    Kind.MIN: lambda *arguments: reduce(Interval.min, arguments),
+    Kind.MAX: lambda *arguments: reduce(Interval.max, arguments),
+    Kind.PRODUCT: lambda *arguments: reduce(operator.mul, arguments),
+}

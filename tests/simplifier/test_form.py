@@ -1,0 +1,217 @@
+"""Forms: one object for equal atoms, an order that depends on structure alone, any depth."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+
+from simplifier import Interval
+from simplifier import form as forms
+from simplifier.form import Form, Kind
+from simplifier.text import format_form, parse_form
+from tests.evaluation import first_difference, values_of
+from tests.strategies import NAMES, Problem, boxes, expressions, points_of, problems, quasi_affine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+x, y, z = map(forms.variable, NAMES)
+TWO, THREE = forms.constant(2), forms.constant(3)
+DEEP = 10_000
+
+
+def nested(wrap: Callable[[Form], Form], depth: int = DEEP) -> Form:
+    """A form with that many levels."""
+    form = x
+    for _ in range(depth):
+        form = wrap(form)
+    return form
+
+
+NESTS: dict[str, Callable[[Form], Form]] = {
+    "floordiv": lambda form: forms.floordiv(form + 1, TWO),
+    "mod": lambda form: forms.mod(form * 3 + y, forms.constant(7)),
+    "min": lambda form: forms.minimum([form + 1, y]),
+    "product": lambda form: forms.product([form + 1, y]),
+    "divisor": lambda form: forms.floordiv(y, form + 1),
+}
+
+COLLECTED = [
+    ("like terms", x + y * 2 + x, "x * 2 + y * 2"),
+    ("nothing is left", (x + y) - (y + x), "0"),
+    ("constants are folded", forms.floordiv(forms.constant(-7), TWO), "-4"),
+    ("negative divisor", forms.mod(forms.constant(7), forms.constant(-3)), "-2"),
+    ("rounded up", forms.ceildiv(forms.constant(-7), TWO), "-3"),
+    ("division by zero stays", forms.floordiv(THREE, forms.ZERO), "3 floordiv 0"),
+    ("equal operands count once", forms.minimum([x, x]), "x"),
+    ("constants of an extremum", forms.maximum([x, TWO, THREE]), "max(3, x)"),
+    ("scale leaves a product", forms.product([x * 2, TWO, y * 3]), "x * y * 12"),
+    ("product with zero", forms.product([x, forms.ZERO]), "0"),
+    ("a quotient stays", forms.floordiv(x * 8, forms.constant(8)), "(x * 8) floordiv 8"),
+]
+
+
+@pytest.mark.parametrize(
+    ("form", "text"), [case[1:] for case in COLLECTED], ids=[case[0] for case in COLLECTED]
+)
+def test_constructors_collect_and_fold(form: Form, text: str) -> None:
+    assert str(form) == text
+    assert repr(form) == f"Form({text})"
+
+
+def test_equal_atoms_are_one_object() -> None:
+    (first,) = forms.floordiv(x + 1, TWO).terms
+    (second,) = forms.floordiv(x + 1, TWO).terms
+    assert first is second
+    assert forms.variable_atom("x") is forms.variable_atom("x")
+
+
+def test_atoms_go_when_nobody_holds_them() -> None:
+    kept = x
+    before = len(forms._ATOMS)
+    many = [forms.floordiv(kept + number, forms.constant(977)) for number in range(500)]
+    assert len(forms._ATOMS) >= before + 500
+    del many
+    gc.collect()
+    assert len(forms._ATOMS) < before + 500
+
+
+@given(expressions())
+def test_equal_forms_have_equal_hashes_and_orders(form: Form) -> None:
+    (again,) = forms.substitute([form], {"x": forms.variable("w")})
+    (again,) = forms.substitute([again], {"w": forms.variable("x")})
+    assert again == form
+    assert (hash(again), again.key, again.order) == (hash(form), form.key, form.order)
+
+
+def test_order_is_by_structure() -> None:
+    terms = [forms.variable("d10"), forms.variable("d2"), forms.mod(x, TWO), forms.floordiv(x, TWO)]
+    sums = {str(sum(order, start=forms.ZERO)) for order in permutations(terms)}
+    assert sums == {"x mod 2 + x floordiv 2 + d2 + d10"}
+
+
+ORDER_SCRIPT = """
+from simplifier.text import parse_form
+form = parse_form("b * 3 + a + min(c, a mod 5, b floordiv 2) - c * b * 2 + max(a, 1) mod d10 + d2")
+print([str(atom.order) for atom in form.terms], form)
+"""
+
+
+def test_order_is_the_same_in_every_process() -> None:
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", ORDER_SCRIPT],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(outputs) == 1
+
+
+@given(quasi_affine(), quasi_affine(), boxes())
+def test_arithmetic_on_forms_is_arithmetic_on_values(
+    a: Form, b: Form, box: dict[str, Interval]
+) -> None:
+    points = points_of(box)
+    left, right = values_of(a, points)[0], values_of(b, points)[0]
+    for form, values in (
+        (a + b, left + right),
+        (a - b, left - right),
+        (3 - a * 2, 3 - left * 2),
+        (-a, -left),
+    ):
+        assert (values_of(form, points)[0] == values).all()
+
+
+@given(problems())
+def test_substitution_replaces_values(problem: Problem) -> None:
+    replacement = forms.mod(y * 5 + z - 3, forms.constant(7))
+    (replaced,) = forms.substitute([problem.form], {"x": replacement})
+    points = problem.points()
+    moved = {**points, "x": values_of(replacement, points)[0]}
+    expected, defined = values_of(problem.form, moved)
+    found, still_defined = values_of(replaced, points)
+    assert (found == expected)[defined & still_defined].all()
+    assert (still_defined >= defined).all()
+
+
+@given(expressions())
+def test_pickle_keeps_the_form(form: Form) -> None:
+    copy = pickle.loads(pickle.dumps(form))  # noqa: S301 - our own
+    assert copy == form
+    assert all(mine is other for mine, other in zip(copy.terms, form.terms, strict=True))
+
+
+by_nest = pytest.mark.parametrize("name", list(NESTS))
+
+
+@by_nest
+def test_deep_nests_need_no_recursion(name: str) -> None:
+    form = nested(NESTS[name])
+    assert form.depth == DEEP if name != "product" else form.depth > 1
+    assert nested(NESTS[name]) == form
+    assert len(forms.postorder([form])) >= DEEP
+    assert list(forms.variables_of([form])).count("x") == 1
+    (renamed,) = forms.substitute([form], {"x": z})
+    (back,) = forms.substitute([renamed], {"z": x})
+    assert renamed != form
+    assert back == form
+
+
+@by_nest
+def test_deep_nests_are_pickled(name: str) -> None:
+    form = nested(NESTS[name])
+    assert pickle.loads(pickle.dumps(form)) == form  # noqa: S301 - our own
+
+
+@by_nest
+def test_deep_nests_have_texts(name: str) -> None:
+    form = nested(NESTS[name], 2_000)
+    text = format_form(form)
+    assert text.startswith(("(", name))
+    assert parse_form(text) == form
+
+
+def test_threads_agree_on_atoms() -> None:
+    def build(_: int) -> list[Form]:
+        return [
+            forms.floordiv(forms.mod(x * step + y, forms.constant(97)) + z, forms.constant(11))
+            for step in range(1, 300)
+        ]
+
+    with ThreadPoolExecutor(8) as pool:
+        first, *others = pool.map(build, range(8))
+    for other in others:
+        assert [form.key for form in other] == [form.key for form in first]
+        assert all(
+            mine is theirs
+            for left, right in zip(first, other, strict=True)
+            for mine, theirs in zip(left.terms, right.terms, strict=True)
+        )
+
+
+def test_the_comparison_sees_a_difference() -> None:
+    """The helper of all value tests must fail where it should."""
+    points = points_of({"x": Interval(0, 9)})
+    assert first_difference(x, x + forms.floordiv(x, forms.constant(9)), points) == {"x": 9}
+    assert first_difference(x, forms.floordiv(x, x), points) == {"x": 0}
+    assert first_difference(forms.floordiv(x, x) - 1, forms.ZERO, points) is None
+
+
+def test_kinds_of_divisions() -> None:
+    (atom,) = forms.floordiv(x, y).terms
+    assert atom.kind is Kind.QUOTIENT
+    assert atom.divisor == 0
+    (atom,) = forms.floordiv(x, forms.constant(-4)).terms
+    assert (atom.kind, atom.divisor) == (Kind.FLOORDIV, -4)

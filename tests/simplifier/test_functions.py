@@ -1,0 +1,215 @@
+"""The sympy functions: values on constants, no rewriting, and printers that mean the same."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import subprocess
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import sympy
+
+from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+x, y = symbol("x"), symbol("y")
+
+SEMANTICS: dict[type[sympy.Function], Callable[[int, int], int]] = {
+    FloorDiv: lambda a, b: a // b,
+    Mod: lambda a, b: a % b,
+    CeilDiv: lambda a, b: -(-a // b),
+    Min: min,
+    Max: max,
+}
+NUMBERS = (-17, -3, -1, 0, 1, 2, 8, 17)
+SIGNED = [(a, b) for a, b in product(NUMBERS, NUMBERS) if b]
+
+by_function = pytest.mark.parametrize("function", list(SEMANTICS), ids=lambda f: f.__name__)
+
+
+@by_function
+def test_constants_are_evaluated_for_either_sign(function: type[sympy.Function]) -> None:
+    for a, b in SIGNED:
+        assert function(a, b) == SEMANTICS[function](a, b), (a, b)
+
+
+@by_function
+def test_large_constants_are_exact(function: type[sympy.Function]) -> None:
+    a, b = 10**40 + 7, -(10**19)
+    assert function(a, b) == SEMANTICS[function](a, b)
+
+
+@pytest.mark.parametrize("function", [FloorDiv, Mod, CeilDiv], ids=lambda f: f.__name__)
+def test_division_by_zero_stays(function: type[sympy.Function]) -> None:
+    assert isinstance(function(7, 0), function)
+
+
+UNTOUCHED = [
+    FloorDiv(x, 1),
+    FloorDiv(8 * x, 8),
+    FloorDiv(x, -3),
+    Mod(-x, 3),
+    Mod(x, x),
+    Mod(Mod(x, 8), 8),
+    CeilDiv(4 * x, 2),
+    Min(x, x + 1),
+    Max(x, x),
+]
+
+
+@pytest.mark.parametrize("expression", UNTOUCHED, ids=str)
+def test_variables_are_left_alone(expression: sympy.Expr) -> None:
+    assert isinstance(expression, (FloorDiv, Mod, CeilDiv, Min, Max))
+    assert expression.args == type(expression)(*expression.args).args
+    assert expression.is_integer
+
+
+def test_a_single_operand_is_its_own_extremum() -> None:
+    assert (Min(x), Max(y)) == (x, y)
+    with pytest.raises(TypeError, match="Min: has no arguments; expected at least one"):
+        Min()
+
+
+PRINTED = [
+    # expression, str, LaTeX
+    (FloorDiv(x + 1, 8), "(x + 1)//8", r"\left\lfloor \frac{x + 1}{8} \right\rfloor"),
+    (FloorDiv(x, -8), "x//(-8)", r"\left\lfloor \frac{x}{-8} \right\rfloor"),
+    (FloorDiv(FloorDiv(x, 2), y), "(x//2)//y", None),
+    (FloorDiv(x, FloorDiv(y, 2)), "x//(y//2)", None),
+    (2 * Mod(x, 8) + 1, "2*(x % 8) + 1", r"2 \left(x \bmod 8\right) + 1"),
+    (Mod(2 * x, y), "(2*x) % y", None),
+    (-FloorDiv(x, 3), "-(x//3)", None),
+    (3 * FloorDiv(x, 3), "3*(x//3)", None),
+    (FloorDiv(x, 3) ** 2, "(x//3)**2", None),
+    (CeilDiv(x, 8), "-((-x)//8)", r"\left\lceil \frac{x}{8} \right\rceil"),
+    (Min(x, 7), "Min(x, 7)", r"\min\left(x, 7\right)"),
+    (Max(x, y, 0), "Max(x, y, 0)", r"\max\left(x, y, 0\right)"),
+]
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "latex"), PRINTED, ids=[text for _, text, _ in PRINTED]
+)
+def test_printed(expression: sympy.Expr, text: str, latex: str | None) -> None:
+    assert str(expression) == text
+    if latex is not None:
+        assert sympy.latex(expression) == latex
+
+
+# Printers for machines are compared by value; nesting finds missing parentheses.
+EXPRESSIONS: dict[str, sympy.Expr] = {
+    "floordiv": FloorDiv(x, y),
+    "floordiv-of-sum": FloorDiv(x + y, 3),
+    "floordiv-of-negative": FloorDiv(-x, 3) - FloorDiv(x, -3),
+    "negated-floordiv": -FloorDiv(x, 3),
+    "negated-mod": -Mod(x, y) + FloorDiv(x, 4),
+    "mod": Mod(x, y),
+    "mod-of-product": 2 * Mod(3 * x, -5) - 1,
+    "mod-of-mod": Mod(Mod(x, 7), Mod(y, 3) + 1),
+    "mod-times-floordiv": Mod(x, 4) * FloorDiv(x, 4),
+    "power": Mod(x, 4) ** 2 - FloorDiv(x, 3) ** 3,
+    "ceildiv": CeilDiv(x, y),
+    "ceildiv-inside": FloorDiv(CeilDiv(x, 3), -2) - CeilDiv(x - y, 4),
+    "floordiv-minus-floordiv": x - FloorDiv(x, 3) - (y - FloorDiv(y, 2)),
+    "min": Min(x, y, 3) * 2,
+    "max": -Max(x, -y, Mod(x, 3)),
+    "extrema": Min(Max(x, -2), 5) - Max(Min(x, y), 0),
+}
+POINTS = [(a, b) for a, b in product((-9, -4, -1, 0, 1, 5, 12), (-3, -1, 1, 2, 7))]
+by_expression = pytest.mark.parametrize("name", list(EXPRESSIONS))
+
+
+def expected(name: str) -> list[int]:
+    """The values at all points, by substitution alone."""
+    return [int(EXPRESSIONS[name].subs({x: a, y: b})) for a, b in POINTS]
+
+
+def test_substitution_gives_values() -> None:
+    assert EXPRESSIONS["mod-of-product"].subs({x: -3, y: 1}) == 2 * ((3 * -3) % -5) - 1
+    assert FloorDiv(x, y).xreplace({x: sympy.Integer(-7), y: sympy.Integer(2)}) == -4
+    assert FloorDiv(x, y).subs(y, 0) == FloorDiv(x, 0)
+    assert Min(x, y, x + y).free_symbols == {x, y}
+
+
+@by_expression
+def test_str_means_the_same_in_python(name: str) -> None:
+    code = compile(str(EXPRESSIONS[name]), name, "eval")
+    names = {"Min": min, "Max": max}
+    found = [eval(code, names, {"x": a, "y": b}) for a, b in POINTS]  # noqa: S307 - our own text
+    assert found == expected(name)
+
+
+@by_expression
+def test_python_code_means_the_same(name: str) -> None:
+    function = sympy.lambdify((x, y), EXPRESSIONS[name], "math")
+    found = [function(a, b) for a, b in POINTS]
+    assert found == expected(name)
+    assert {type(value) for value in found} == {int}
+
+
+@by_expression
+def test_numpy_code_means_the_same(name: str) -> None:
+    function = sympy.lambdify((x, y), EXPRESSIONS[name], "numpy")
+    columns = np.array(POINTS, dtype=np.int64).T
+    found = function(*columns)
+    assert found.dtype == np.int64
+    assert found.tolist() == expected(name)
+
+
+def test_numpy_code_is_exact_where_floats_are_not() -> None:
+    large = 2**53 + 1
+    function = sympy.lambdify((x,), FloorDiv(x, 1) + Mod(x, 2**60), "numpy")
+    assert function(np.array([large])).tolist() == [2 * large]
+
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+
+
+@pytest.fixture(scope="module")
+def values_in_c(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
+    """The values of all expressions at all points, computed by one C program."""
+    folder: Path = tmp_path_factory.mktemp("c")
+    functions = "\n".join(
+        f"static long f{place}(long x, long y) {{ return {sympy.ccode(expression)}; }}"
+        for place, expression in enumerate(EXPRESSIONS.values())
+    )
+    calls = "\n".join(
+        f'printf("%ld\\n", f{place}({a}L, {b}L));'
+        for place in range(len(EXPRESSIONS))
+        for a, b in POINTS
+    )
+    source = folder / "values.c"
+    main = f"int main(void) {{\n{calls}\nreturn 0;\n}}\n"
+    source.write_text(f"#include <math.h>\n#include <stdio.h>\n{functions}\n{main}")
+    program = folder / "values"
+    gcc = shutil.which("gcc") or "gcc"
+    subprocess.run([gcc, "-o", program, source, "-lm"], check=True)
+    output = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    values = iter(map(int, output.split()))
+    return {name: [next(values) for _ in POINTS] for name in EXPRESSIONS}
+
+
+@needs_gcc
+@by_expression
+def test_c_code_means_the_same(name: str, values_in_c: dict[str, list[int]]) -> None:
+    assert values_in_c[name] == expected(name)
+
+
+@by_expression
+def test_pickle_and_rebuilding_keep_the_expression(name: str) -> None:
+    expression = EXPRESSIONS[name]
+    assert pickle.loads(pickle.dumps(expression)) == expression  # noqa: S301 - our own
+    assert sympy.srepr(expression) == sympy.srepr(expression.func(*expression.args))
+    assert expression.xreplace({x: y}).xreplace({y: x}) is not None
+
+
+def test_symbols_of_one_name_are_one_symbol() -> None:
+    assert symbol("d0") == symbol("d0")
+    assert symbol("d0") != sympy.Symbol("d0")
+    assert symbol("d0").is_integer

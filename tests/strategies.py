@@ -1,0 +1,239 @@
+"""Random expressions, boxes and maps for Hypothesis, and the points where they are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain
+from simplifier import Interval
+from simplifier import form as forms
+from simplifier.text import format_form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from simplifier.form import Form
+    from tests.evaluation import Columns
+
+NAMES = ("x", "y", "z")
+MOST_POINTS = 400
+"""Points of a box that are looked at; more are thinned out."""
+
+FAR = 1_000_003
+"""How far beyond a finite end an unbounded variable is followed."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An expression and the box it is asked about; printed as the call that reproduces it."""
+
+    form: Form
+    box: Mapping[str, Interval]
+
+    def __repr__(self) -> str:
+        bounds = ", ".join(
+            f'"{name}": ({ends.lower}, {ends.upper})' for name, ends in self.box.items()
+        )
+        return f'simplify(parse_expr("{format_form(self.form)}"), {{{bounds}}})'
+
+    def points(self) -> Columns:
+        """Points of the box, one column a variable."""
+        return points_of(self.box)
+
+
+# Intervals and boxes.
+
+_ENDS = st.integers(-20, 20)
+_SIZES = st.one_of(st.integers(1, 4), st.integers(1, 70), st.sampled_from((1, 2, 8, 64, 128)))
+
+
+@st.composite
+def bounded_intervals(draw: st.DrawFn) -> Interval:
+    """Intervals that are not empty: from 0 as in tensors, or anywhere, also a single point."""
+    lower = draw(st.one_of(st.just(0), _ENDS))
+    return Interval(lower, lower + draw(_SIZES) - 1)
+
+
+@st.composite
+def half_open_intervals(draw: st.DrawFn) -> Interval:
+    """Intervals without bound at one end or both."""
+    end = draw(_ENDS)
+    return draw(st.sampled_from((Interval(end, None), Interval(None, end), Interval(None, None))))
+
+
+def boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]]:
+    """Bounds of all names; one in four has an unbounded end."""
+    bounded = bounded_intervals()
+    interval = st.one_of(bounded, bounded, bounded, half_open_intervals())
+    return st.fixed_dictionaries(dict.fromkeys(names, interval))
+
+
+def bounded_boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]]:
+    """Bounded bounds of all names."""
+    return st.fixed_dictionaries(dict.fromkeys(names, bounded_intervals()))
+
+
+def points_of(box: Mapping[str, Interval]) -> Columns:
+    """The points of a box, thinned out to at most ``MOST_POINTS``; both ends of every axis stay."""
+    axes = [_axis(interval) for interval in box.values()]
+    longest = max(2, int(MOST_POINTS ** (1 / max(1, len(axes)))))
+    if prod(map(len, axes)) > MOST_POINTS:
+        axes = [_thinned(axis, longest) for axis in axes]
+    rows = list(product(*axes))
+    columns = np.array(rows, dtype=object).reshape(len(rows), len(axes)).T
+    return dict(zip(box, columns, strict=True))
+
+
+def _axis(interval: Interval) -> Sequence[int]:
+    if interval.lower is not None and interval.upper is not None:
+        return range(interval.lower, interval.upper + 1)
+    if interval.lower is not None:
+        return (*range(interval.lower, interval.lower + 6), interval.lower + FAR)
+    if interval.upper is not None:
+        return (interval.upper - FAR, *range(interval.upper - 5, interval.upper + 1))
+    return (-FAR, -7, -2, -1, 0, 1, 2, 5, FAR)
+
+
+def _thinned(axis: Sequence[int], count: int) -> Sequence[int]:
+    """Some values of an axis: the ends, and steps of uneven length between them."""
+    if len(axis) <= count:
+        return axis
+    places = {0, len(axis) - 1, *((step * len(axis)) // count for step in range(count - 1))}
+    return [axis[place] for place in sorted(places)]
+
+
+# Expressions.
+
+_SMALL = st.integers(-9, 9)
+_DIVISORS = st.one_of(st.integers(2, 12), st.integers(2, 12), st.sampled_from((32, 64, 100)))
+_SIGNED_DIVISORS = st.one_of(_DIVISORS, _DIVISORS, _DIVISORS, _DIVISORS.map(lambda value: -value))
+_QUASI_AFFINE = ("sum", "floordiv", "mod", "ceildiv", "min", "max")
+_EVERYTHING = ("product", "quotient", "modulus", *_QUASI_AFFINE)
+
+
+@st.composite
+def expressions(
+    draw: st.DrawFn,
+    names: Sequence[str] = NAMES,
+    operations: Sequence[str] = _EVERYTHING,
+    leaves: int = 6,
+) -> Form:
+    """Everything: products and divisors that are expressions, too; such a division may meet 0."""
+    return _drawn(draw, names, operations, draw(st.integers(1, leaves)))
+
+
+def quasi_affine(names: Sequence[str] = NAMES, leaves: int = 6) -> st.SearchStrategy[Form]:
+    """What isl understands: sums, divisions by constants of either sign, extrema."""
+    return expressions(names, _QUASI_AFFINE, leaves)
+
+
+def _drawn(draw: st.DrawFn, names: Sequence[str], operations: Sequence[str], leaves: int) -> Form:
+    """An expression of at most so many leaves."""
+    if leaves <= 1:
+        return forms.variable(draw(st.sampled_from(names)))
+    operation = draw(st.sampled_from(operations))
+    here = draw(st.integers(1, leaves - 1))
+    left = _drawn(draw, names, operations, here)
+    if operation in _BY_CONSTANT:
+        return _BY_CONSTANT[operation](left, forms.constant(draw(_SIGNED_DIVISORS)))
+    right = _drawn(draw, names, operations, leaves - here)
+    if operation == "sum":
+        return left.times(draw(_SMALL)).plus(right, draw(_SMALL)).plus_constant(draw(_SMALL))
+    return _OF_EXPRESSIONS[operation](left, right)
+
+
+_BY_CONSTANT: Mapping[str, Callable[[Form, Form], Form]] = {
+    "floordiv": forms.floordiv,
+    "mod": forms.mod,
+    "ceildiv": forms.ceildiv,
+}
+_OF_EXPRESSIONS: Mapping[str, Callable[[Form, Form], Form]] = {
+    "min": lambda left, right: forms.minimum((left, right)),
+    "max": lambda left, right: forms.maximum((left, right)),
+    "product": lambda left, right: forms.product((left, right)),
+    "quotient": forms.floordiv,
+    "modulus": forms.mod,
+}
+
+
+@st.composite
+def reshape_chains(draw: st.DrawFn) -> Problem:
+    """An index that is joined and split again and again, as reshapes of a tensor do."""
+    size = draw(st.sampled_from((24, 36, 48, 60, 64, 120, 210, 360, 1024)))
+    shape = _factors(draw, size)
+    index = [forms.variable(f"d{place}") for place in range(len(shape))]
+    box = {f"d{place}": Interval(0, extent - 1) for place, extent in enumerate(shape)}
+    for _ in range(draw(st.integers(1, 3))):
+        target = _factors(draw, size)
+        index, shape = _split(_joined(index, shape), target), target
+    return Problem(draw(st.sampled_from((*index, _joined(index, shape)))), box)
+
+
+def _factors(draw: st.DrawFn, size: int) -> list[int]:
+    """A shape of that many elements."""
+    shape: list[int] = []
+    for _ in range(draw(st.integers(0, 2))):
+        divisors = [divisor for divisor in range(2, size + 1) if size % divisor == 0]
+        if divisors:
+            shape.append(draw(st.sampled_from(divisors)))
+            size //= shape[-1]
+    return [*shape, size]
+
+
+def _joined(index: Sequence[Form], shape: Sequence[int]) -> Form:
+    total = forms.ZERO
+    for form, extent in zip(index, shape, strict=True):
+        total = total.times(extent).plus(form)
+    return total
+
+
+def _split(linear: Form, shape: Sequence[int]) -> list[Form]:
+    index: list[Form] = []
+    for place, extent in enumerate(shape):
+        stride = prod(shape[place + 1 :])
+        digit = forms.floordiv(linear, forms.constant(stride))
+        index.append(forms.mod(digit, forms.constant(extent)) if place else digit)
+    return index
+
+
+@st.composite
+def problems(draw: st.DrawFn, expression: st.SearchStrategy[Form] | None = None) -> Problem:
+    """An expression over three variables, and their bounds."""
+    return Problem(draw(expressions() if expression is None else expression), draw(boxes()))
+
+
+# Maps.
+
+
+@st.composite
+def maps(draw: st.DrawFn, results: int | None = None, dims: int | None = None) -> IndexingMap:
+    """Small maps with dimensions, ranges, runtime variables and constraints; all bounded."""
+    small = st.builds(_variable, st.integers(-3, 3), st.integers(1, 7))
+    count = draw(st.integers(0, 2)) if dims is None else dims
+    variables = (
+        draw(st.lists(small, min_size=count, max_size=count)),
+        draw(st.lists(small, max_size=2)),
+        draw(st.lists(small, max_size=1)),
+    )
+    domain = Domain.of(*variables)
+    expression = (
+        quasi_affine(domain.places, leaves=4) if domain.places else _SMALL.map(forms.constant)
+    )
+    many = st.lists(expression, min_size=results or 0, max_size=3 if results is None else results)
+    limits = st.tuples(expression, st.tuples(st.integers(-9, 3), st.integers(0, 12)))
+    constraints = [
+        (form, Interval(lower, lower + width))
+        for form, (lower, width) in draw(st.lists(limits, max_size=2))
+    ]
+    return IndexingMap.from_forms(draw(many), domain.constrained(constraints))
+
+
+def _variable(lower: int, size: int) -> Variable:
+    return Variable(Interval(lower, lower + size - 1))
