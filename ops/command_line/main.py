@@ -32,9 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: with code 2 for arguments that make no sense, with code 0 after ``--help``.
     """
-    arguments = parse_arguments(argv)
     try:
-        code = _run(arguments)
+        code = _run(parse_arguments(argv))
         sys.stdout.flush()
     except IndexingError as error:
         _complain(error)

@@ -1,0 +1,34 @@
+"""Small modules that the tests of the command line read."""
+
+SOFTMAX_SUM = """\
+HloModule softmax_sum
+
+%add { %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %z = f32[] add(%x, %y) }
+
+%fused_sum {
+  %p = f32[4,8] parameter(0)
+  %zero = f32[] constant(0)
+  %exp = f32[4,8] exponential(%p)
+  ROOT %sum = f32[4] reduce(%exp, %zero), dimensions={1}, to_apply=%add }
+
+ENTRY %main {
+  %logits = f32[4,8] parameter(0)
+  %total = f32[4] fusion(%logits), kind=kLoop, calls=%fused_sum
+  %wide = f32[4,8] broadcast(%total), dimensions={0}
+  ROOT %both = (f32[4,8], f32[4]) tuple(%wide, %total) }
+"""
+
+SORTED = """\
+HloModule sorted
+
+%less { %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %lt = pred[] compare(%a, %b), direction=LT }
+
+ENTRY %main {
+  %keys = f32[16] parameter(0)
+  %sorted = f32[16] sort(%keys), dimensions={0}, to_apply=%less
+  ROOT %back = f32[16] reverse(%sorted), dimensions={0} }
+"""

@@ -1,0 +1,103 @@
+"""The command line as a process: pipes, interrupts, terminals."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.command_line.modules import SOFTMAX_SUM
+from tests.project.sources import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMAND = [sys.executable, "-m", "indexing"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A small module."""
+    path = tmp_path / "module.hlo"
+    path.write_text(SOFTMAX_SUM)
+    return path
+
+
+def test_answers_go_to_standard_output(file: Path) -> None:
+    ran = subprocess.run([*COMMAND, "fusions", file], cwd=ROOT, capture_output=True, check=False)
+    assert ran.returncode == 0
+    assert ran.stdout.startswith(b"ENTRY %main")
+    assert ran.stderr == b""
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
+    maps = tmp_path / "maps.txt"
+    maps.write_text("\n---\n".join(["(d0) -> (d0), domain: d0 in [0, 3]"] * 5000))
+    process = subprocess.Popen(
+        [*COMMAND, "simplify", maps, *options],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+WAITS = """
+import sys, time
+from types import SimpleNamespace
+from ops.command_line import main
+
+def wait():
+    print("waiting", flush=True)
+    time.sleep(600)
+
+sys.stdin = SimpleNamespace(buffer=SimpleNamespace(read=wait))
+sys.exit(main(["simplify"]))
+"""
+"""A command that says when it begins to read, and gets nothing to read."""
+
+
+def test_an_interrupt_ends_cleanly() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == b"interrupted\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.needs("tqdm")
+def test_progress_is_shown_on_a_terminal(file: Path) -> None:
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, 80))
+    impatient = "from ops.command_line import main, progress; progress.PATIENCE = 0; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", impatient, "maps", file],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+    ) as process:
+        os.close(follower)
+        assert process.stdout
+        out = process.stdout.read()
+    shown = os.read(leader, 10_000)
+    os.close(leader)
+    assert b"instructions" in shown
+    assert b"%total fusion, operand 0 %logits:\n" in out
