@@ -89,7 +89,8 @@ def _reinterpreted(source: _Memory, target: _Memory) -> IndexingMap:
         [dim(place) for place in source.order], source.physical_sizes, target.physical_sizes
     )
     results = dict(zip(target.order, physical, strict=True))
-    return index_map((results[place] for place in range(len(results))), source.sizes)
+    index = (results[place] for place in range(len(results)))
+    return index_map(index, source.sizes).simplify()
 
 
 def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
@@ -119,7 +120,7 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
         or abs(len(operand_sizes) - len(output_sizes)) > 1
     ):
         message = (
-            f"bitcast-convert: the operand has sizes {operand_sizes}, but the result {output_sizes}"
+            f"bitcast-convert: the operand has sizes {operand_sizes}, the result {output_sizes}"
         )
         raise ShapeError(f"{message}; expected them to differ at most by a last dimension")
     return OpIndexing(

@@ -69,10 +69,7 @@ def check_output(instruction: Instruction, output: int) -> None:
     """Raise a :class:`ShapeError` unless the result has an array of this number."""
     count = len(arrays_of(instruction.shape))
     if not 0 <= output < count:
-        message = f"%{instruction.name}: there is no output {output}; expected 0 to {count - 1}"
-        raise ShapeError(
-            message if count else f"%{instruction.name}: there is no output {output}; it has none"
-        )
+        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
 
 
 def of_element(answer: Answer, element: int) -> Answer:
@@ -116,11 +113,8 @@ class Paths:
         callee = called(instruction)
         if callee:
             return self._summary(callee, start)
-        return [
-            link
-            for link in self._links(instruction)
-            if start == (link.output if self._is_backward else link.operand)
-        ]
+        side = "output" if self._is_backward else "operand"
+        return [link for link in self._links(instruction) if getattr(link, side) == start]
 
     def follow(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
         """From arrays of a computation to all arrays that paths lead to, in order of paths."""
@@ -143,10 +137,8 @@ class Paths:
         steps: dict[Array, list[Step]] = defaultdict(list)
         for instruction in computation.instructions:
             for link in self._links(instruction):
-                result, operand = (
-                    (instruction, link.output),
-                    (instruction.operands[link.operand], link.element),
-                )
+                result = instruction, link.output
+                operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
                 steps[begin].append((end, link.answer))
         return steps
@@ -164,9 +156,8 @@ class Paths:
 
     def _summary(self, callee: Computation, start: int | None = None) -> list[Link]:
         """The links between result and parameters: all, or those that begin at one of them."""
-        for computation in postorder(_callees(callee), _callees):
-            if computation not in self._summaries:
-                self._summaries[computation] = self._summary(computation)
+        for computation in postorder(self._unseen_callees(callee), self._unseen_callees):
+            self._summaries[computation] = self._summary(computation)
         results = _arrays([callee.root])
         parameters = _arrays(callee.parameters)
         links: list[Link] = []
@@ -177,6 +168,9 @@ class Paths:
                 ends = parameters if self._is_backward else results
                 links += [self._link(begin, end, found[end]) for end in ends if end in found]
         return links
+
+    def _unseen_callees(self, computation: Computation) -> list[Computation]:
+        return [callee for callee in _callees(computation) if callee not in self._summaries]
 
     def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
         (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)

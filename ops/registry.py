@@ -7,6 +7,7 @@ computation has a row in :data:`CALLS` and is followed by :mod:`ops.fusion`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import IndexingMap
@@ -108,7 +109,13 @@ def identity_of(array: Shape) -> Answer:
     """How an array depends on itself."""
     if array.is_unbounded:
         return Unknown(f"{array}: no indexing map of dimensions without bound")
-    return (OperandIndexing(IndexingMap.identity(array.dimensions)),)
+    return _identity(array.dimensions)
+
+
+@lru_cache(maxsize=256)
+def _identity(sizes: tuple[int, ...]) -> tuple[OperandIndexing]:
+    """Wide tuples hold many arrays of few sizes."""
+    return (OperandIndexing(IndexingMap.identity(sizes)),)
 
 
 # Operations that compute: every array of the result depends on every operand in the same way.

@@ -14,6 +14,7 @@ from simplifier.form import ZERO
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from indexing import IndexingMap
     from ops.building import Sizes
     from simplifier.form import Form
 
@@ -32,7 +33,8 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
         ShapeError: the numbers of elements differ.
 
     Only dimensions that must be mixed are: both shapes are cut from the left into the shortest
-    blocks of equal product, and each block is flattened and unflattened by itself.
+    blocks of equal product, and each block is flattened and unflattened by itself. What is left is
+    simplified.
 
     >>> indexing = reshape((4, 8, 12), (32, 3, 4))
     >>> print(indexing.output_to_input[0])
@@ -43,21 +45,14 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     d2 in [0, 11]
     """
     operand_sizes, output_sizes = checked_element_counts("reshape", operand_sizes, output_sizes)
-    return OpIndexing(
-        output_sizes,
-        (
-            index_map(
-                reshaped_index(dimensions_of(output_sizes), output_sizes, operand_sizes),
-                output_sizes,
-            ),
-        ),
-        (
-            index_map(
-                reshaped_index(dimensions_of(operand_sizes), operand_sizes, output_sizes),
-                operand_sizes,
-            ),
-        ),
-    )
+    to_input = _between(output_sizes, operand_sizes)
+    to_output = _between(operand_sizes, output_sizes)
+    return OpIndexing(output_sizes, (to_input,), (to_output,))
+
+
+def _between(sizes: Sizes, target_sizes: Sizes) -> IndexingMap:
+    results = reshaped_index(dimensions_of(sizes), sizes, target_sizes)
+    return index_map(results, sizes).simplify()
 
 
 def checked_element_counts(

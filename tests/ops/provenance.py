@@ -1,0 +1,366 @@
+"""Operations run by NumPy on arrays whose elements know where they come from.
+
+An element is a set of places ``(operand, index)``. What moves elements moves the sets, what
+combines elements unites them; so each element of a result says what it needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce as fold
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from hypothesis import strategies as st
+
+import ops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ops import OpIndexing
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Sizes: TypeAlias = tuple[int, ...]
+Place: TypeAlias = tuple[int, Sizes]
+
+MOST_ELEMENTS = 100
+NOTHING: frozenset[Place] = frozenset()
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation: what the builder says, and what NumPy does."""
+
+    name: str
+    indexing: OpIndexing
+    operand_sizes: list[Sizes]
+    run: Callable[..., Array]
+    wider: frozenset[int] = field(default=frozenset())
+    """Operands whose maps may hold more than what is needed."""
+
+    def __repr__(self) -> str:
+        return f"{self.name} of {self.operand_sizes}"
+
+    def result(self) -> Array:
+        """The result, whose elements are sets of places."""
+        operands = (labelled(number, sizes) for number, sizes in enumerate(self.operand_sizes))
+        return array_of(self.run(*operands))
+
+
+def labelled(operand: int, sizes: Sizes) -> Array:
+    """An array whose elements are the sets of their own place."""
+    array = np.empty(sizes, dtype=object)
+    for index in np.ndindex(sizes):
+        array[index] = frozenset({(operand, index)})
+    return array
+
+
+_united = np.frompyfunc(lambda left, right: left | right, 2, 1)
+
+
+def array_of(value: object) -> Array:
+    """NumPy gives the element in place of an array of rank 0."""
+    return np.asarray(value, dtype=object)
+
+
+def united(*arrays: Array) -> Array:
+    """Elementwise; scalars broadcast."""
+    return array_of(fold(_united, arrays))
+
+
+def folded(array: Array, axes: Sequence[int]) -> Array:
+    """All elements along some axes in one."""
+    for axis in sorted(axes, reverse=True):
+        array = array_of(_united.reduce(array, axis=axis, initial=NOTHING, keepdims=True))
+    return np.reshape(array, [size for axis, size in enumerate(array.shape) if axis not in axes])
+
+
+# Shapes.
+
+
+@st.composite
+def shapes(draw: st.DrawFn, most_dimensions: int = 5, smallest: int = 0) -> Sizes:
+    """Sizes of small tensors, of rank 0 too, with sizes 0 and 1 among them."""
+    sizes = draw(st.lists(st.integers(smallest, 5), max_size=most_dimensions))
+    while prod(sizes) > MOST_ELEMENTS:
+        sizes[sizes.index(max(sizes))] -= 1
+    return tuple(sizes)
+
+
+@st.composite
+def factorizations(draw: st.DrawFn, size: int) -> Sizes:
+    """Sizes of as many elements."""
+    if not size:
+        sizes = list(draw(shapes(most_dimensions=3)))
+        sizes.insert(draw(st.integers(0, len(sizes))), 0)
+        return tuple(sizes)
+    sizes: list[int] = [1] * draw(st.integers(0, 2))
+    while size > 1:
+        divisors = [divisor for divisor in range(2, size + 1) if size % divisor == 0]
+        sizes.append(draw(st.sampled_from(divisors)))
+        size //= sizes[-1]
+    return tuple(draw(st.permutations(sizes)))
+
+
+def dimensions(rank: int) -> st.SearchStrategy[list[int]]:
+    """Some dimensions, in any order."""
+    return st.permutations(range(rank)).flatmap(
+        lambda order: st.integers(0, rank).map(lambda count: list(order[:count]))
+    )
+
+
+# One strategy for each family.
+
+
+@st.composite
+def elementwises(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    operands = [sizes, *draw(st.lists(st.sampled_from([sizes, ()]), max_size=2))]
+    operands = list(draw(st.permutations(operands)))
+    return Case("elementwise", ops.elementwise(operands), operands, united)
+
+
+@st.composite
+def broadcasts(draw: st.DrawFn) -> Case:
+    output = draw(shapes())
+    targets = draw(dimensions(len(output)))
+    stretched = [draw(st.booleans()) and draw(st.booleans()) for _ in targets]
+    operand = tuple(
+        1 if is_one else output[target] for target, is_one in zip(targets, stretched, strict=True)
+    )
+
+    def run(array: Array) -> Array:
+        order = sorted(range(len(targets)), key=targets.__getitem__)
+        padded = [
+            operand[targets.index(axis)] if axis in targets else 1 for axis in range(len(output))
+        ]
+        return np.broadcast_to(array.transpose(order).reshape(padded), output)
+
+    return Case(
+        f"broadcast to {output} by {targets}",
+        ops.broadcast(operand, output, targets),
+        [operand],
+        run,
+    )
+
+
+@st.composite
+def transposes(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    order = draw(st.permutations(range(len(sizes))))
+    return Case(
+        f"transpose by {order}",
+        ops.transpose(sizes, order),
+        [sizes],
+        lambda array: array.transpose(order),
+    )
+
+
+@st.composite
+def reshapes(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    target = draw(factorizations(prod(sizes)))
+    return Case(
+        f"reshape to {target}",
+        ops.reshape(sizes, target),
+        [sizes],
+        lambda array: array.reshape(target),
+    )
+
+
+@st.composite
+def bitcasts(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    target = draw(factorizations(prod(sizes)))
+    order, target_order = (draw(st.permutations(range(len(each)))) for each in (sizes, target))
+
+    def run(array: Array) -> Array:
+        memory = array.transpose(order[::-1]).ravel()
+        physical = memory.reshape([target[axis] for axis in target_order[::-1]])
+        return physical.transpose(np.argsort(target_order[::-1]).astype(int))
+
+    name = f"bitcast from {order} to {target} {target_order}"
+    return Case(name, ops.bitcast(sizes, target, order, target_order), [sizes], run)
+
+
+@st.composite
+def bitcast_converts(draw: st.DrawFn) -> Case:
+    sizes, parts = draw(shapes(most_dimensions=4)), draw(st.sampled_from((1, 2, 4)))
+    wide = (*sizes, parts)
+    rows = (
+        Case("bitcast-convert", ops.bitcast_convert(sizes, sizes), [sizes], lambda array: array),
+        Case(
+            "bitcast-convert to narrow",
+            ops.bitcast_convert(sizes, wide),
+            [sizes],
+            lambda array: np.broadcast_to(array[..., None], wide),
+        ),
+        Case(
+            "bitcast-convert to wide",
+            ops.bitcast_convert(wide, sizes),
+            [wide],
+            lambda array: folded(array, [len(sizes)]),
+        ),
+    )
+    return draw(st.sampled_from(rows))
+
+
+@st.composite
+def reverses(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    axes = draw(dimensions(len(sizes)))
+    return Case(
+        f"reverse {axes}", ops.reverse(sizes, axes), [sizes], lambda array: np.flip(array, axes)
+    )
+
+
+@st.composite
+def slices(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    starts = [draw(st.integers(0, size)) for size in sizes]
+    limits = [draw(st.integers(start, size)) for start, size in zip(starts, sizes, strict=True)]
+    steps = [draw(st.integers(1, 4)) for _ in sizes]
+    cuts = tuple(map(slice, starts, limits, steps))
+    return Case(
+        f"slice {cuts}", ops.slice(sizes, starts, limits, steps), [sizes], lambda array: array[cuts]
+    )
+
+
+@st.composite
+def concatenates(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes(most_dimensions=4).filter(len))
+    axis = draw(st.integers(0, len(sizes) - 1))
+    lengths = draw(st.lists(st.integers(0, 3), min_size=1, max_size=4))
+    operands = [(*sizes[:axis], length, *sizes[axis + 1 :]) for length in lengths]
+    return Case(
+        f"concatenate {axis}",
+        ops.concatenate(operands, axis),
+        operands,
+        lambda *arrays: np.concatenate(arrays, axis),
+    )
+
+
+@st.composite
+def pads(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes(most_dimensions=3))
+    padding = [
+        (draw(st.integers(-2, 2)), draw(st.integers(-2, 2)), draw(st.integers(0, 2))) for _ in sizes
+    ]
+    spread = [
+        size + max(0, size - 1) * inner for size, (_, _, inner) in zip(sizes, padding, strict=True)
+    ]
+    padding = [
+        (low, max(high, -low - size), inner)
+        for size, (low, high, inner) in zip(spread, padding, strict=True)
+    ]
+
+    def run(array: Array, value: Array) -> Array:
+        grown = [
+            max(0, low) + size + max(0, high)
+            for size, (low, high, _) in zip(spread, padding, strict=True)
+        ]
+        result = np.full(grown, value[()], dtype=object)
+        result[
+            tuple(
+                slice(max(0, low), max(0, low) + size, inner + 1)
+                for size, (low, _, inner) in zip(spread, padding, strict=True)
+            )
+        ] = array
+        return result[
+            tuple(
+                slice(max(0, -low), size - max(0, -high))
+                for size, (low, high, _) in zip(grown, padding, strict=True)
+            )
+        ]
+
+    return Case(f"pad {padding}", ops.pad(sizes, padding), [sizes, ()], run, wider=frozenset({1}))
+
+
+@st.composite
+def reduces(draw: st.DrawFn) -> Case:
+    sizes, inputs = draw(shapes()), draw(st.integers(1, 2))
+    axes = draw(dimensions(len(sizes)))
+
+    def run(*arrays: Array) -> Array:
+        return united(*(folded(array, axes) for array in arrays[:inputs]), *arrays[inputs:])
+
+    operands = [sizes] * inputs + [()] * inputs
+    return Case(f"reduce {axes}", ops.reduce(sizes, axes, inputs), operands, run)
+
+
+@st.composite
+def dots(draw: st.DrawFn) -> Case:
+    batch = draw(shapes(most_dimensions=2))
+    contracting = draw(shapes(most_dimensions=2))
+    lhs = draw(_operands_of_dot(batch, contracting))
+    rhs = draw(_operands_of_dot(batch, contracting))
+
+    def run(left: Array, right: Array) -> Array:
+        rows, columns = lhs.free_sizes, rhs.free_sizes
+        left = left.transpose(lhs.order).reshape((*batch, *rows, *[1] * len(columns), *contracting))
+        right = right.transpose(rhs.order).reshape(
+            (*batch, *[1] * len(rows), *columns, *contracting)
+        )
+        products = united(left, right)
+        return folded(products, range(products.ndim - len(contracting), products.ndim))
+
+    indexing = ops.dot(
+        lhs.sizes,
+        rhs.sizes,
+        lhs_contracting_dims=lhs.contracting,
+        rhs_contracting_dims=rhs.contracting,
+        lhs_batch_dims=lhs.batch,
+        rhs_batch_dims=rhs.batch,
+    )
+    return Case(f"dot {lhs} {rhs}", indexing, [lhs.sizes, rhs.sizes], run)
+
+
+@dataclass(frozen=True)
+class _Operand:
+    sizes: Sizes
+    batch: list[int]
+    contracting: list[int]
+
+    @property
+    def free(self) -> list[int]:
+        taken = self.batch + self.contracting
+        return [axis for axis in range(len(self.sizes)) if axis not in taken]
+
+    @property
+    def free_sizes(self) -> list[int]:
+        return [self.sizes[axis] for axis in self.free]
+
+    @property
+    def order(self) -> list[int]:
+        return self.batch + self.free + self.contracting
+
+
+@st.composite
+def _operands_of_dot(draw: st.DrawFn, batch: Sizes, contracting: Sizes) -> _Operand:
+    """Sizes with the given ones among them, in any order."""
+    sizes = [*batch, *contracting, *draw(st.lists(st.integers(0, 3), max_size=2))]
+    places = list(draw(st.permutations(range(len(sizes)))))
+    return _Operand(
+        tuple(sizes[places.index(axis)] for axis in range(len(sizes))),
+        places[: len(batch)],
+        places[len(batch) : len(batch) + len(contracting)],
+    )
+
+
+FAMILIES: dict[str, st.SearchStrategy[Case]] = {
+    "bitcast": bitcasts(),
+    "bitcast-convert": bitcast_converts(),
+    "broadcast": broadcasts(),
+    "concatenate": concatenates(),
+    "dot": dots(),
+    "elementwise": elementwises(),
+    "pad": pads(),
+    "reduce": reduces(),
+    "reshape": reshapes(),
+    "reverse": reverses(),
+    "slice": slices(),
+    "transpose": transposes(),
+}
+"""Every builder with a strategy that draws calls of it."""

@@ -1,0 +1,129 @@
+"""Rows of the conformance files: XLA's maps of instructions, and pairs seen by running HLO."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from indexing import parse_map
+from indexing.exact import equals
+from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from ops.registry import SUPPORTED
+from simplifier.cost import cost_of_form
+from tests.conformance import cases, rows
+from tests.evaluation import related
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+    from ops.answers import Answer
+    from tests.conformance import Row
+
+NO_MAP_YET = frozenset(
+    {
+        "all-gather",
+        "convolution",
+        "dynamic-slice",
+        "dynamic-update-slice",
+        "gather",
+        "reduce-window",
+        "scaled-dot",
+    }
+)
+"""Opcodes that wait for their map; rows that need one are skipped."""
+
+CHEAPER = {
+    "bitcast_keeps_unit_dims.o2i": "a dimension of size 1 takes no part",
+    "fusion_reshape_of_concat.o2i.0": "the constraint leaves part of a row, so it becomes bounds",
+}
+"""Rows where XLA's text is longer than ours, and why."""
+
+
+REWORDED = {r"\b([su]1)\b(?!\[)": r"x\1", r"\[17,22\] constant\(1\)": "[17,22] constant({...})"}
+"""What XLA's reader refuses in some rows: a type as a name, a literal of another rank."""
+
+
+def module_of(row: Row) -> hlo.HloModule:
+    text: str = row["hlo"]
+    for refused, accepted in REWORDED.items():
+        text = re.sub(refused, accepted, text)
+    module = hlo.parse(text)
+    waiting = {found.opcode for found in module.instructions} & NO_MAP_YET
+    if waiting:
+        pytest.skip(f"no indexing map yet: {', '.join(sorted(waiting))}")
+    return module
+
+
+def test_only_rows_without_map_are_skipped() -> None:
+    assert not NO_MAP_YET & SUPPORTED
+
+
+# XLA's maps.
+
+
+def answer_to(row: Row) -> Answer:
+    """What the library says to the question of a row; the answers for several results in one."""
+    root = module_of(row).entry.root
+    physical, operand = row["physical_layout"], row["operand"]
+    if row["direction"] == "output_to_input":
+        answers = output_to_input(root, row.get("output", 0), physical_layout=physical).indexing
+        return () if operand is None else answers[operand]
+    answers = input_to_output(root, operand, physical_layout=physical).indexing
+    unknown = [answer for answer in answers if isinstance(answer, Unknown)]
+    known = [answer for answer in answers if not isinstance(answer, Unknown)]
+    return unknown[0] if unknown else tuple(way for answer in known for way in answer)
+
+
+def cost(indexing_map: IndexingMap) -> int:
+    """Operators of results and constraints, and one for each constraint."""
+    constraints = indexing_map.domain.constraints
+    forms = (*indexing_map.forms, *(form for form, _ in constraints))
+    return sum(map(cost_of_form, forms)) + len(constraints)
+
+
+def is_as_good(found: IndexingMap, expected: str) -> bool:
+    """Whether the map is the same relation at no higher cost; the same text at the same cost."""
+    if expected == "KNOWN EMPTY":
+        return found.is_known_empty
+    other = parse_map(expected)
+    same = found == other or (cost(found) < cost(other) and equals(found, other))
+    return same and (str(found) == expected or cost(found) < cost(other))
+
+
+@pytest.mark.parametrize("row", cases("op"))
+def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
+    answer = answer_to(row)
+    if row["expected"] == ["UNDEFINED"]:
+        assert isinstance(answer, Unknown)
+        return
+    assert not isinstance(answer, Unknown)
+    waiting = list(row["expected"])
+    for way in answer:
+        matching = [expected for expected in waiting if is_as_good(way.map, expected)]
+        assert matching, f"{way} is none of {waiting}"
+        waiting.remove(matching[0])
+    assert not waiting
+    longer = [str(way) for way in answer if str(way) not in row["expected"]]
+    assert (row["id"] in CHEAPER) == bool(longer and "KNOWN EMPTY" not in row["expected"])
+
+
+# What was seen.
+
+SEEN = [*cases("oracle"), *cases("oracle_chains")]
+
+
+@pytest.mark.parametrize("row", SEEN)
+def test_maps_hold_what_was_seen(row: Row) -> None:
+    entry = module_of(row).entry
+    answer = fusion_indexing(entry.root).get(entry.parameters[row["operand"]], ())
+    assert not isinstance(answer, Unknown)
+    found = set[tuple[tuple[int, ...], tuple[int, ...]]]().union(
+        *(related(way.map) for way in answer)
+    )
+    seen = {(tuple(result), tuple(operand)) for result, operand in row["pairs"]}
+    assert found == seen or (row["relation"] == "subset" and found > seen)
+
+
+def test_the_seen_pairs_of_every_supported_row_are_checked() -> None:
+    assert sum(row["op"] in SUPPORTED for row in rows("oracle")) > len(rows("oracle")) // 2

@@ -1,0 +1,109 @@
+"""Every opcode: which have maps, and that each row of the tables answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexing.layout import Shape
+from ops import Unknown, hlo, input_to_output, output_to_input
+from ops.hlo.opcodes import OPCODES
+from ops.pointwise import ELEMENTWISE
+from ops.registry import BUILDERS, CALLS, ROUTES, SUPPORTED, arrays_of
+
+WITHOUT_MAP = frozenset(
+    """
+    all-gather all-gather-done all-gather-start all-reduce all-reduce-done all-reduce-start
+    all-to-all async-done async-start async-update batch-norm-grad batch-norm-inference
+    batch-norm-training cholesky collective-broadcast collective-permute collective-permute-done
+    collective-permute-start conditional convolution custom-call dynamic-reshape dynamic-slice
+    dynamic-update-slice fft gather get-dimension-size infeed outfeed ragged-all-to-all
+    ragged-dot recv recv-done reduce-scatter reduce-window rng rng-bit-generator
+    rng-get-and-update-state scaled-dot scan scatter select-and-scatter send send-done
+    set-dimension-size sort topk triangular-solve while
+    """.split()  # noqa: SIM905 - a table reads best without quotes
+)
+"""The opcodes that answer ``Unknown``; this table shrinks."""
+
+
+def test_every_opcode_is_known_to_have_a_map_or_none() -> None:
+    assert set(OPCODES) - SUPPORTED == WITHOUT_MAP
+    assert SUPPORTED - set(OPCODES) == set()
+
+
+def test_every_opcode_has_one_row() -> None:
+    assert len(BUILDERS) + len(ROUTES) + len(CALLS) == len(SUPPORTED)
+
+
+@pytest.mark.parametrize("opcode", sorted(ELEMENTWISE))
+def test_elementwise_operations_keep_the_index(opcode: str) -> None:
+    arity = OPCODES[opcode].arity.least or 1
+    operands = ", ".join(["p"] * arity)
+    attributes = "".join(f", {name}={_ATTRIBUTES[name]}" for name in OPCODES[opcode].required)
+    module = hlo.parse(
+        "HloModule m f { a = f32[] parameter(0) ROOT b = f32[] negate(a) } ENTRY e { "
+        f"p = f32[4,5] parameter(0) ROOT r = f32[4,5] {opcode}({operands}){attributes} }}"
+    )
+    root = module.entry.root
+    expected = "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 4]"
+    for ask in (output_to_input(root), *(input_to_output(root, number) for number in range(arity))):
+        for answer in ask.indexing:
+            assert [str(way) for way in _known(answer)] == [expected]
+
+
+_ATTRIBUTES = {"direction": "LT", "exponent_bits": "5", "mantissa_bits": "10", "to_apply": "f"}
+
+
+def _known(answer: object) -> tuple[object, ...]:
+    assert isinstance(answer, tuple)
+    return answer
+
+
+def test_an_operation_without_map_says_so_for_each_operand_and_result() -> None:
+    root = hlo.parse(
+        """HloModule m
+        less { a = f32[] parameter(0) b = f32[] parameter(1)
+               c = s32[] parameter(2) d = s32[] parameter(3)
+               ROOT r = pred[] compare(a, b), direction=LT }
+        ENTRY e { k = f32[8] parameter(0) v = s32[8] parameter(1)
+                  ROOT r = (f32[8], s32[8]) sort(k, v), dimensions={0}, to_apply=less }"""
+    ).entry.root
+    unknown = Unknown("sort: no indexing map")
+    assert output_to_input(root, 1).indexing == (unknown, unknown)
+    assert input_to_output(root, 1).indexing == (unknown, unknown)
+
+
+@pytest.mark.parametrize(
+    ("text", "arrays"),
+    [("f32[2]", 1), ("()", 0), ("((f32[2], s32[]), ((), (token[])))", 3)],
+)
+def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> None:
+    assert len(arrays_of(Shape.parse(text))) == arrays
+
+
+BAD = [
+    ("transpose", "ROOT r = f32[2,3] transpose(p), dimensions={1,0}", "result has sizes (2, 3)"),
+    ("slice", "ROOT r = f32[2,9] slice(p), slice={[0:2], [0:9]}", "of size 3 is cut from 0 to 9"),
+    (
+        "reverse",
+        "ROOT r = f32[2,3] reverse(p), dimensions={2}",
+        "dimension 2 of a tensor of rank 2",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD]
+)
+def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
+    text = f"HloModule m ENTRY e {{ p = f32[2,3] parameter(0)\n{instruction}\n}}"
+    with pytest.raises(hlo.HloTextError) as caught:
+        output_to_input(hlo.parse(text, "bad.hlo").entry.root)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("bad.hlo:2:")
+    assert "%r" in str(caught.value)
+
+
+def test_dimensions_without_bound_have_no_map() -> None:
+    text = "HloModule m ENTRY e { p = f32[?,3] parameter(0) ROOT r = f32[?,3] negate(p) }"
+    (answer,) = output_to_input(hlo.parse(text).entry.root).indexing
+    assert answer == Unknown("negate: no indexing map of dimensions without bound")
