@@ -50,7 +50,7 @@ _COMMANDS: Final = {
         "print the indexing maps of every instruction of a module, or of one",
         (
             "maps examples/softmax.hlo",
-            "maps examples/softmax.hlo --instruction reduce.1 --json",
+            "maps examples/softmax.hlo --instruction ynn_fusion --json",
             "maps examples/softmax.hlo --direction input-to-output",
         ),
         _MODULE
@@ -70,7 +70,7 @@ _COMMANDS: Final = {
     "fusions": _Command(
         fusions,
         "print the maps from root to parameters: of the entry, and of each fusion of a module",
-        ("fusions examples/softmax.hlo", "fusions examples/softmax.hlo --json | jq .computations"),
+        ("fusions examples/softmax.hlo", "fusions examples/softmax.hlo --json"),
         _MODULE,
     ),
     "simplify": _Command(

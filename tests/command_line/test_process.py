@@ -36,6 +36,16 @@ def test_answers_go_to_standard_output(file: Path) -> None:
     assert ran.stderr == b""
 
 
+def test_examples_of_the_help_run() -> None:
+    text = subprocess.run([*COMMAND, "maps", "--help"], cwd=ROOT, check=True, capture_output=True)
+    examples = [line.split()[3:] for line in text.stdout.decode().splitlines() if " -m " in line]
+    calls = [arguments for arguments in examples if "examples/softmax.hlo" in arguments]
+    assert len(calls) == 3
+    for arguments in calls:
+        ran = subprocess.run([*COMMAND, *arguments], cwd=ROOT, check=True, capture_output=True)
+        assert ran.stdout
+
+
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
 def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
     maps = tmp_path / "maps.txt"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,9 +36,8 @@ def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
 @pytest.mark.filterwarnings("default")  # those of Jupyter's own machinery are not ours
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
 def test_every_cell_runs(notebook: Path) -> None:
-    import nbformat
-    from nbclient import NotebookClient
-
+    nbformat = import_module("nbformat")
     content = nbformat.read(notebook, as_version=4)
-    client = NotebookClient(content, timeout=300, resources={"metadata": {"path": str(ROOT)}})
-    asyncio.run(client.async_execute())
+    folder = {"metadata": {"path": str(notebook.parent)}}
+    client = import_module("nbclient").NotebookClient(content, timeout=300, resources=folder)
+    asyncio.run(client.async_execute(env={**os.environ, "PYTHONPATH": str(ROOT)}))
