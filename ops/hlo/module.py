@@ -124,7 +124,9 @@ class HloModule:
     attributes: Mapping[str, Any]
     source: str
     file: str = ""
-    tables: Mapping[str, Mapping[int, Any]] = field(default_factory=lambda: NO_ATTRIBUTES)
+    tables: Mapping[str, Mapping[int, str | Mapping[str, int]]] = field(
+        default_factory=lambda: NO_ATTRIBUTES
+    )
 
     def __post_init__(self) -> None:
         for computation in self.computations:

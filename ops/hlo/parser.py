@@ -19,6 +19,7 @@ from ops.hlo.instructions import InstructionReader
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
 from ops.hlo.scopes import Registry, Scope
 from ops.hlo.tokens import Tokens
+from ops.hlo.values import ProgramShape
 from simplifier.errors import TextError
 
 if TYPE_CHECKING:
@@ -94,8 +95,16 @@ class _ModuleReader:
         while tokens.kind != "end":
             last = self._top_computation()
         entry = registry.entry or last
+        self._check_entry(entry, attributes.get("entry_computation_layout"))
         name, computations = name or f"module_{entry.name}", tuple(registry.computations)
         return HloModule(name, computations, entry, attributes, tokens.source, tokens.file, tables)
+
+    def _check_entry(self, entry: Computation, declared: ProgramShape | None) -> None:
+        """The entry is the program that the header declares; in a cut-off text it is another."""
+        found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
+        if declared is not None and not declared.is_compatible_with(found):
+            message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
+            self._tokens.fail(message, "the text may be cut off" * (self._registry.entry is None))
 
     def _attributes(self) -> Mapping[str, Any]:
         def read(form: Format) -> Any:  # noqa: ANN401  (one type for each format)
@@ -105,11 +114,11 @@ class _ModuleReader:
             read_attributes(self._tokens, "the module", MODULE_ATTRIBUTES, read)
         )
 
-    def _tables(self) -> Iterator[tuple[str, Mapping[int, Any]]]:
+    def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
         while self._tokens.text in _TABLES:
             yield self._tokens.advance(), MappingProxyType(dict(self._rows()))
 
-    def _rows(self) -> Iterator[tuple[int, Any]]:
+    def _rows(self) -> Iterator[tuple[int, str | Mapping[str, int]]]:
         tokens = self._tokens
         while tokens.kind == "number":
             yield tokens.integer(), self._row()

@@ -9,6 +9,8 @@ from ops.hlo.formats import Format
 from ops.hlo.tokens import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ops.hlo.module import Computation, HloModule, Instruction
 
 
@@ -39,13 +41,24 @@ def computation_text(computation: Computation) -> str:
 
 
 def module_text(module: HloModule) -> str:
-    """A text that reads back as the same module, up to the tables of source places."""
+    """A text that reads back as the same module."""
     attributes = [
         f"{name}={MODULE_ATTRIBUTES[name].write(value)}"
         for name, value in module.attributes.items()
     ]
     head = ", ".join([f"HloModule {module.name}", *attributes])
-    return "\n\n".join([head, *map(str, module.computations)]) + "\n"
+    tables = [_table_text(name, rows) for name, rows in module.tables.items()]
+    return "\n\n".join([head, *tables, *map(str, module.computations)]) + "\n"
+
+
+def _table_text(name: str, rows: Mapping[int, str | Mapping[str, int]]) -> str:
+    return "\n".join([name, *(f"{number} {_row_text(row)}" for number, row in rows.items())])
+
+
+def _row_text(row: str | Mapping[str, int]) -> str:
+    if isinstance(row, str):
+        return escape(row)
+    return f"{{{' '.join(f'{name}={value}' for name, value in row.items())}}}"
 
 
 def _arguments(instruction: Instruction) -> str:

@@ -109,7 +109,9 @@ class Tokens:
 
     def name(self, what: str) -> str:
         """Take a name; its percent sign is left out."""
-        if self.kind != "name" or self.text in SHAPE_TYPES:
+        if self.text in SHAPE_TYPES:
+            self.fail_expecting(what, f"{self.text} is the name of a type")
+        if self.kind != "name":
             self.fail_expecting(what)
         return self.advance().removeprefix("%")
 

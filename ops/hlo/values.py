@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from indexing.layout import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +101,11 @@ class ProgramShape:
 
     parameters: tuple[Shape, ...]
     result: Shape
+
+    def is_compatible_with(self, other: ProgramShape) -> bool:
+        """Whether all shapes are the same up to layouts and to what is dynamic."""
+        mine, theirs = (Shape.of_tuple([*p.parameters, p.result]) for p in (self, other))
+        return mine.is_compatible_with(theirs)
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.parameters))})->{self.result}"

@@ -201,6 +201,9 @@ e { a = f32[2] parameter(0) } e { a = f32[2] parameter(0) }
 ENTRY e { a = f32[2] parameter(0) } ENTRY f { a = f32[2] parameter(0) }
                                           ^ %e is the entry already
 
+HloModule m, entry_computation_layout={(f32[])->f32[]} e { a = f32[2] parameter(0) }
+                                                                                    ^ %e is (f32[2]{0})->f32[2]{0}, but the module declares (f32[])->f32[] as its entry
+
 ENTRY e { a = f32[2] parameter(0) } }
                                     ^ expected a computation, but there is '}'
 """

@@ -1,0 +1,212 @@
+"""The values of attributes: each text, what it means, and how it is written back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from indexing.layout import Shape
+from ops import hlo
+from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, MODULE_ATTRIBUTES
+from ops.hlo.formats import Format, read_value
+from ops.hlo.opcodes import OPCODES
+from ops.hlo.replica_groups import IotaGroups, ListedGroups, MeshAxis, MeshGroups
+from ops.hlo.tokens import Tokens
+from ops.hlo.values import Aliasing, DimensionLabels, Window
+
+VALUES: list[tuple[str, str, Any]] = [
+    ("dimensions", "{}", ()),
+    ("dimensions", "{1,0}", (1, 0)),
+    ("index", "3", 3),
+    ("lower", "true", True),
+    ("epsilon", "0.001", 0.001),
+    ("epsilon", "1e-05", 1e-05),
+    ("direction", "LT", "LT"),
+    ("slice", "{[0:9:3], [1:4]}", ((0, 9, 3), (1, 4, 1))),
+    ("padding", "-1_2x0_3", ((-1, 2, 0), (0, 3, 0))),
+    ("padding", "0_0_0x1_2_3", ((0, 0, 0), (1, 2, 3))),
+    ("window", "{size=3x2 stride=2x1 pad=0_1x-1_2 lhs_dilate=1x2 rhs_dilate=2x1 rhs_reversal=0x1}",
+     Window((3, 2), (2, 1), ((0, 1), (-1, 2)), (1, 2), (2, 1), (0, 1))),
+    ("window", "{}", Window()),
+    ("dim_labels", "b0?f_0io->b0f", DimensionLabels("b0?f", "0io", "b0f")),
+    ("source_target_pairs", "{{0,1},{1,0}}", ((0, 1), (1, 0))),
+    ("slice_sizes", "{1,4}", (1, 4)),
+    ("slice_sizes", "{{1,4},{2,3}}", ((1, 4), (2, 3))),
+    ("operand_precision", "{high,highest}", ("high", "highest")),
+    ("parameter_replication", "{true,false}", (True, False)),
+    ("outfeed_shape", "f32[2]{0}", Shape.parse("f32[2]")),
+    ("operand_layout_constraints", "{f32[2]{0}, token[]}",
+     (Shape.parse("f32[2]"), Shape.parse("token[]"))),
+    ("custom_call_target", r'"a\"b\\{"', 'a"b\\{'),
+    ("sharding", "{devices=[2,1,4]<=[8] last_tile_dim_replicate}",
+     "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"),
+    ("backend_config", '{"a":{"}":[1]}}', '{"a":{"}":[1]}}'),
+    ("backend_config", "{uplo = 76 : ui8}", "{uplo = 76 : ui8}"),
+    ("backend_config", '"x{"', '"x{"'),
+    ("metadata", '{op_name="a b" source_line=3}', {"op_name": "a b", "source_line": 3}),
+    ("metadata", "{profile_type={1,2}}", {"profile_type": "{1,2}"}),
+    ("frontend_attributes", '{a="1",b.c={n = 1 : i32}}', {"a": "1", "b.c": "{n = 1 : i32}"}),
+    ("output_to_operand_aliasing", "{{0}: (1, {}), {1,0}: (0, {2}, may-alias)}",
+     (Aliasing((0,), 1, ()), Aliasing((1, 0), 0, (2,), "may-alias"))),
+    ("replica_groups", "{}", ListedGroups(())),
+    ("replica_groups", "{{0,1},{2,3}}", ListedGroups(((0, 1), (2, 3)))),
+    ("replica_groups", "[2,4]<=[8]", IotaGroups((2, 4), (8,))),
+    ("replica_groups", "[2,4]<=[4,2]T(1,0)", IotaGroups((2, 4), (4, 2), (1, 0))),
+    ("replica_groups", "mesh['a'=2,'b'=4] {'b'}",
+     MeshGroups((("a", 2), ("b", 4)), (MeshAxis("b"),))),
+    ("replica_groups", "mesh['a'=4,'b'=2], device_ids=([2,4]T(1,0)) {'a':(1)2,'b'}",
+     MeshGroups((("a", 4), ("b", 2)), (MeshAxis("a", 1, 2), MeshAxis("b")), (2, 4), (1, 0))),
+    ("replica_groups", "mesh['a'=2], device_ids=(1,0) {'a'}",
+     MeshGroups((("a", 2),), (MeshAxis("a"),), device_ids=(1, 0))),
+]  # fmt: skip
+
+
+def format_of(name: str) -> Format:
+    """How the values of an attribute are read and written."""
+    form = ATTRIBUTES[name]
+    assert isinstance(form, Format)
+    return form
+
+
+@pytest.mark.parametrize(("name", "text", "value"), VALUES)
+def test_value_is_read_and_written_back(name: str, text: str, value: object) -> None:
+    tokens = Tokens(text)
+    assert read_value(tokens, format_of(name)) == value
+    assert tokens.kind == "end"
+    assert format_of(name).write(value) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "written"),
+    [
+        ("slice", "{ [0 : 9 : 1] }", "{[0:9]}"),
+        ("padding", "1_2_0", "1_2"),
+        ("window", "{stride=2 size=3 pad=0_0}", "{size=3 stride=2}"),
+        ("metadata", "{op_name='x\"y', source_line=1}", '{op_name="x\\"y" source_line=1}'),
+        ("dimensions", "{ 1 , /* two */ 0 }", "{1,0}"),
+        ("lower", "1", "true"),
+        ("replica_groups", "[ 2,4 ] <= [8]", "[2,4]<=[8]"),
+    ],
+)
+def test_value_is_written_in_one_form(name: str, text: str, written: str) -> None:
+    assert format_of(name).write(read_value(Tokens(text), format_of(name))) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("{}", ()),
+        ("{{0,1},{2,3}}", ((0, 1), (2, 3))),
+        ("[2,4]<=[8]", ((0, 1, 2, 3), (4, 5, 6, 7))),
+        ("[2,4]<=[4,2]T(1,0)", ((0, 2, 4, 6), (1, 3, 5, 7))),
+        ("mesh['a'=2,'b'=4] {'b'}", ((0, 1, 2, 3), (4, 5, 6, 7))),
+        ("mesh['a'=2,'b'=4] {'a'}", ((0, 4), (1, 5), (2, 6), (3, 7))),
+        ("mesh['a'=2,'b'=2] {'b','a'}", ((0, 2, 1, 3),)),
+        ("mesh['a'=2,'b'=4] {'b':(1)2}", ((0, 2), (1, 3), (4, 6), (5, 7))),
+        ("mesh['a'=2,'b'=4] {'b':(2)2}", ((0, 1), (2, 3), (4, 5), (6, 7))),
+        ("mesh['a'=4,'b'=2], device_ids=([2,4]T(1,0)) {'b'}", ((0, 4), (1, 5), (2, 6), (3, 7))),
+        ("mesh['a'=2,'b'=2], device_ids=(3,1,2,0) {'a'}", ((3, 2), (1, 0))),
+        ("mesh['a'=2] {}", ((0,), (1,))),
+    ],
+)
+def test_groups_are_listed(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
+    assert read_value(Tokens(text), format_of("replica_groups")).groups == groups
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("slice", "{[0:9:3:1]}", "expected ']' after a slice"),
+        ("padding", "1x2", "expected a padding such as"),
+        ("dim_labels", "b01f", "expected dimension labels such as"),
+        ("lower", "yes", "expected true or false"),
+        ("replica_groups", "[2,4]<=[2,4]T(0,0)", "no permutation"),
+        ("replica_groups", "[2,0]<=[0]", "has a size below 1"),
+        ("replica_groups", "mesh['a'=2], device_ids=(0,1,2) {'a'}", "2 devices, but 3 are listed"),
+        ("replica_groups", "mesh['a'=4] {'a':(2)4}", "'a':(2)4 is no part of an axis of size 4"),
+        ("replica_groups", "all", "expected replica groups such as"),
+        ("sharding", "replicated", "expected a text in braces or quotes"),
+    ],
+)
+def test_a_wrong_value_is_refused(name: str, text: str, message: str) -> None:
+    with pytest.raises(hlo.HloTextError, match=re.escape(message)):
+        read_value(Tokens(text), format_of(name))
+
+
+def test_every_attribute_belongs_to_an_opcode() -> None:
+    used = {name for opcode in OPCODES.values() for name in (*opcode.required, *opcode.optional)}
+    assert used | COMMON_ATTRIBUTES.keys() == ATTRIBUTES.keys()
+
+
+def test_every_module_attribute_is_kept() -> None:
+    text = (
+        "HloModule m, is_scheduled=true, replica_count=2, num_partitions=4, "
+        "input_output_alias={{0}: (0, {}, may-alias)}, buffer_donor={(2, {})}, "
+        "alias_passthrough_params=true, entry_computation_layout={(f32[2]{0})->f32[2]{0}}, "
+        "allow_spmd_sharding_propagation_to_parameters={true}, "
+        "allow_spmd_sharding_propagation_to_output={false}, origin_recovery_table={a{b}}, "
+        'frontend_attributes={meshes={mesh = #sdy.mesh<["x"=8], ids=[0]>}}'
+    )
+    module = hlo.parse(f"{text}\nENTRY e {{ a = f32[2] parameter(0) }}")
+    assert str(module).splitlines()[0] == text
+    assert module.attributes.keys() == MODULE_ATTRIBUTES.keys()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "names"),
+    [
+        ("calls=f", ["f"]),
+        ("calls=%f", ["f"]),
+        ("calls={ x = f32[] parameter(0) }", ["_"]),
+    ],
+)
+def test_a_called_computation_is_a_value(attribute: str, names: list[str]) -> None:
+    module = hlo.parse(
+        "f { a = f32[] parameter(0) }"
+        f"ENTRY e {{ a = f32[] parameter(0) b = f32[] fusion(a), kind=kLoop, {attribute} }}"
+    )
+    assert [module.entry.root.attributes["calls"].name] == names
+    assert module.entry.root.attributes["calls"] in module.computations
+
+
+def test_branches_and_control_predecessors_are_values() -> None:
+    module = hlo.parse(
+        "f { a = f32[] parameter(0) } ENTRY e { i = s32[] parameter(0) x = f32[] parameter(1) "
+        "y = f32[] abs(x), control-predecessors={i, %x} "
+        "c = f32[] conditional(i, x, y), branch_computations={f, %f} }"
+    )
+    first, _, last = module.entry.instructions[1:]
+    assert first.name == "x"
+    assert last.attributes["branch_computations"] == (module.computations[0],) * 2
+    predecessors = module.entry.instructions[2].attributes["control-predecessors"]
+    assert predecessors == module.entry.parameters
+
+
+def test_async_sugar_becomes_a_call_of_the_operation() -> None:
+    module = hlo.parse(
+        "ENTRY e { a = f32[4] parameter(0) "
+        "s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[1:3]}, metadata={op_name='x'} "
+        "u = ((f32[4]), f32[2], u32[]) slice-update(s) ROOT d = f32[2] slice-done(u) }"
+    )
+    _, start, update, done = module.entry.instructions
+    assert [i.opcode for i in (start, update, done)] == [
+        "async-start",
+        "async-update",
+        "async-done",
+    ]
+    wrapped = start.attributes["calls"]
+    assert str(wrapped.root) == "%slice = f32[2]{0} slice(%param_0), slice={[1:3]}"
+    assert wrapped.parameters[0].shape == Shape.parse("f32[4]")
+    assert start.attributes["metadata"] == {"op_name": "x"}
+    assert module.computations == (wrapped, module.entry)
+
+
+def test_sugar_must_continue_the_operation_that_it_names() -> None:
+    text = (
+        "ENTRY e { a = f32[4] parameter(0) s = ((f32[4]), f32[4], u32[]) abs-start(a) "
+        "ROOT d = f32[4] negate-done(s) }"
+    )
+    with pytest.raises(hlo.HloTextError, match="the operand starts abs, not negate"):
+        hlo.parse(text)
