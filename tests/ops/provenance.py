@@ -49,6 +49,13 @@ class Case:
         return array_of(self.run(*operands))
 
 
+def unary(
+    name: str, indexing: OpIndexing, operand_sizes: Sizes, run: Callable[[Array], Array]
+) -> Case:
+    """An operation with one operand."""
+    return Case(name, indexing, [operand_sizes], run)
+
+
 def labelled(operand: int, sizes: Sizes) -> Array:
     """An array whose elements are the sets of their own place."""
     array = np.empty(sizes, dtype=object)
@@ -138,10 +145,10 @@ def broadcasts(draw: st.DrawFn) -> Case:
         ]
         return np.broadcast_to(array.transpose(order).reshape(padded), output)
 
-    return Case(
+    return unary(
         f"broadcast to {output} by {targets}",
         ops.broadcast(operand, output, targets),
-        [operand],
+        operand,
         run,
     )
 
@@ -150,10 +157,10 @@ def broadcasts(draw: st.DrawFn) -> Case:
 def transposes(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     order = draw(st.permutations(range(len(sizes))))
-    return Case(
+    return unary(
         f"transpose by {order}",
         ops.transpose(sizes, order),
-        [sizes],
+        sizes,
         lambda array: array.transpose(order),
     )
 
@@ -162,10 +169,10 @@ def transposes(draw: st.DrawFn) -> Case:
 def reshapes(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     target = draw(factorizations(prod(sizes)))
-    return Case(
+    return unary(
         f"reshape to {target}",
         ops.reshape(sizes, target),
-        [sizes],
+        sizes,
         lambda array: array.reshape(target),
     )
 
@@ -182,7 +189,7 @@ def bitcasts(draw: st.DrawFn) -> Case:
         return physical.transpose(np.argsort(target_order[::-1]).astype(int))
 
     name = f"bitcast from {order} to {target} {target_order}"
-    return Case(name, ops.bitcast(sizes, target, order, target_order), [sizes], run)
+    return unary(name, ops.bitcast(sizes, target, order, target_order), sizes, run)
 
 
 @st.composite
@@ -190,17 +197,17 @@ def bitcast_converts(draw: st.DrawFn) -> Case:
     sizes, parts = draw(shapes(most_dimensions=4)), draw(st.sampled_from((1, 2, 4)))
     wide = (*sizes, parts)
     rows = (
-        Case("bitcast-convert", ops.bitcast_convert(sizes, sizes), [sizes], lambda array: array),
-        Case(
+        unary("bitcast-convert", ops.bitcast_convert(sizes, sizes), sizes, lambda array: array),
+        unary(
             "bitcast-convert to narrow",
             ops.bitcast_convert(sizes, wide),
-            [sizes],
+            sizes,
             lambda array: np.broadcast_to(array[..., None], wide),
         ),
-        Case(
+        unary(
             "bitcast-convert to wide",
             ops.bitcast_convert(wide, sizes),
-            [wide],
+            wide,
             lambda array: folded(array, [len(sizes)]),
         ),
     )
@@ -211,8 +218,11 @@ def bitcast_converts(draw: st.DrawFn) -> Case:
 def reverses(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     axes = draw(dimensions(len(sizes)))
-    return Case(
-        f"reverse {axes}", ops.reverse(sizes, axes), [sizes], lambda array: np.flip(array, axes)
+    return unary(
+        f"reverse {axes}",
+        ops.reverse(sizes, axes),
+        sizes,
+        lambda array: np.flip(array, tuple(axes)),
     )
 
 
@@ -223,8 +233,8 @@ def slices(draw: st.DrawFn) -> Case:
     limits = [draw(st.integers(start, size)) for start, size in zip(starts, sizes, strict=True)]
     steps = [draw(st.integers(1, 4)) for _ in sizes]
     cuts = tuple(map(slice, starts, limits, steps))
-    return Case(
-        f"slice {cuts}", ops.slice(sizes, starts, limits, steps), [sizes], lambda array: array[cuts]
+    return unary(
+        f"slice {cuts}", ops.slice(sizes, starts, limits, steps), sizes, lambda array: array[cuts]
     )
 
 
@@ -234,11 +244,15 @@ def concatenates(draw: st.DrawFn) -> Case:
     axis = draw(st.integers(0, len(sizes) - 1))
     lengths = draw(st.lists(st.integers(0, 3), min_size=1, max_size=4))
     operands = [(*sizes[:axis], length, *sizes[axis + 1 :]) for length in lengths]
+
+    def run(*arrays: Array) -> Array:
+        return np.concatenate(arrays, axis)
+
     return Case(
         f"concatenate {axis}",
         ops.concatenate(operands, axis),
         operands,
-        lambda *arrays: np.concatenate(arrays, axis),
+        run,
     )
 
 

@@ -28,7 +28,7 @@ def way(text: str, *origins: tuple[hlo.Instruction, str], replica: str = "") -> 
 
 
 def test_origins_of_the_producer_come_first() -> None:
-    """A slice of a slice: the inner offset is the producer's (openxla/xla#49119 has them swapped)."""
+    """A slice of a slice: the inner offset is the producer's; openxla/xla#49119 swaps them."""
     outer = way(
         "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 24], rt0 in [0, 25]",
         (B, "(d0) -> (), domain: d0 in [0, 24]"),

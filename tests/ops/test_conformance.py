@@ -65,10 +65,11 @@ def test_only_rows_without_map_are_skipped() -> None:
 def answer_to(row: Row) -> Answer:
     """What the library says to the question of a row; the answers for several results in one."""
     root = module_of(row).entry.root
-    physical, operand = row["physical_layout"], row["operand"]
+    physical: bool = row["physical_layout"]
+    operand: int = row["operand"] or 0
     if row["direction"] == "output_to_input":
         answers = output_to_input(root, row.get("output", 0), physical_layout=physical).indexing
-        return () if operand is None else answers[operand]
+        return answers[operand] if answers else ()
     answers = input_to_output(root, operand, physical_layout=physical).indexing
     unknown = [answer for answer in answers if isinstance(answer, Unknown)]
     known = [answer for answer in answers if not isinstance(answer, Unknown)]
@@ -116,7 +117,8 @@ SEEN = [*cases("oracle"), *cases("oracle_chains")]
 @pytest.mark.parametrize("row", SEEN)
 def test_maps_hold_what_was_seen(row: Row) -> None:
     entry = module_of(row).entry
-    answer = fusion_indexing(entry.root).get(entry.parameters[row["operand"]], ())
+    operand: int = row["operand"]
+    answer = fusion_indexing(entry.root).get(entry.parameters[operand], ())
     assert not isinstance(answer, Unknown)
     found = set[tuple[tuple[int, ...], tuple[int, ...]]]().union(
         *(related(way.map) for way in answer)

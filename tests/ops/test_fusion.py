@@ -179,9 +179,9 @@ def test_both_directions_of_a_fusion_are_one_relation(body: str) -> None:
     (back,) = input_to_output(module.entry.root).indexing
     assert isinstance(there, tuple)
     assert isinstance(back, tuple)
-    forward = set().union(*(related(way.map) for way in there))
-    backward = set().union(*(related(way.map) for way in back))
-    assert forward == {(result, operand) for operand, result in backward}
+    forward = [pair for way in there for pair in related(way.map)]
+    backward = [pair for way in back for pair in related(way.map)]
+    assert set(forward) == {(result, operand) for operand, result in backward}
 
 
 # Work.
