@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from indexing.layout import ShapeError
 from ops.answers import Answer, Unknown
 from ops.chaining import followed, joined
+from ops.hlo.errors import HloTextError
 from ops.registry import CALLS, arrays_of, dependencies, identity_of
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class Paths:
         """The links that begin at one array of the result, or at all arrays of one operand."""
         callee = called(instruction)
         if callee:
+            _check_call(instruction, callee)
             return self._summary(callee, start)
         side = "output" if self._is_backward else "operand"
         return [link for link in self._links(instruction) if getattr(link, side) == start]
@@ -146,6 +148,7 @@ class Paths:
     def _links(self, instruction: Instruction) -> list[Link]:
         callee = called(instruction)
         if callee:
+            _check_call(instruction, callee)
             if callee not in self._summaries:
                 self._summaries[callee] = self._summary(callee)
             return self._summaries[callee]
@@ -181,6 +184,15 @@ def called(instruction: Instruction) -> Computation | None:
     """The computation that runs with the operands of the instruction as its arguments."""
     attribute = CALLS.get(instruction.opcode)
     return instruction.attributes[attribute] if attribute else None
+
+
+def _check_call(instruction: Instruction, callee: Computation) -> None:
+    """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
+    pairs = [(instruction, callee.root), *zip(instruction.operands, callee.parameters, strict=True)]
+    for outside, inside in pairs:
+        if not outside.shape.is_compatible_with(inside.shape):
+            message = f"%{outside.name} is {outside.shape}, but %{inside.name} {inside.shape}"
+            raise HloTextError(message, instruction.span, instruction=instruction.name)
 
 
 def _callees(computation: Computation) -> list[Computation]:

@@ -168,14 +168,24 @@ def _slice(instruction: Instruction) -> OpIndexing:
 
 
 def _concatenate(instruction: Instruction) -> OpIndexing:
-    (dimension,) = instruction.attributes["dimensions"]
-    return concatenate([_sizes(operand) for operand in instruction.operands], dimension)
+    dimensions = instruction.attributes["dimensions"]
+    if len(dimensions) != 1:
+        raise ShapeError(f"concatenate: there are {len(dimensions)} dimensions; expected 1")
+    return concatenate([_sizes(operand) for operand in instruction.operands], dimensions[0])
 
 
 def _reduce(instruction: Instruction) -> OpIndexing:
-    inputs = instruction.operands[: len(instruction.operands) // 2]
+    count = len(instruction.operands) // 2
+    inputs = instruction.operands[:count]
     elementwise([_sizes(operand) for operand in inputs])
+    _check_scalars("reduce", instruction.operands[count:])
     return reduce(_sizes(inputs[0]), instruction.attributes["dimensions"], len(inputs))
+
+
+def _check_scalars(op: str, operands: Iterable[Instruction]) -> None:
+    for operand in operands:
+        if operand.shape.rank:
+            raise ShapeError(f"{op}: %{operand.name} is {operand.shape}; expected a scalar")
 
 
 _PAIRED: Final = (
@@ -193,7 +203,9 @@ def _dot(instruction: Instruction) -> OpIndexing:
 
 
 def _pad(instruction: Instruction) -> OpIndexing:
-    return pad(_sizes(instruction.operands[0]), instruction.attributes["padding"])
+    operand, value = instruction.operands
+    _check_scalars("pad", [value])
+    return pad(_sizes(operand), instruction.attributes["padding"])
 
 
 def _generated(instruction: Instruction) -> OpIndexing:
@@ -227,9 +239,15 @@ Route: TypeAlias = "tuple[int, int, int]"
 
 
 def _routed(instruction: Instruction, routes: Iterable[Route]) -> Iterator[Dependency]:
-    arrays = arrays_of(instruction.shape)
+    outputs = arrays_of(instruction.shape)
+    inputs = [arrays_of(operand.shape) for operand in instruction.operands]
     for output, operand, element in routes:
-        identity = identity_of(arrays[output])
+        is_there = output < len(outputs) and element < len(inputs[operand])
+        if not (is_there and outputs[output].is_compatible_with(inputs[operand][element])):
+            given = ", ".join(str(each.shape) for each in instruction.operands)
+            message = f"{instruction.opcode}: {instruction.shape} is not made of {given}"
+            raise ShapeError(message)
+        identity = identity_of(outputs[output])
         yield Dependency(output, operand, element, identity, identity)
 
 

@@ -77,6 +77,20 @@ def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> Non
 
 
 BAD = [
+    (
+        "concatenate",
+        "ROOT r = f32[2,6] concatenate(p, p), dimensions={0,1}",
+        "2 dimensions; expected 1",
+    ),
+    ("copy-start", "ROOT r = f32[2,3] copy-start(p)", "f32[2,3]{1,0} is not made of f32[2,3]{1,0}"),
+    ("copy-done", "ROOT r = f32[3,3] copy-done(p)", "f32[3,3]{1,0} is not made of f32[2,3]{1,0}"),
+    (
+        "pad",
+        "ROOT r = f32[2,3] pad(p, p), padding=0_0x0_0",
+        "%p is f32[2,3]{1,0}; expected a scalar",
+    ),
+    ("call", "ROOT r = f32[3,3] call(p), to_apply=one", "f32[3,3]{1,0}, but %b f32[2,3]{1,0}"),
+    ("add", "ROOT r = f32[2,4] add(p, p)", "the result has sizes (2, 4); expected (2, 3)"),
     ("transpose", "ROOT r = f32[2,3] transpose(p), dimensions={1,0}", "result has sizes (2, 3)"),
     ("slice", "ROOT r = f32[2,9] slice(p), slice={[0:2], [0:9]}", "of size 3 is cut from 0 to 9"),
     (
@@ -91,7 +105,8 @@ BAD = [
     ("instruction", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD]
 )
 def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
-    text = f"HloModule m ENTRY e {{ p = f32[2,3] parameter(0)\n{instruction}\n}}"
+    one = "one { a = f32[2,3] parameter(0) ROOT b = f32[2,3] copy(a) }"
+    text = f"HloModule m {one} ENTRY e {{ p = f32[2,3] parameter(0)\n{instruction}\n}}"
     with pytest.raises(hlo.HloTextError) as caught:
         output_to_input(hlo.parse(text, "bad.hlo").entry.root)
     assert message in str(caught.value)
