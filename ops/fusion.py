@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""
 
-Step: TypeAlias = "tuple[Array, Answer]"
-"""A neighbour, and the maps that lead there."""
+Step: TypeAlias = "tuple[Array, Answer | None]"
+"""A neighbour, and the maps that lead there; ``None`` where every element leads to its like."""
 
 Node = TypeVar("Node")
 
@@ -54,7 +54,7 @@ def fusion_indexing(root: Instruction, output: int = 0) -> dict[Instruction, Ans
     check_output(root, output)
     paths = Paths(Direction.OUTPUT_TO_INPUT)
     starts: dict[Computation, dict[Array, Answer]] = defaultdict(dict)
-    starts[root.computation][root, output] = identity_of(arrays_of(root.shape)[output])
+    starts[root.computation][root, output] = _itself((root, output))
     found: dict[Instruction, Answer] = {}
     for computation in reversed(postorder([root.computation], _callees)):
         for (instruction, number), answer in paths.follow(starts[computation]).items():
@@ -123,7 +123,8 @@ class Paths:
         found = dict(starts)
         for array in reversed(postorder(starts, self._neighbours)):
             for target, step in self._steps_from(array):
-                found[target] = joined(found.get(target, ()), followed(found[array], step))
+                answer = found[array] if step is None else followed(found[array], step)
+                found[target] = joined(found.get(target, ()), answer)
         return found
 
     def _neighbours(self, array: Array) -> list[Array]:
@@ -138,11 +139,13 @@ class Paths:
     def _steps_in(self, computation: Computation) -> Mapping[Array, list[Step]]:
         steps: dict[Array, list[Step]] = defaultdict(list)
         for instruction in computation.instructions:
+            results = arrays_of(instruction.shape)
             for link in self._links(instruction):
+                is_plain = link.answer == identity_of(results[link.output])
                 result = instruction, link.output
                 operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
-                steps[begin].append((end, link.answer))
+                steps[begin].append((end, None if is_plain else link.answer))
         return steps
 
     def _links(self, instruction: Instruction) -> list[Link]:
@@ -167,7 +170,7 @@ class Paths:
         for begin in results if self._is_backward else parameters:
             number = begin[1] if self._is_backward else begin[0].parameter_number
             if start in (None, number):
-                found = self.follow({begin: identity_of(arrays_of(begin[0].shape)[begin[1]])})
+                found = self.follow({begin: _itself(begin)})
                 ends = parameters if self._is_backward else results
                 links += [self._link(begin, end, found[end]) for end in ends if end in found]
         return links
@@ -178,6 +181,13 @@ class Paths:
     def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
         (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
         return Link(output, parameter.parameter_number or 0, element, answer)
+
+
+def _itself(array: Array) -> Answer:
+    """How an array depends on itself, simplified as all that is composed with it."""
+    instruction, number = array
+    answer = identity_of(arrays_of(instruction.shape)[number])
+    return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
 
 
 def called(instruction: Instruction) -> Computation | None:

@@ -12,7 +12,7 @@ from indexing.exact import equals
 from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from ops.registry import SUPPORTED
 from simplifier.cost import cost_of_form
-from tests.conformance import cases, rows
+from tests.conformance import for_each, rows
 from tests.evaluation import related
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def is_as_good(found: IndexingMap, expected: str) -> bool:
     return same and (str(found) == expected or cost(found) < cost(other))
 
 
-@pytest.mark.parametrize("row", cases("op"))
+@for_each(rows("op"))
 def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
     answer = answer_to(row)
     if row["expected"] == ["UNDEFINED"]:
@@ -111,10 +111,8 @@ def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
 
 # What was seen.
 
-SEEN = [*cases("oracle"), *cases("oracle_chains")]
 
-
-@pytest.mark.parametrize("row", SEEN)
+@for_each([*rows("oracle"), *rows("oracle_chains")])
 def test_maps_hold_what_was_seen(row: Row) -> None:
     entry = module_of(row).entry
     operand: int = row["operand"]
