@@ -154,13 +154,26 @@ class Layout:
 
     def _fields(self) -> list[str]:
         default = _default(len(self.minor_to_major))
-        values = (
-            (letter, getattr(self, name), getattr(default, name), write)
-            for letter, name, write in _WRITTEN
-        )
         return [
-            letter + write(value) for letter, value, standard, write in values if value != standard
+            letter + _WRITERS.get(name, _parenthesised)(getattr(self, name))
+            for letter, name in LETTERS.items()
+            if getattr(self, name) != getattr(default, name)
         ]
+
+
+LETTERS = {
+    "D": "dim_level_types",
+    "T": "tiles",
+    "L": "tail_padding_alignment_in_elements",
+    "#": "index_primitive_type",
+    "*": "pointer_primitive_type",
+    "E": "element_size_in_bits",
+    "S": "memory_space",
+    "SC": "split_configs",
+    "P": "physical_shape",
+    "M": "dynamic_shape_metadata_prefix_bytes",
+}
+"""What may follow the colon in a layout, in the order of the text: its letter, and the field."""
 
 
 @cache
@@ -205,16 +218,9 @@ _SMALLEST = {
     "dynamic_shape_metadata_prefix_bytes": 0,
 }
 
-_WRITTEN: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("D", "dim_level_types", _write_levels),
-    ("T", "tiles", _write_tiles),
-    ("L", "tail_padding_alignment_in_elements", _parenthesised),
-    ("#", "index_primitive_type", _parenthesised),
-    ("*", "pointer_primitive_type", _parenthesised),
-    ("E", "element_size_in_bits", _parenthesised),
-    ("S", "memory_space", _parenthesised),
-    ("SC", "split_configs", _write_splits),
-    ("P", "physical_shape", _parenthesised),
-    ("M", "dynamic_shape_metadata_prefix_bytes", _parenthesised),
-)
-"""Letter, field and writer of what follows the colon, in the order of the text."""
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "dim_level_types": _write_levels,
+    "tiles": _write_tiles,
+    "split_configs": _write_splits,
+}
+"""How the fields are written that are more than one value in parentheses."""

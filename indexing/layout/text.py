@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from indexing.layout.element_type import ARRAY_TYPES, ElementType
 from indexing.layout.errors import ShapeError
-from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
+from indexing.layout.layout import (
+    COMBINE_DIMENSION,
+    LETTERS,
+    Layout,
+    LevelKind,
+    LevelType,
+    SplitConfig,
+)
 from indexing.layout.shape import UNBOUNDED_SIZE, Shape
 from simplifier.errors import Span, TextError
 
@@ -24,14 +31,14 @@ _T = TypeVar("_T")
 DEEPEST_NESTING = 100
 """Shapes in shapes are read down to this depth."""
 
-BLANK = r"(?:\s++|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
+BLANK = r"\s*+(?:(?://[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)\s*+)*+"
 """Regular expression of what stands between words: blanks and comments, or nothing."""
 
 SHAPE_TYPES = {str(t): t for t in (*ARRAY_TYPES, ElementType.TOKEN, ElementType.OPAQUE)}
 """The types that are written with brackets."""
 
 _PLAIN = re.compile(
-    BLANK + r"([a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?)(?![\s/]*\{[\s/]*[\d:])"
+    BLANK + r"([a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?)(?!\s*(?:/|\{\s*[/\d:]))"
 )
 """An array without comments and nested braces, its layout included: most shapes are plain."""
 
@@ -202,11 +209,13 @@ class _Reader:
         return tuple(numbers)
 
     def _fields(self) -> dict[str, Any]:
-        fields = {name: read(self) for letter, name, read in _FIELDS if self.accept(letter)}
+        fields = {
+            name: _FIELD_READERS.get(name, _Reader.number_field)(self)
+            for letter, name in LETTERS.items()
+            if self.accept(letter)
+        }
         if self.peek() != "}":
-            raise self.expected(
-                f"'}}' or one of {' '.join(letter for letter, _, _ in _FIELDS)} in this order"
-            )
+            raise self.expected(f"'}}' or one of {' '.join(LETTERS)} in this order")
         return fields
 
     def number_field(self) -> int:
@@ -266,16 +275,12 @@ _LEVELS = {kind.value for kind in LevelKind}
 
 _LAYOUT_STARTS = re.compile(BLANK + r"\{" + BLANK + r"[\d:]")
 
-_FIELDS: tuple[tuple[str, str, Callable[[_Reader], Any]], ...] = (
-    ("D", "dim_level_types", _Reader.levels),
-    ("T", "tiles", _Reader.tiles),
-    ("L", "tail_padding_alignment_in_elements", _Reader.number_field),
-    ("#", "index_primitive_type", _Reader.type_field),
-    ("*", "pointer_primitive_type", _Reader.type_field),
-    ("E", "element_size_in_bits", _Reader.number_field),
-    ("S", "memory_space", _Reader.number_field),
-    ("SC", "split_configs", _Reader.split_configs),
-    ("P", "physical_shape", _Reader.shape_field),
-    ("M", "dynamic_shape_metadata_prefix_bytes", _Reader.number_field),
-)
-"""Letter, field and reader of what may follow the colon, in the order of the text."""
+_FIELD_READERS: dict[str, Callable[[_Reader], Any]] = {
+    "dim_level_types": _Reader.levels,
+    "tiles": _Reader.tiles,
+    "index_primitive_type": _Reader.type_field,
+    "pointer_primitive_type": _Reader.type_field,
+    "split_configs": _Reader.split_configs,
+    "physical_shape": _Reader.shape_field,
+}
+"""How the fields of a layout are read that are no number in parentheses."""

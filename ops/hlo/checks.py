@@ -114,10 +114,11 @@ def _async_start(instruction: Instruction) -> str:
 
 
 def _async_successor(instruction: Instruction) -> str:
-    if instruction.operands[0].opcode in {"async-start", "async-update"}:
-        return ""
-    opcode = instruction.operands[0].opcode
-    return f"{instruction.opcode} continues an asynchronous operation, not {opcode}"
+    operand = instruction.operands[0]
+    if operand.opcode not in {"async-start", "async-update"}:
+        return f"{instruction.opcode} continues an asynchronous operation, not {operand.opcode}"
+    mine, theirs = instruction.attributes["calls"], operand.attributes["calls"]
+    return "" if mine is theirs else f"the operand calls %{theirs.name}, not %{mine.name}"
 
 
 _CHECKS: dict[str, Callable[[Instruction], str]] = {

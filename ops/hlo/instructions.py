@@ -120,6 +120,8 @@ class InstructionReader:
         attributes = self._attributes(draft, opcode)
         if opcode.sugar:
             attributes = self._desugared(draft, *opcode.sugar, attributes)
+        if draft.opcode in _CONTINUING:
+            attributes = self._continued(draft, attributes)
         instruction = self._finish(draft, attributes)
         self._scope.add(instruction)
         tokens.instruction = outer
@@ -272,10 +274,15 @@ class InstructionReader:
             kept = {name: value for name, value in attributes.items() if name in _OUTSIDE}
             inner = {name: value for name, value in attributes.items() if name not in _OUTSIDE}
             return {"calls": self._wrapped(draft, base, inner), **kept}
-        started = async_operation(draft.operands[0])
-        if started not in {"", base}:
-            self._fail(draft, f"the operand starts {started}, not {base}")
+        calls = draft.operands[0].attributes.get("calls")
+        if calls and calls.root.opcode != base:
+            self._fail(draft, f"the operand starts {calls.root.opcode}, not {base}")
         return attributes
+
+    def _continued(self, draft: _Draft, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Each part of an asynchronous operation says what the operation calls."""
+        calls = draft.operands[0].attributes.get("calls")
+        return {"calls": calls, **attributes} if calls else attributes
 
     def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
         """The computation that holds nothing but the operation which starts."""
@@ -302,14 +309,7 @@ class InstructionReader:
         return computation
 
 
-def async_operation(instruction: Instruction) -> str:
-    """The opcode that any part of an asynchronous operation wraps; empty for other instructions."""
-    while instruction.opcode in {"async-update", "async-done"}:
-        instruction = instruction.operands[0]
-    if instruction.opcode != "async-start":
-        return ""
-    return instruction.attributes["calls"].root.opcode
-
+_CONTINUING = {"async-update", "async-done"}
 
 _OUTSIDE = {"async_execution_thread", *COMMON_ATTRIBUTES}
 """Attributes of the asynchronous operation, and not of the one that it wraps."""

@@ -66,27 +66,24 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Computation:
-    """Instructions in their order, each after its operands, and the one that gives the result."""
+    """Instructions in their order, each after its operands, and the one that gives the result.
+
+    ``parameters`` are in the order of their numbers.
+    """
 
     name: str
     instructions: tuple[Instruction, ...]
     root: Instruction
     execution_thread: str = "main"
+    parameters: tuple[Instruction, ...] = field(init=False)
     module: HloModule = field(init=False)
 
     def __post_init__(self) -> None:
         for instruction in self.instructions:
             object.__setattr__(instruction, "computation", self)
-
-    @property
-    def parameters(self) -> tuple[Instruction, ...]:
-        """The parameters, in the order of their numbers."""
-        found = [
-            instruction
-            for instruction in self.instructions
-            if instruction.parameter_number is not None
-        ]
-        return tuple(sorted(found, key=lambda instruction: instruction.parameter_number or 0))
+        numbered = [(i.parameter_number, i) for i in self.instructions]
+        found = {number: i for number, i in numbered if number is not None}
+        object.__setattr__(self, "parameters", tuple(found[number] for number in sorted(found)))
 
     @property
     def is_entry(self) -> bool:

@@ -56,11 +56,15 @@ class Registry:
         return f"{stem}.{count}" if count else stem
 
 
+_MOST_CANDIDATES = 2000
+"""Of so many names, the latest ones, those are found that are near to another."""
+
+
 def nearby(name: str, names: Iterable[str]) -> str:
     """Advice for a name that is not defined: those that look like it.
 
     >>> nearby("constnat.1", ["add.1", "constant.1", "constant.2"])
     'defined are constant.1, constant.2'
     """
-    found = difflib.get_close_matches(name, list(names), n=3)
+    found = difflib.get_close_matches(name, list(names)[-_MOST_CANDIDATES:], n=3)
     return f"defined are {', '.join(found)}" if found else ""

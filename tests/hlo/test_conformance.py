@@ -7,15 +7,14 @@ import re
 import pytest
 
 from ops import hlo
-from tests.conformance import Row, rows
+from tests.conformance import Row, for_each, rows
 from tests.hlo.structure import Structures
 
 TEXTS = rows("hlo_text")
-ACCEPTED = [pytest.param(row, id=row["id"]) for row in TEXTS if row["accepted"]]
-REFUSED = [pytest.param(row, id=row["id"]) for row in TEXTS if not row["accepted"]]
+ACCEPTED = [row for row in TEXTS if row["accepted"]]
+REFUSED = [row for row in TEXTS if not row["accepted"]]
 
 FORGOTTEN: dict[str, frozenset[str]] = {
-    "async_thread": frozenset(["calls"]),  # on the done, where the start says it already
     "custom": frozenset(["called_computations"]),
     "custom2": frozenset(["called_computations", "to_apply", "batch_group_count"]),
     "sharding": frozenset(["sharding"]),  # written in another of its forms
@@ -38,14 +37,14 @@ OTHER_PLACES = {
 """Where a message points to another place than XLA's."""
 
 
-@pytest.mark.parametrize("row", ACCEPTED)
+@for_each(ACCEPTED)
 def test_text_that_xla_accepts_is_read(row: Row) -> None:
     structures = Structures(ignored=FORGOTTEN.get(row["id"], frozenset()))
     read, printed = (structures.of(hlo.parse(row[key])) for key in ("text", "reprinted"))
     assert (read == printed) is (row["id"] not in NOT_PRINTED)
 
 
-@pytest.mark.parametrize("row", ACCEPTED)
+@for_each(ACCEPTED)
 def test_printed_text_says_the_same(row: Row) -> None:
     module, structures = hlo.parse(row["text"]), Structures()
     again = hlo.parse(str(module))
@@ -54,7 +53,7 @@ def test_printed_text_says_the_same(row: Row) -> None:
     assert [c.name for c in again.computations] == [c.name for c in module.computations]
 
 
-@pytest.mark.parametrize("row", REFUSED)
+@for_each(REFUSED)
 def test_text_that_xla_refuses_is_refused_at_the_same_place(row: Row) -> None:
     with pytest.raises(hlo.HloTextError) as caught:
         hlo.parse(row["text"], "file.hlo")

@@ -162,6 +162,9 @@ b = f32[2,3] negate-start(a)
 b = f32[2,3] negate-done(a)
              ^^^^^^^^^^^ %b: async-done continues an asynchronous operation, not parameter
 
+b = f32[2,3] async-done(((f32[2,3]), f32[2,3]) abs-start(a)), calls=g
+             ^^^^^^^^^^ %b: the operand calls %async_wrapped, not %g
+
 b = f32[2,3] negate(a) # and so on
                        ^ expected '}' or an instruction, but there is '#'
 """

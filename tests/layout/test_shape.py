@@ -1,0 +1,220 @@
+"""Shapes and layouts as values: what they say, and what they refuse to be."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from indexing.layout import (
+    COMBINE_DIMENSION,
+    UNBOUNDED_SIZE,
+    ElementType,
+    Kind,
+    Layout,
+    LevelKind,
+    LevelType,
+    Shape,
+    ShapeError,
+    SplitConfig,
+)
+from simplifier.errors import IndexingError
+
+F32 = ElementType.F32
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        (Layout((4, 5, 6)), "{4,5,6}"),
+        (Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5))), "{3,2,1,0:T(42,123)(4,5)}"),
+        (Layout((1, 0), tiles=((2, 55),), element_size_in_bits=42), "{1,0:T(2,55)E(42)}"),
+        (
+            Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5)), memory_space=3),
+            "{3,2,1,0:T(42,123)(4,5)S(3)}",
+        ),
+        (
+            Layout((1, 0), tiles=((-2, 55),), element_size_in_bits=42),
+            "{1,0:T(Invalid value -2,55)E(42)}",
+        ),
+        (Layout(()), "{}"),
+        (Layout((), tiles=((128,),)), "{:T(128)}"),
+        (Layout((0,), tiles=((COMBINE_DIMENSION, 8),)), "{0:T(*,8)}"),
+        (Layout((0,), tail_padding_alignment_in_elements=32), "{0:L(32)}"),
+        (
+            Layout(
+                (0,),
+                index_primitive_type=ElementType.U32,
+                pointer_primitive_type=ElementType.U16,
+            ),
+            "{0:#(u32)*(u16)}",
+        ),
+        (
+            Layout((1, 0), split_configs=(SplitConfig(1, (64, 70)), SplitConfig(0, (3,)))),
+            "{1,0:SC(1:64,70)(0:3)}",
+        ),
+        (
+            Layout((0,), dim_level_types=(LevelType(LevelKind.COMPRESSED, ordered=False),)),
+            "{0:D(C~)}",
+        ),
+        (
+            Layout(
+                (0,),
+                dim_level_types=(LevelType(LevelKind.COMPRESSED),),
+                physical_shape=Shape(F32, (3,)),
+                dynamic_shape_metadata_prefix_bytes=8,
+            ),
+            "{0:D(C)P(f32[3]{0})M(8)}",
+        ),
+    ],
+)
+def test_layout_is_printed(layout: Layout, text: str) -> None:
+    assert str(layout) == text
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"minor_to_major": (0, -1)}, "minor_to_major {0,-1} has a negative dimension"),
+        ({"minor_to_major": (1, 1)}, "minor_to_major {1,1} lists a dimension twice"),
+        ({"memory_space": -1}, "memory_space is -1; expected at least 0"),
+        (
+            {"tail_padding_alignment_in_elements": 0},
+            "tail_padding_alignment_in_elements is 0; expected at least 1",
+        ),
+        ({"element_size_in_bits": -4}, "element_size_in_bits is -4; expected at least 0"),
+    ],
+)
+def test_layout_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        replace(Layout((0,)), **fields)
+    assert str(caught.value) == message
+    assert isinstance(caught.value, IndexingError)
+
+
+SPARSE = (LevelType(LevelKind.COMPRESSED), LevelType())
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        (Layout((0,)), "the shape has 2 dimensions, but the layout {0} orders 1"),
+        (Layout((2, 0)), "the layout {2,0} is no permutation of the dimensions 0 to 1"),
+        (Layout((1, 0), tiles=((0,),)), "the layout {1,0:T(0)} has a tile without elements"),
+        (Layout((1, 0), tiles=((-2, 5),)), "has a tile without elements"),
+        (Layout((1, 0), split_configs=(SplitConfig(2, (1,)),)), "splits a dimension that"),
+        (Layout((1, 0), dim_level_types=(LevelType(),)), "has 1 level types"),
+        (Layout((1, 0), dim_level_types=SPARSE, tiles=((2,),)), "but is for a sparse array"),
+        (
+            Layout((1, 0), physical_shape=Shape(F32)),
+            "has a physical shape, but is not for a sparse",
+        ),
+    ],
+)
+def test_layout_must_fit_the_shape(layout: Layout, message: str) -> None:
+    with pytest.raises(ShapeError, match=re.escape(message)):
+        Shape(F32, (2, 3), layout)
+
+
+@pytest.mark.parametrize(
+    ("element_type", "fields", "message"),
+    [
+        (F32, {"dimensions": (10**30,)}, "does not fit in 64 bits"),
+        (F32, {"dimensions": (-2,)}, "dimension -2 is negative"),
+        (F32, {"dynamic_dimensions": (True,)}, "0 dimensions, but 1 flags"),
+        (F32, {"elements": (Shape(F32),)}, "f32 does not hold other shapes"),
+        (ElementType.TOKEN, {"dimensions": (2,)}, "neither dimensions nor a layout"),
+        (ElementType.TUPLE, {"layout": Layout(())}, "neither dimensions nor a layout"),
+        (ElementType.BUFFER, {}, "a buffer holds one array"),
+        (ElementType.BUFFER, {"elements": (Shape(ElementType.TOKEN),)}, "holds one array"),
+    ],
+)
+def test_shape_is_refused(element_type: ElementType, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        Shape(element_type, **fields)
+
+
+def test_the_largest_dimension_is_allowed() -> None:
+    assert Shape(F32, (2**63 - 1, 4)).element_count == 4 * (2**63 - 1)
+
+
+def test_a_missing_layout_is_the_default_one() -> None:
+    shape = Shape(F32, (2, 3, 4))
+    assert shape.layout == Layout((2, 1, 0)) == Layout.default(3)
+    assert shape == Shape.parse("f32[2,3,4]") == Shape.parse("f32[2,3,4]{2,1,0}")
+    assert Layout.default(3).is_default
+    assert not Layout((2, 1, 0), memory_space=1).is_default
+    assert shape.with_layout(Layout((0, 1, 2))) == Shape.parse("f32[2,3,4]{0,1,2}")
+    assert shape.with_layout(Layout((0, 1, 2))).with_layout(None) == shape
+
+
+def test_what_a_shape_is() -> None:
+    shape = Shape.parse("(f32[2,<=3], token[], (s32[]), b(u8[4]), opaque[], f32[?])")
+    array, token, inner, buffer, opaque, unbounded = shape.elements
+    assert [s.is_tuple for s in (shape, array, inner)] == [True, False, True]
+    assert [s.is_array for s in (shape, array, token, buffer, opaque)] == [
+        *(False, True, False, False, False)
+    ]
+    assert (array.rank, array.element_count, array.dynamic_dimensions) == (2, 6, (False, True))
+    assert buffer.elements == (Shape(ElementType.U8, (4,)),)
+    assert unbounded.dimensions == (UNBOUNDED_SIZE,)
+    assert unbounded.is_unbounded
+    assert not array.is_unbounded
+    assert array.with_element_type(ElementType.PRED) == Shape.parse("pred[2,<=3]")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "compatible"),
+    [
+        ("f32[2,3]", "f32[2,3]{0,1}", True),
+        ("f32[2,3]", "f32[<=2,3]", True),
+        ("f32[2,3]", "f32[?,3]", True),
+        ("f32[2,3]", "f32[3,2]", False),
+        ("f32[2]", "f32[2,1]", False),
+        ("f32[2]", "s32[2]", False),
+        ("(f32[2], s32[])", "(f32[2]{0:S(1)}, s32[])", True),
+        ("(f32[2], s32[])", "(f32[2])", False),
+        ("(f32[2], s32[])", "(f32[2], u32[])", False),
+        ("token[]", "opaque[]", False),
+        ("()", "()", True),
+    ],
+)
+def test_compatible(left: str, right: str, *, compatible: bool) -> None:
+    assert Shape.parse(left).is_compatible_with(Shape.parse(right)) is compatible
+    assert Shape.parse(right).is_compatible_with(Shape.parse(left)) is compatible
+
+
+def test_shapes_are_values() -> None:
+    text = "(bf16[8,<=128]{0,1:T(8,128)(2,1)S(1)}, token[])"
+    shape, same = Shape.parse(text), Shape.parse(f" {text} // twice")
+    assert shape == same
+    assert hash(shape) == hash(same)
+    assert pickle.loads(pickle.dumps(shape)) == shape  # noqa: S301  (our own pickle)
+    with pytest.raises(AttributeError):
+        shape.dimensions = ()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+INTEGERS = [t for t in ElementType if t.kind in {Kind.SIGNED, Kind.UNSIGNED} and t.bits >= 8]
+
+
+@pytest.mark.parametrize("element_type", INTEGERS)
+def test_integers_have_the_range_of_numpy(element_type: ElementType) -> None:
+    name = f"{'u' * (element_type.kind is Kind.UNSIGNED)}int{element_type.bits}"
+    info = np.iinfo(name)
+    span = element_type.value_range
+    assert (span.lower, span.upper) == (info.min, info.max)
+    assert element_type.bytes == np.dtype(name).itemsize
+
+
+def test_the_bits_stand_in_the_name() -> None:
+    for element_type in ElementType:
+        digits = "".join(c for c in element_type[1:].split("e")[0] if c.isdigit())
+        if digits and element_type is not ElementType.F8E8M0FNU:
+            assert int(digits.removesuffix("b11")) == element_type.bits
+    assert ElementType.PRED.value_range.upper == 1
+    assert ElementType.F32.value_range.lower is None
+    assert [t.bytes for t in (ElementType.PRED, ElementType.S4, ElementType.BF16)] == [1, 1, 2]

@@ -1,0 +1,173 @@
+"""The text of shapes, both ways."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing.layout import COMBINE_DIMENSION, UNBOUNDED_SIZE, ElementType, Layout, Shape
+from indexing.layout.element_type import ARRAY_TYPES
+from indexing.layout.text import read_shape
+from simplifier.errors import TextError
+from tests.conformance import Row, for_each, rows_of
+
+
+@for_each(rows_of("parse", kind="shape_text"))
+def test_shape_text_of_xla(row: Row) -> None:
+    if row["expected"] is None:
+        with pytest.raises(TextError):
+            Shape.parse(row["text"])
+    else:
+        assert str(Shape.parse(row["text"])) == row["expected"]
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("f32[]", "f32[]"),
+        ("f32[ 2 , 3 ] { 1 , 0 : T( 8,128 ) S(1) }", "f32[2,3]{1,0:T(8,128)S(1)}"),
+        ("(f32[], /*index=1*/s32[2]{0}) // end", "(f32[], s32[2]{0})"),
+        ("f32[2,3]", "f32[2,3]{1,0}"),
+        ("f32[0,3]{1,0:}", "f32[0,3]{1,0}"),
+        ("f32[2]{0:S(0)}", "f32[2]{0}"),
+        ("f32[10]{0:D(C)P(f32[3]{0:T(8)})}", "f32[10]{0:D(C)P(f32[3]{0:T(8)})}"),
+        ("f32[16,128]{1,0:SC(1:64,70)(0:3)}", "f32[16,128]{1,0:SC(1:64,70)(0:3)}"),
+        ("f32[16]{0:#(u32)*(u16)}", "f32[16]{0:#(u32)*(u16)}"),
+        ("b(f32[16]{0})", "b(f32[16]{0})"),
+        ("((), (token[], (opaque[])))", "((), (token[], (opaque[])))"),
+        ("f32[/* rows */2]", "f32[2]{0}"),
+        ("f32[2]/* as usual */{0}", "f32[2]{0}"),
+    ],
+)
+def test_shape_is_read_and_printed(text: str, printed: str) -> None:
+    assert str(Shape.parse(text)) == printed
+    assert str(Shape.parse(printed)) == printed
+
+
+@pytest.mark.parametrize("element_type", [t for t in ElementType if t not in {"tuple", "b"}])
+def test_every_element_type_is_read(element_type: ElementType) -> None:
+    assert Shape.parse(f"{element_type}[]").element_type is element_type
+
+
+def test_layouts_can_be_left_out() -> None:
+    shape = Shape.parse("(f32[2,<=3]{0,1:T(2)}, b(s32[2]{0}))")
+    assert shape.text(layout=False) == "(f32[2,<=3], b(s32[2]))"
+
+
+BAD_SHAPES = """
+f32[2
+     ^ expected ',' or ']', but the text ends here
+
+f32[2,]
+      ^ expected a number, but there is ']'
+
+f32[-2]
+    ^ expected a number, but there is '-'
+
+f32[1000000000000000000000000000000]
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 1000000000000000000000000000000 does not fit in 64 bits
+
+f33[2]
+^^^ expected a shape, but there is 'f33'
+
+f32[2]{}
+      ^ expected the end of the shape, but there is '{'
+
+f32[2] f32[2]
+       ^^^ expected the end of the shape, but there is 'f32'
+
+f32[2,2]{1,1}
+^^^^^^^^^^^^^ minor_to_major {1,1} lists a dimension twice
+
+f32[2,2]{0}
+^^^^^^^^^^^ the shape has 2 dimensions, but the layout {0} orders 1
+
+(f32[2], f32[2,2]{0})
+         ^^^^^^^^^^^ the shape has 2 dimensions, but the layout {0} orders 1
+
+f32[2]{0:E(4)T(2)}
+             ^ expected '}' or one of D T L # * E S SC P M in this order, but there is 'T'
+
+f32[2]{0:T(2,)}
+             ^ expected a number, but there is ')'
+
+f32[2]{0:D(X)}
+           ^ expected a level type D, C, S or H, but there is 'X'
+
+f32[2]{0:#(x32)}
+           ^^^ expected an element type, but there is 'x32'
+
+token[2]
+^^^^^^^^ a shape of type token has neither dimensions nor a layout
+
+(f32[2]
+       ^ expected ',' or ')', but the text ends here
+
+b((f32[2]))
+  ^ expected a shape, but there is '('
+
+f32[2] /* and
+       ^ expected the end of the shape, but there is '/'
+"""
+"""Text, carets and message; the message is of the place that the carets show."""
+
+
+@pytest.mark.parametrize("case", BAD_SHAPES.strip().split("\n\n"), ids=lambda c: c.split("\n")[0])
+def test_a_wrong_shape_is_shown(case: str) -> None:
+    text, marked = case.splitlines()
+    carets, _, message = marked.rpartition("^ ")
+    with pytest.raises(TextError) as caught:
+        Shape.parse(text)
+    assert caught.value.message == message
+    assert caught.value.span.excerpt() == f"{text}\n{carets}^"
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 100_000, "f32[1]{0:P(" * 10_000, "f32[1]{0:D(C)P(f32[1]" * 10_000]
+)
+def test_deep_nests_are_refused(text: str) -> None:
+    with pytest.raises(TextError):
+        Shape.parse(text)
+
+
+def test_a_shape_is_read_inside_of_a_text() -> None:
+    shape, stop = read_shape("a -> f32[2]{0} {1}", 4)
+    assert (str(shape), stop) == ("f32[2]{0}", 14)
+    with pytest.raises(TextError) as caught:
+        read_shape("a -> f32[2]{1}", 4)
+    assert (caught.value.span.start, caught.value.span.stop) == (5, 14)
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> Shape:
+    """An array of any type, with any order of dimensions, and tiles."""
+    sizes = draw(st.lists(st.integers(UNBOUNDED_SIZE, 2**63 - 1), max_size=4).map(tuple))
+    tile = st.lists(st.just(COMBINE_DIMENSION) | st.integers(1, 256), min_size=1, max_size=3)
+    layout = Layout(
+        draw(st.permutations(range(len(sizes))).map(tuple)),
+        tiles=draw(st.lists(tile.map(tuple), max_size=3).map(tuple)),
+        memory_space=draw(st.integers(0, 9)),
+        tail_padding_alignment_in_elements=draw(st.integers(1, 9)),
+        element_size_in_bits=draw(st.integers(0, 9)),
+    )
+    flags = draw(st.just(()) | st.tuples(*(st.booleans() for _ in sizes)))
+    return Shape(draw(st.sampled_from(ARRAY_TYPES)), sizes, layout, flags)
+
+
+SHAPES = st.recursive(arrays(), lambda inner: st.lists(inner, max_size=4).map(Shape.of_tuple))
+
+
+@given(shape=SHAPES)
+def test_text_reads_back(shape: Shape) -> None:
+    assert Shape.parse(str(shape)) == shape
+
+
+@given(text=st.text("f32[]{}(),:T<=?0123 bS*", max_size=30))
+def test_noise_is_a_shape_or_refused(text: str) -> None:
+    try:
+        shape = Shape.parse(text)
+    except TextError as error:
+        assert 0 <= error.span.start <= len(text)  # noqa: PT017  (both outcomes are fine)
+    else:
+        assert Shape.parse(str(shape)) == shape
