@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from _pytest.mark.structures import ParameterSet
 
 FOLDER = Path(__file__).parent / "data" / "conformance"
@@ -24,9 +26,19 @@ def rows(name: str) -> tuple[Row, ...]:
     return tuple(json.loads(line) for line in text.splitlines())
 
 
-def cases(name: str, kind: str | None = None) -> list[ParameterSet]:
-    """The rows as parameters of a test, with their names; those of one kind, where it is given."""
-    chosen = [row for row in rows(name) if kind is None or row.get("kind") == kind]
+def rows_of(name: str, **fields: str) -> list[Row]:
+    """The rows whose fields have these values, such as ``kind="symbolic_expr"``; at least one."""
+    chosen = [row for row in rows(name) if fields.items() <= row.items()]
     if not chosen:
-        raise LookupError(f"{name}.jsonl has no row of kind {kind!r}")
-    return [pytest.param(row, id=row["id"]) for row in chosen]
+        raise LookupError(f"{name}.jsonl has no row with {fields}")
+    return chosen
+
+
+def cases(name: str, kind: str) -> list[ParameterSet]:
+    """The rows of one kind as parameters of a test, with their names."""
+    return [pytest.param(row, id=row["id"]) for row in rows_of(name, kind=kind)]
+
+
+def for_each(chosen: Sequence[Row]) -> pytest.MarkDecorator:
+    """Run a test with each row as its argument ``row``."""
+    return pytest.mark.parametrize("row", chosen, ids=[row["id"] for row in chosen])

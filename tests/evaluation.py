@@ -52,9 +52,9 @@ def values_of(form: Form, points: Columns) -> tuple[Column, Column]:
 
 
 _DIVISIONS: Final[Mapping[Kind, Callable[[Any, Any], Any]]] = {
-    Kind.FLOORDIV: operator.floordiv,
-    Kind.QUOTIENT: operator.floordiv,
-    Kind.MOD: operator.mod,
+    Kind.FLOORDIV: lambda numerator, divisor: numerator // divisor,
+    Kind.QUOTIENT: lambda numerator, divisor: numerator // divisor,
+    Kind.MOD: lambda numerator, divisor: numerator % divisor,
     Kind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
 }
 _FOLDS: Final[Mapping[Kind, Callable[[Any, Any], Any]]] = {

@@ -72,12 +72,21 @@ def boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]
     """Bounds of all names; one in four has an unbounded end."""
     bounded = bounded_intervals()
     interval = st.one_of(bounded, bounded, bounded, half_open_intervals())
-    return st.fixed_dictionaries(dict.fromkeys(names, interval))
+    return _box(names, interval)
 
 
 def bounded_boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]]:
     """Bounded bounds of all names."""
-    return st.fixed_dictionaries(dict.fromkeys(names, bounded_intervals()))
+    return _box(names, bounded_intervals())
+
+
+def _box(
+    names: Sequence[str], interval: st.SearchStrategy[Interval]
+) -> st.SearchStrategy[dict[str, Interval]]:
+    """The bounds in the order of the names."""
+    return st.tuples(*[interval] * len(names)).map(
+        lambda intervals: dict(zip(names, intervals, strict=True))
+    )
 
 
 def points_of(box: Mapping[str, Interval]) -> Columns:

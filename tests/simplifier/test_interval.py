@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simplifier import Interval, IntervalError, UndecidedError
 from simplifier.interval import Unknown
-from tests.conformance import Row, cases
+from tests.conformance import Row, for_each, rows
 from tests.strategies import bounded_intervals, half_open_intervals
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def interval_of(ends: list[int]) -> Interval:
     return Interval(None if lower == SMALLEST else lower, None if upper == LARGEST else upper)
 
 
-@pytest.mark.parametrize("row", cases("interval"))
+@for_each(rows("interval"))
 def test_xla_agrees(row: Row) -> None:
     a = interval_of(row["a"])
     if row["op"] == "loop_trip_count":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +10,8 @@ from hypothesis import strategies as st
 
 from simplifier import Interval, TextError, format_expr, parse_expr
 from simplifier.text import format_form, parse_form
-from tests.conformance import Row, cases
+from tests.carets import Complaint, complaints
+from tests.conformance import Row, for_each, rows_of
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of
 
@@ -209,28 +209,11 @@ x + "y"
 """
 
 
-def drawn(errors: str) -> list[tuple[str, int, int, str]]:
-    """Text, column, width and message of each complaint."""
-    found: list[tuple[str, int, int, str]] = []
-    for block in errors.strip("\n").split("\n\n"):
-        *lines, caret = block.split("\n")
-        marks = re.fullmatch(r"( *)(\^+) (.*)", caret)
-        if marks is None:
-            raise ValueError(f"no caret in {block!r}")
-        found.append(("\n".join(lines), len(marks[1]) + 1, len(marks[2]), marks[3]))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("text", "column", "width", "message"), drawn(ERRORS), ids=[row[0] for row in drawn(ERRORS)]
-)
-def test_complaints_point_at_the_place(text: str, column: int, width: int, message: str) -> None:
+@pytest.mark.parametrize("complaint", complaints(ERRORS), ids=lambda complaint: complaint.text)
+def test_complaints_point_at_the_place(complaint: Complaint) -> None:
     with pytest.raises(TextError) as caught:
-        parse_expr(text)
-    span = caught.value.span
-    assert caught.value.message == message
-    assert (span.line, span.column) == (1, column)
-    assert str(caught.value) == f"1:{column}: {message}\n{text}\n{' ' * (column - 1)}{'^' * width}"
+        parse_expr(complaint.text)
+    complaint.check(caught.value)
 
 
 def test_later_lines_are_counted() -> None:
@@ -288,7 +271,7 @@ def read_or_refused(text: str) -> Form | TextError:
 OURS = {"expr_symbol_without_num_dims": "s0"}
 
 
-@pytest.mark.parametrize("row", cases("parse", "symbolic_expr"))
+@for_each(rows_of("parse", kind="symbolic_expr"))
 def test_xla_agrees_on_expressions(row: Row) -> None:
     expected = OURS.get(row["id"], row["expected"])
     if expected is None:

@@ -1,0 +1,184 @@
+"""Values: at a point, on arrays of any size of integer, over the domain."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from indexing import IndexingMap, MapError, parse_map
+from indexing.domain import Domain
+from indexing.variable import Variable
+from simplifier import form as forms
+from tests.evaluation import related, values_of
+from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simplifier.form import Form
+
+tiles = parse_map(
+    "(d0)[s0]{rt0} -> (d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)), "
+    "domain: d0 in [0, 15], s0 in [0, 3], rt0 in [0, 2]"
+)
+
+
+def on_point(dims: int, ranges: int, runtime: int) -> tuple[int, ...]:
+    """What the map above says, in Python."""
+    return dims // 4, dims % 4 + ranges * runtime, min(dims, ranges)
+
+
+@pytest.mark.parametrize("point", [(0, 0, 0), (15, 3, 2), (-5, 7, -1), (10**30, 1, 10**20)])
+def test_a_point(point: tuple[int, int, int]) -> None:
+    dims, ranges, runtime = point
+    values = tiles.evaluate([dims], [ranges], [runtime])
+    assert values == on_point(*point)
+    assert {type(value) for value in values} == {int}
+
+
+def test_numpy_integers_are_integers() -> None:
+    values = tiles.evaluate([np.int8(-5)], [np.uint8(7)], [np.int64(-1)])
+    assert values == on_point(-5, 7, -1)
+    assert {type(value) for value in values} == {int}
+
+
+def test_arrays_broadcast() -> None:
+    dims = np.arange(16)[:, None]
+    ranges = np.arange(4)[None, :]
+    found = tiles.evaluate([dims], [ranges], [2])
+    for i, j in product(range(16), range(4)):
+        expected = on_point(i, j, 2)
+        assert tuple(np.broadcast_to(result, (16, 4))[i, j] for result in found) == expected
+    assert found[1].dtype == np.int64
+
+
+WIDE = [
+    ("small integers do not wrap", np.array([100, 127], dtype=np.int8), "(d0) -> (d0 * 100)"),
+    ("products", np.array([2**40, -(2**40)]), "(d0) -> (d0 * d0 * d0)"),
+    ("coefficients", np.array([1, 2]), f"(d0) -> (d0 * {2**63})"),
+    ("constants", np.array([1, 2]), f"(d0) -> ((d0 + {2**63}) mod {2**64})"),
+    ("inside only", np.array([3, 2**62]), f"(d0) -> ((d0 * {2**20}) floordiv {2**30})"),
+    ("unsigned", np.array([2**64 - 1, 0], dtype=np.uint64), "(d0) -> (d0 + 1, d0 floordiv -3)"),
+    ("the smallest", np.array([-(2**63)]), "(d0) -> (-d0, d0 - 1, d0 mod 7)"),
+    ("Python integers", np.array([10**40, -(10**40)], dtype=object), "(d0) -> (d0 mod 97, d0 - 1)"),
+    ("quotients by -1", np.array([-(2**63)]), "(d0) -> (d0 floordiv -1)"),
+]
+
+
+@pytest.mark.parametrize(("values", "text"), [c[1:] for c in WIDE], ids=[c[0] for c in WIDE])
+def test_arrays_are_exact_beyond_64_bits(values: np.ndarray[Any, Any], text: str) -> None:
+    wide = parse_map(f"{text}, domain: d0 in [-inf, inf]")
+    found = wide.evaluate([values])
+    points = [wide.evaluate([int(value)]) for value in values]
+    assert list(zip(*(map(int, column) for column in found), strict=True)) == points
+
+
+def test_empty_arrays() -> None:
+    (found, constant) = parse_map("(d0) -> (d0 mod 3, 7), domain: d0 in [0, 9]").evaluate(
+        [np.array([], dtype=int)]
+    )
+    assert found.shape == (0,)
+    assert constant == 7
+
+
+REFUSED: list[tuple[str, Callable[[], object], str]] = [
+    ("too few", lambda: tiles.evaluate([1], [1]), "evaluate: runtime has 0 values; expected 1"),
+    (
+        "too many",
+        lambda: tiles.evaluate([1, 2], [1], [1]),
+        "evaluate: dims has 2 values; expected 1",
+    ),
+    (
+        "float",
+        lambda: tiles.evaluate([0.5], [1], [1]),
+        "evaluate: dims has the value 0.5; expected an integer or an array of integers",
+    ),
+    (
+        "array of floats",
+        lambda: tiles.evaluate([1], [np.array([0.5])], [1]),
+        "evaluate: ranges has the value array([0.5]); expected an integer or an array of integers",
+    ),
+    (
+        "zero",
+        lambda: parse_map("(d0) -> (7 floordiv d0), domain: d0 in [0, 1]").evaluate([0]),
+        "evaluate: division by zero in 7 floordiv d0",
+    ),
+    (
+        "zero in an array",
+        lambda: parse_map("(d0) -> (7 mod d0), domain: d0 in [0, 1]").evaluate([np.arange(3)]),
+        "evaluate: division by zero in 7 mod d0",
+    ),
+    (
+        "points without end",
+        lambda: next(parse_map("(d0) -> (d0), domain: d0 in [0, inf]").points()),
+        "points: d0 has the bounds [0, inf]; expected a bounded variable",
+    ),
+]
+
+
+@pytest.mark.parametrize(("ask", "message"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
+def test_what_is_refused(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(MapError) as caught:
+        ask()
+    assert str(caught.value) == message
+
+
+@given(expressions(), bounded_boxes())
+def test_arrays_points_and_plain_arithmetic_agree(form: Form, box: dict[str, Any]) -> None:
+    domain = Domain.of([Variable(box[name], name) for name in NAMES])
+    made = IndexingMap.from_forms(forms.substitute([form], domain.by_name), domain)
+    points = points_of(box)
+    expected, defined = values_of(form, points)
+    columns = [column[defined].astype(np.int64) for column in points.values()]
+    (found,) = made.evaluate(columns)
+    assert np.broadcast_to(found, columns[0].shape).tolist() == expected[defined].tolist()
+    for row, value in list(zip(zip(*columns, strict=True), expected[defined], strict=True))[:3]:
+        assert made.evaluate(row) == (value,)
+
+
+@given(maps())
+def test_points_are_the_domain_in_order(made: IndexingMap) -> None:
+    points = list(made.points())
+    assert {(dims, results) for dims, _, _, results in points} == related(made)
+    places = [(*dims, *ranges, *runtime) for dims, ranges, runtime, _ in points]
+    assert places == sorted(set(places))
+    for dims, ranges, runtime, results in points[:20]:
+        assert made.contains(dims, ranges, runtime)
+        assert made.evaluate(dims, ranges, runtime) == results
+
+
+@given(maps())
+def test_only_points_are_contained(made: IndexingMap) -> None:
+    domain = made.domain
+    inside = {(*dims, *ranges, *runtime) for dims, ranges, runtime, _ in made.points()}
+    first, second = len(made.dims), len(made.dims) + len(made.ranges)
+    for point in product(*(range(-4, 5, 4) for _ in domain.places)):
+        split = point[:first], point[first:second], point[second:]
+        assert made.contains(*split) is (point in inside)
+
+
+def test_points_of_a_large_domain_come_at_once() -> None:
+    huge = parse_map("(d0, d1) -> (d1), domain: d0 in [0, 999999999], d1 in [0, 999999999]")
+    points = huge.points()
+    assert next(points) == ((0, 0), (), (), (0,))
+    assert next(points) == ((0, 1), (), (), (1,))
+
+
+def test_a_map_without_variables_has_one_point() -> None:
+    assert list(parse_map("() -> (7)").points()) == [((), (), (), (7,))]
+    assert list(parse_map("() -> (0), domain: KNOWN EMPTY").points()) == []
+    assert list(parse_map("() -> ()").points()) == [((), (), (), ())]
+    assert not parse_map("() -> (0), domain: KNOWN EMPTY").contains([])
+
+
+def test_foreign_functions_have_no_values() -> None:
+    import sympy
+
+    foreign = cast("Any", sympy).Function("f", integer=True)
+    made = IndexingMap([foreign(sympy.Symbol("d0", integer=True))], [Variable((0, 3))])
+    with pytest.raises(MapError, match="is not integer arithmetic"):
+        made.evaluate([1])
