@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-DEEPEST_NESTING = 100
+DEEPEST_NESTING = 50
 """Shapes in shapes are read down to this depth."""
 
 BLANK = r"\s*+(?:(?://[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)\s*+)*+"

@@ -267,7 +267,7 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ENTRY e { a = " + "(" * 100_000, "shapes are nested more than 100 deep"),
+        ("ENTRY e { a = " + "(" * 100_000, "shapes are nested more than 50 deep"),
         ("ENTRY e { a = f32[] " + "abs(" * 100_000, "instructions are nested more than 50 deep"),
         (
             "ENTRY e { " + "a = f32[] call(), to_apply={ " * 1000,
@@ -277,7 +277,7 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
         ("ENTRY e { a = f32[] abs(), sharding=" + "{" * 100_000, "abs takes 1 operand"),
         ("ENTRY e { a = () tuple(), sharding=" + "{" * 100_000, "the brace is not closed"),
         ("(" * 100_000, "expected a computation"),
-        ("ENTRY e { a = f32[1]" + "{0:P(f32[1]" * 10_000, "shapes are nested more than 100 deep"),
+        ("ENTRY e { a = f32[1]" + "{0:P(f32[1]" * 10_000, "shapes are nested more than 50 deep"),
         ("ENTRY e { a = f32[] constant(" + "9" * 10_000, "the number is too large for f32"),
         ("ENTRY e { a = f32[" + "9" * 10_000, "does not fit in 64 bits"),
         ("", "expected an HLO module, but the text is empty"),
@@ -314,6 +314,13 @@ def test_a_file_that_is_no_text(tmp_path: Path, content: bytes | None, reason: s
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(hlo.HloFileError, match="directory"):
         hlo.load(tmp_path)
+
+
+def test_all_that_may_be_nested_is_read_together() -> None:
+    inner = "ROOT b = " + "(" * 50 + ")" * 50 + " parameter(0) "
+    text = "ENTRY e { " + "a = f32[] call(), to_apply={ " * 50 + inner
+    with pytest.raises(hlo.HloTextError, match="the text ends inside of computation %_"):
+        hlo.parse(text)
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
