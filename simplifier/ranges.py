@@ -70,14 +70,14 @@ def _by_digits(scope: Scope, form: Form) -> Range:
 def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
     """``floor(N/c)`` is ``(N - r)/c`` with ``r`` in ``[0, c-1]``.
 
-    Worth a look where the atoms of ``N`` occur in the form, or a fact speaks of the sum.
+    Worth a look where atoms of ``N`` occur in the form, or a fact speaks of the sum.
     """
     for atom, factor in form.terms.items():
         divisor = atom.divisor
         if atom.kind is not Kind.FLOORDIV or not factor % divisor:
             continue
         exact = form.without(atom).times(divisor).plus(atom.numerator, factor)
-        if scope.facts_about(exact) or all(inner in form.terms for inner in atom.numerator.terms):
+        if scope.facts_about(exact) or any(inner in form.terms for inner in atom.numerator.terms):
             lower, upper = range_of(scope, exact, depth - 1)
             if factor > 0:
                 lower = lower - factor * (divisor - 1)
@@ -87,7 +87,7 @@ def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
 
 
 def _by_branches(scope: Scope, form: Form, depth: int) -> Range:
-    """``T + k*max(A, B)`` is the greater of ``T + k*A`` and ``T + k*B`` for positive ``k``, else the lesser."""
+    """``T + k*max(A, B)`` is one of ``T + k*A`` and ``T + k*B``: the lesser if ``k < 0``."""
     chosen = next(atom for atom in form.terms if atom.kind is Kind.MAX)
     factor = form.terms[chosen]
     rest = form.without(chosen)

@@ -1,8 +1,9 @@
-"""From canonical form to the cheapest spelling: remainders, minima and factored products come back here.
+"""From canonical form to the cheapest spelling: remainders, minima, factored products come back.
 
-Writing is a search: from the canonical form, exact rewritings of one step are priced, the cheapest is taken, and so on
-until no step is cheaper. Remainders are tried first, they are the natural digits. What a step yields is a *spelling*,
-a form whose atoms stand for themselves and whose arguments are still canonical; the arguments are spelled in the end.
+Writing is a search: from the canonical form, exact rewritings of one step are priced, the cheapest
+is taken, and so on until no step is cheaper. Remainders are tried first, they are the natural
+digits. What a step yields is a *spelling*, a form whose atoms stand for themselves and whose
+arguments are still canonical; the arguments are spelled in the end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
 from simplifier.cost import cost_of_atom, cost_of_sum
-from simplifier.form import ONE, ZERO, Atom, Form, Kind, atom_of, constant, postorder
+from simplifier.form import ZERO, Atom, Form, Kind, constant, postorder
 from simplifier.ranges import cofactor, factors
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     Steps: TypeAlias = Callable[[Scope, Form], Iterator[Form]]
     """Yields forms that are equal to the given one."""
 
+
+_UNIT: Final = 256
+"""The price of an operator, when a negative number costs one more."""
+
+_ODD: Final = 2
+"""What a negative divisor costs beside: nobody likes to read one."""
 
 _FEW_QUOTIENTS: Final = 6
 """A sum of more quotients than this is only searched for remainders."""
@@ -60,8 +67,9 @@ def written(scope: Scope, form: Form) -> Form:
 class Speller:
     """Finds spellings by some steps, and remembers them.
 
-    Pricing a candidate means pricing what it brings in, which again means spelling it: so each speller leaves new atoms
-    to a helper, and the last helper makes no steps. Otherwise the work would grow exponentially with nesting.
+    Pricing a candidate means pricing what it brings in, which again means spelling it: so each
+    speller leaves new atoms to a helper, and the last helper makes no steps. Otherwise the work
+    would grow exponentially with nesting.
     """
 
     def __init__(self, scope: Scope, steps: Sequence[Steps], helper: Speller | None) -> None:
@@ -75,14 +83,16 @@ class Speller:
         """What it costs to write the atom, its arguments spelled."""
         cost = self._costs.get(atom)
         if cost is None:
-            spelled = iter(self.arguments(atom))
-            cost = self._costs[atom] = cost_of_atom(
-                atom, lambda _: cost_of_sum(next(spelled), self.cost)
-            )
+            spelled = self.arguments(atom)
+            prices = iter([_price(argument, self.cost) for argument in spelled])
+            cost = cost_of_atom(atom, lambda _: next(prices), _UNIT)
+            if atom.divisor and spelled[1].constant < 0:
+                cost += _ODD
+            self._costs[atom] = cost
         return cost
 
     def arguments(self, atom: Atom) -> tuple[Form, ...]:
-        """The arguments in their cheapest spelling; a quotient of negative terms turns both signs."""
+        """The arguments in their cheapest spelling; a quotient of negative terms turns signs."""
         arguments = tuple(map(self.spelling, atom.arguments))
         if atom.kind in (Kind.FLOORDIV, Kind.QUOTIENT):
             numerator, divisor = arguments
@@ -107,12 +117,12 @@ class Speller:
         def cost_of(atom: Atom) -> int:
             return self.cost(atom) if atom in own else helper.cost(atom)
 
-        current, price, least = form, cost_of_sum(form, cost_of), _least_price(form)
+        current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
         for steps in self._steps[: _affordable(form)]:
             while price > least:
                 best = None
                 for candidate in steps(self._scope, current):
-                    candidate_price = cost_of_sum(candidate, cost_of)
+                    candidate_price = _price(candidate, cost_of)
                     if candidate_price < price:
                         best, price = candidate, candidate_price
                 if best is None:
@@ -121,8 +131,13 @@ class Speller:
         return current
 
 
+def _price(form: Form, cost_of: Callable[[Atom], int]) -> int:
+    """The cost in fine units: of spellings that cost the same the one with fewer signs is better."""
+    return cost_of_sum(form, cost_of, _UNIT, 1)
+
+
 def _affordable(form: Form) -> int:
-    """How many kinds of steps to try: the steps of a sum grow with the square of its quotients, and so does each."""
+    """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
     quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
     return 2 if quotients <= _FEW_QUOTIENTS else 1 if quotients <= _MANY_QUOTIENTS else 0
 
@@ -211,7 +226,7 @@ def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator
 
 
 def _residues(source: Form, radix: int) -> list[Form]:
-    """Forms congruent to the source with small coefficients: none negative, or those nearest to zero."""
+    """Forms congruent to the source with small coefficients: none negative, or nearest to zero."""
     positive = forms.collected(
         source.constant % radix, {atom: value % radix for atom, value in source.terms.items()}
     )
@@ -325,7 +340,7 @@ def _part_divisible(rest: Form, factor: int, close: set[Atom]) -> Form:
 
 
 def _moves_into(can_move: Form, operands: Sequence[Form]) -> Iterator[Form]:
-    """Which terms to move: none, all, each alone, those that cancel in one operand, all but the constant."""
+    """Terms to move: none, all, each alone, what cancels in one operand, all but the constant."""
     yield ZERO
     yield can_move
     for atom, value in can_move.terms.items():
