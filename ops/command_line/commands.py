@@ -73,16 +73,15 @@ def _instruction_section(
 def _from_results(instruction: Instruction, *, physical_layout: bool) -> Iterator[Entry]:
     for output in _numbers(instruction):
         found = output_to_input(instruction, output, physical_layout=physical_layout)
-        for number, (operand, answer) in enumerate(
-            zip(instruction.operands, found.indexing, strict=True)
-        ):
+        for number, answer in enumerate(found.indexing):
+            operand = instruction.operands[number]
             yield from _entries(instruction, output, "operand", number, operand, answer)
 
 
 def _from_operands(instruction: Instruction, *, physical_layout: bool) -> Iterator[Entry]:
     for number, operand in enumerate(instruction.operands):
         found = input_to_output(instruction, number, physical_layout=physical_layout)
-        for output, answer in zip(_numbers(instruction), found.indexing, strict=True):
+        for output, answer in enumerate(found.indexing):
             yield from _entries(instruction, output, "operand", number, operand, answer)
 
 
@@ -99,32 +98,32 @@ DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
 def fusions(*, file: str, progress: Progress) -> Document:
     """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
     module = hlo.load(file)
-    callers: list[tuple[Computation, Instruction | None]] = [(module.entry, None)]
-    callers += [
-        (instruction.attributes[CALLS["fusion"]], instruction)
-        for instruction in module.instructions
-        if instruction.opcode == "fusion"
+    callers = [instruction for instruction in module.instructions if instruction.opcode == "fusion"]
+    called = [
+        (module.entry, None),
+        *((caller.attributes[CALLS["fusion"]], caller) for caller in callers),
     ]
-    items = (
-        _attempt(_computation_section, computation, caller)
-        for computation, caller in progress.track(callers, "computations")
-    )
-    return Document("computations", items, _about("fusions", module))
+    results = [(*pair, output) for pair in called for output in _numbers(pair[0].root)]
+    items = (_attempt(_root_section, *result) for result in progress.track(results, "results"))
+    return Document("results", items, _about("fusions", module))
 
 
-def _computation_section(computation: Computation, caller: Instruction | None) -> Section:
+def _root_section(computation: Computation, caller: Instruction | None, output: int) -> Section:
     title = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
-    about = {"computation": computation.name, "fusion": caller.name if caller else None}
-    return Section(title, tuple(_from_root(computation)), about)
-
-
-def _from_root(computation: Computation) -> Iterator[Entry]:
-    root = computation.root
-    for output in _numbers(root):
-        found = fusion_indexing(root, output)
-        for number, parameter in enumerate(computation.parameters):
-            answer = found.get(parameter, ())
-            yield from _entries(root, output, "parameter", number, parameter, answer)
+    about = {
+        "computation": computation.name,
+        "fusion": caller.name if caller else None,
+        "result": output,
+    }
+    found = fusion_indexing(computation.root, output)
+    entries = (
+        entry
+        for number, parameter in enumerate(computation.parameters)
+        for entry in _entries(
+            computation.root, output, "parameter", number, parameter, found.get(parameter, ())
+        )
+    )
+    return Section(title, tuple(entries), about)
 
 
 # Maps by themselves.

@@ -185,9 +185,8 @@ def test_json_of_what_is_unknown(saved: Path, capsys: pytest.CaptureFixture[str]
         "name": "keys",
         "unknown": "sort: no indexing map",
     }
-    assert document["computations"] == [
-        {"computation": "main", "fusion": None, "indexing": [entry]}
-    ]
+    row = {"computation": "main", "fusion": None, "result": 0, "indexing": [entry]}
+    assert document["results"] == [row]
 
 
 MAPS = """\
