@@ -43,6 +43,7 @@ class Expr(Basic):
     is_negative: bool | None
     is_nonnegative: bool | None
     is_nonpositive: bool | None
+    is_nonpositive: bool | None
     is_number: bool
     is_positive: bool | None
     is_rational: bool | None
@@ -87,6 +88,7 @@ class Dummy(Symbol):
     def __new__(cls, name: str = ..., **assumptions: bool) -> Self: ...
 
 class Wild(Symbol): ...
+
 class Number(AtomicExpr):
     def __lt__(self, other: Number | int) -> bool: ...
     def __le__(self, other: Number | int) -> bool: ...
