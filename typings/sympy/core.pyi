@@ -43,7 +43,6 @@ class Expr(Basic):
     is_negative: bool | None
     is_nonnegative: bool | None
     is_nonpositive: bool | None
-    is_nonpositive: bool | None
     is_number: bool
     is_positive: bool | None
     is_rational: bool | None
