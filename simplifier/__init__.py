@@ -1,8 +1,8 @@
-"""Integer expressions of ``+ - * floordiv mod ceildiv min max``: intervals, canonical form, simplification."""
+"""Integer expressions of ``+ - * floordiv mod ceildiv min max``: intervals and simplification."""
 
 from simplifier.convert import ConversionError
-from simplifier.exact import MissingIslError, NotQuasiAffineError, equivalent
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
+from simplifier.exact import MissingIslError, NotQuasiAffineError, equivalent
 from simplifier.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.interval import Interval, IntervalError
 from simplifier.problem import BoundsError

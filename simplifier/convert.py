@@ -1,4 +1,4 @@
-"""From sympy to forms and back; nothing is simplified on the way, and neither direction recurses."""
+"""From sympy to forms and back; nothing is simplified on the way, and neither way recurses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ConversionError(IndexingError, TypeError):
 
 
 def from_sympy(expression: sympy.Expr | int) -> Form:
-    """The form of an integer expression; ``floor``, ``ceiling``, ``sympy.Mod``, ``sympy.Min`` are understood.
+    """The form of an integer expression; sympy's own ``floor``, ``Mod``, ``Min`` may occur.
 
     Raises:
         ConversionError: naming the part that is not integer arithmetic.
@@ -81,7 +81,7 @@ def _parts(node: sympy.Basic, whole: sympy.Expr) -> Sequence[sympy.Basic]:
         return _cleared(node.args[0])
     if isinstance(node, sympy.Pow):
         base, exponent = node.args
-        if not (isinstance(exponent, sympy.Integer) and exponent > 0):
+        if not (isinstance(exponent, sympy.Integer) and int(exponent) > 0):
             raise ConversionError(node, whole)
         return (base,)
     return node.args
@@ -97,8 +97,8 @@ def _leaf(node: sympy.Basic, whole: sympy.Expr) -> Form:
     raise ConversionError(node, whole)
 
 
-def _cleared(argument: sympy.Basic) -> tuple[sympy.Basic, sympy.Basic]:
-    """Integer numerator and divisor of what is rounded: rational coefficients are multiplied out."""
+def _cleared(argument: sympy.Expr) -> tuple[sympy.Basic, sympy.Basic]:
+    """Integer numerator and divisor of what is rounded, rational coefficients multiplied out."""
     numerator, divisor = sympy.fraction(sympy.together(argument))
     if not divisor.is_Integer or numerator.atoms(sympy.Rational) - numerator.atoms(sympy.Integer):
         scale = reduce(lcm, (int(number.q) for number in argument.atoms(sympy.Rational)), 1)
@@ -108,7 +108,7 @@ def _cleared(argument: sympy.Basic) -> tuple[sympy.Basic, sympy.Basic]:
     return numerator, divisor
 
 
-def _product_of_copies(node: sympy.Basic, parts: Sequence[Form]) -> Form:
+def _product_of_copies(node: sympy.Basic, parts: list[Form]) -> Form:
     return forms.product(parts * int(node.args[1]))
 
 
@@ -141,12 +141,11 @@ _FUNCTIONS: Final[Mapping[Kind, Callable[..., sympy.Expr]]] = {
 
 def to_sympy(form: Form) -> sympy.Expr:
     """The sympy expression of a form, over integer symbols; made once for each form and atom."""
-    if form._sympy is None:
+    if form.expression is None:
         for atom in postorder((form,)):
-            if atom.expression is None:
-                atom.expression = _function(atom)
-        form._sympy = _sum(form)
-    return form._sympy
+            expression_of(atom)
+        form.expression = _sum(form)
+    return form.expression
 
 
 def _function(atom: Atom) -> sympy.Expr:

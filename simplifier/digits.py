@@ -1,10 +1,11 @@
 """The digit view: a form read as a sum of mixed-radix digits, without changing it.
 
-Where a form holds ``m * L - m * n * floor(L / n)``, with ``floor(L / n)`` one of its atoms, that is ``m`` times the
-digit ``L mod n``, which lies in ``[0, n - 1]``, whatever ``L`` is. Ranges and splits that look at single terms lose
-this; on the view they keep it. For a quotient ``floor(N / c)`` the candidates for ``L`` are ``N`` and ``floor(N / g)``
-for the smaller divisors ``g`` of ``c`` whose quotient of the same form is present: the chain ``1 | g | c`` of a tensor's
-strides.
+Where a form holds ``m * L - m * n * floor(L / n)``, with ``floor(L / n)`` one of its atoms,
+that is ``m`` times the digit ``L mod n``, which lies in ``[0, n - 1]``, whatever ``L`` is.
+Ranges and splits that look at single terms lose this; on the view they keep it. For a quotient
+``floor(N / c)`` the candidates for ``L`` are ``N`` and ``floor(N / g)`` for the smaller
+divisors ``g`` of ``c`` whose quotient of the same form is present: the chain ``1 | g | c`` of a
+tensor's strides.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Unit(NamedTuple):
-    """``weight * value`` with ``lower <= value <= upper``: a single atom, or the digit ``L mod radix``.
+    """``weight * value`` with ``lower <= value <= upper``: one atom, or the digit ``L mod radix``.
 
     A digit is ``L - radix * quotient``; for a single atom ``quotient`` is ``None`` and ``radix`` 0.
     """
@@ -49,7 +50,8 @@ def digit_view(scope: Scope, form: Form) -> View:
     quotients.sort(key=lambda atom: atom.divisor)
     rest = _Rest(form)
     digits: list[Unit] = []
-    # Digits that the form holds as they are come first; only then those with a part left over for the next one up.
+    # Digits that the form holds as they are come first; only then those that leave a part over
+    # for the next one up.
     for exact in (True, False):
         quotients = [
             atom
@@ -93,7 +95,7 @@ def _take_digit(
     *,
     exact: bool,
 ) -> bool:
-    """Move the digit of a quotient from the rest to the digits; tells whether the quotient is dealt with."""
+    """Move a quotient's digit from the rest to the digits; tells whether the quotient is done."""
     factor = rest.terms.get(quotient)
     if factor is None:
         return True
@@ -115,7 +117,7 @@ def _take_digit(
 
 
 def _chain(rest: _Rest, quotient: Atom, quotients: list[Atom]) -> list[int]:
-    """Divisors below the quotient's own for which a quotient is present, the greatest first, and 1."""
+    """Divisors below the quotient's own for which a quotient is present, greatest first, and 1."""
     divisor = quotient.divisor
     below = {
         other.divisor
@@ -126,7 +128,10 @@ def _chain(rest: _Rest, quotient: Atom, quotients: list[Atom]) -> list[int]:
 
 
 def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
-    """The weight that makes the quotient vanish, if more atoms of the source cancel than appear; else 0."""
+    """The weight that makes the quotient vanish, if more atoms of the source cancel than appear.
+
+    Else 0.
+    """
     weight, remainder = divmod(-factor, radix)
     if remainder:
         return 0

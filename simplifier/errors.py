@@ -1,6 +1,7 @@
 """What goes wrong, said for people: the root of all exceptions, and places in a text.
 
-An error about a text holds a :class:`Span`; printing the error draws the line and a caret under the place.
+An error about a text holds a :class:`Span`; printing the error draws the line and a caret
+under the place.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ class UndecidedError(IndexingError, TypeError):
 
     def __init__(self, question: str) -> None:
         super().__init__(
-            f"{question}: true for some values and false for others; test `is True` or `is False` instead"
+            f"{question}: true for some values and false for others; "
+            "test `is True` or `is False` instead"
         )
         self.question = question
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The characters ``source[start:stop]`` of a text, which may come from the file ``file``.
+    r"""The characters ``source[start:stop]`` of a text, which may come from the file ``file``.
 
-    >>> place = Span("(d0) ->\\n(d1)", 9, 11)
+    >>> place = Span("(d0) ->\n(d1)", 9, 11)
     >>> place.line, place.column
     (2, 2)
     >>> print(place.excerpt())
@@ -80,7 +82,8 @@ class Span:
 class TextError(IndexingError, ValueError):
     """A text that does not follow its grammar, or says something impossible.
 
-    ``span`` is the place, ``message`` what is wrong there and what was expected, ``hint`` advice or ``""``.
+    ``span`` is the place, ``message`` what is wrong there and what was expected, ``hint``
+    advice or ``""``.
 
     >>> print(TextError("expected a result", Span("(d0) -> ()", 9, 10)))
     1:10: expected a result

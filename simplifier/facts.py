@@ -1,4 +1,4 @@
-"""What is known about forms beyond the bounds of variables: constraints, ready to be used by ranges."""
+"""What is known of forms beyond the bounds of variables: constraints, made ready for ranges."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _ROUNDS: Final = 3
 class Fact(NamedTuple):
     """The form lies in the range.
 
-    The form is primitive: no constant, coefficients without a common factor, the first one positive. So one fact
-    serves every multiple and every shift of it.
+    The form is primitive: no constant, coefficients without a common factor, the first one
+    positive. So one fact serves every multiple and every shift of it.
     """
 
     form: Form
@@ -62,7 +62,7 @@ class Fact(NamedTuple):
 
 
 def tightened(scope: Scope, facts: Sequence[Fact]) -> dict[str, Interval]:
-    """Bounds of the scope's variables, narrowed by what each fact leaves to each of its variables."""
+    """Bounds of the scope's variables, narrowed by what each fact leaves to each of them."""
     bounds = dict(scope.bounds)
     ranges = dict(scope.ranges)
     for _ in range(_ROUNDS):

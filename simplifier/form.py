@@ -1,9 +1,10 @@
 """The working currency: integer linear combinations of interned atoms.
 
-A :class:`Form` is ``constant + c1*atom1 + ... + cn*atomn`` with distinct atoms and non-zero integer coefficients. An
-:class:`Atom` is a variable, a quotient, a remainder, a minimum or maximum, a product, or a foreign expression; equal
-atoms are one object, so forms compare by a few machine words. The constructors here only collect like terms and fold
-constants: what the terms *mean* under bounds is the business of :mod:`simplifier.scope`.
+A :class:`Form` is ``constant + c1*atom1 + ... + cn*atomn`` with distinct atoms and non-zero integer
+coefficients. An :class:`Atom` is a variable, a quotient, a remainder, a minimum or maximum, a
+product, or a foreign expression; equal atoms are one object, so forms compare by a few machine
+words. The constructors here only collect like terms and fold constants: what the terms *mean* under
+bounds is the business of :mod:`simplifier.scope`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import enum
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
     import sympy
 
 
@@ -47,9 +49,10 @@ _NESTED_ORDER_DEPTH = 40
 class Atom:
     """One interned term of a form. Compare with ``is``.
 
-    ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a product; ``name`` the
-    name of a variable or the text of a foreign expression; ``divisor`` the constant divisor of a quotient or remainder
-    (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone, whatever was built first.
+    ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
+    product; ``name`` the name of a variable or the text of a foreign expression; ``divisor`` the
+    constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
+    sorts atoms by structure alone, whatever was built first.
     """
 
     __slots__ = (
@@ -101,10 +104,14 @@ class Atom:
     def digest(self) -> str:
         """A name for the structure that is the same in every process."""
         if not self._digest:
-            for atom in postorder(self.arguments, skip=lambda atom: bool(atom._digest)):
-                atom._digest = atom._make_digest()
+            # Inner atoms come first, so that no call goes deeper than one level.
+            for atom in postorder(self.arguments, skip=Atom._has_digest):
+                atom.digest()
             self._digest = self._make_digest()
         return self._digest
+
+    def _has_digest(self) -> bool:
+        return bool(self._digest)
 
     def _make_digest(self) -> str:
         content = [f"{self.kind:d}{self.name}"]
@@ -139,25 +146,26 @@ def natural_order(name: str) -> tuple[str | int, ...]:
 class Form:
     """An immutable ``constant + sum(coefficient * atom)``.
 
-    ``terms`` is sorted by the atoms' order and never holds a zero; nobody changes it after construction.
+    ``terms`` is sorted by the atoms' order and never holds a zero; nobody changes it after
+    construction. ``expression`` is kept by :mod:`simplifier.convert` once somebody asks for it.
 
     >>> x, y = variable("x"), variable("y")
     >>> (x + y) * 2 - y
     Form(x * 2 + y)
     """
 
-    __slots__ = ("_key", "_sympy", "constant", "terms")
+    __slots__ = ("_key", "constant", "expression", "terms")
 
     constant: int
     terms: dict[Atom, int]
     _key: Key | None
-    _sympy: sympy.Expr | None
+    expression: sympy.Expr | None
 
     def __init__(self, constant: int, terms: dict[Atom, int]) -> None:
         self.constant = constant
         self.terms = terms
         self._key = None
-        self._sympy = None
+        self.expression = None
 
     @property
     def key(self) -> Key:
@@ -264,7 +272,7 @@ class Form:
         return hash(self.key)
 
     def __str__(self) -> str:
-        from simplifier.text import format_form  # noqa: PLC0415 - the text form is built on this module
+        from simplifier.text import format_form  # noqa: PLC0415 - the text is built on forms
 
         return format_form(self)
 
@@ -276,7 +284,7 @@ class Form:
 
 
 def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:
-    """Add the terms of ``factor * form`` to ``terms`` in place; tells whether a new atom came in."""
+    """Add the terms of ``factor * form`` to ``terms`` in place; tells whether an atom came in."""
     grown = False
     for atom, value in form.terms.items():
         old = terms.get(atom)
@@ -345,7 +353,7 @@ def variable(name: str) -> Form:
 
 
 def opaque(name: str, expression: sympy.Expr) -> Form:
-    """A foreign integer-valued expression that is not taken apart; ``name`` tells it from others."""
+    """A foreign integer expression that is not taken apart; ``name`` tells it from others."""
     return Form(0, {_intern(Kind.OPAQUE, name=name, expression=expression): 1})
 
 
@@ -403,7 +411,7 @@ def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterabl
 
 
 def product(factors: Iterable[Form]) -> Form:
-    """The product; a constant factor multiplies a sum out, sums are not multiplied with each other."""
+    """The product; a constant multiplies a sum out, sums are not multiplied with each other."""
     scale = 1
     parts: list[Form] = []
     for factor in factors:
@@ -444,7 +452,10 @@ def build(kind: Kind, arguments: tuple[Form, ...]) -> Form:
 
 
 def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None) -> list[Atom]:
-    """Every atom of the forms once, each after the atoms inside it; those to skip and what is inside them are left out."""
+    """Every atom of the forms once, each after the atoms inside it.
+
+    Those to skip are left out, with what is inside them.
+    """
     done: dict[Atom, None] = {}
     stack: list[tuple[Atom, bool]] = [(atom, False) for form in forms for atom in form.terms]
     stack.reverse()

@@ -1,13 +1,13 @@
 """The integer functions that sympy users see: quotients, remainders, extrema.
 
-They are evaluated on constants only, whatever sympy knows about their arguments: an expression stays as it was written
-until :func:`simplifier.simplify` is asked. Division rounds towards negative infinity for either sign of the divisor,
-``Mod`` has the sign of the divisor, as in Python; a division by zero stays as it is.
+They are evaluated on constants only, whatever sympy knows about their arguments: an expression
+stays as it was written until :func:`simplifier.simplify` is asked. Division rounds towards negative
+infinity for either sign of the divisor, ``Mod`` has the sign of the divisor, as in Python; a
+division by zero stays as it is.
 """
 
 from __future__ import annotations
 
-import operator
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
@@ -38,7 +38,10 @@ class _Division(sympy.Function):
     is_integer = True
     # Below a product, so that every factor and sign in front gets parentheses: -(a//b), 2*(a % b).
     precedence: ClassVar[int] = PRECEDENCE["Mul"] - 1
-    _on_integers: ClassVar[Callable[[int, int], int]]
+
+    @staticmethod
+    def _on_integers(numerator: int, divisor: int) -> int:
+        raise NotImplementedError
 
     @classmethod
     def eval(cls, numerator: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
@@ -82,7 +85,9 @@ class FloorDiv(_Division):
     (-4, d0//1)
     """
 
-    _on_integers = operator.floordiv
+    @staticmethod
+    def _on_integers(numerator: int, divisor: int) -> int:
+        return numerator // divisor
 
     def _python(self, printer: Printer) -> str:
         return "{}//{}".format(*self._operands(printer))
@@ -105,7 +110,9 @@ class CeilDiv(_Division):
     (-3, -((-d0)//8))
     """
 
-    _on_integers = staticmethod(lambda numerator, divisor: -(-numerator // divisor))
+    @staticmethod
+    def _on_integers(numerator: int, divisor: int) -> int:
+        return -(-numerator // divisor)
 
     def _python(self, printer: Printer) -> str:
         return f"-({FloorDiv(-self.args[0], self.args[1])._python(printer)})"
@@ -128,7 +135,9 @@ class Mod(_Division):
     (2, -2, 7 % 0)
     """
 
-    _on_integers = operator.mod
+    @staticmethod
+    def _on_integers(numerator: int, divisor: int) -> int:
+        return numerator % divisor
 
     def _python(self, printer: Printer) -> str:
         return "{} % {}".format(*self._operands(printer))

@@ -1,4 +1,4 @@
-"""Closed integer intervals, which may be unbounded at either end, and their three-valued comparisons."""
+"""Closed integer intervals, unbounded at either end or not, and their three-valued comparisons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 from simplifier.errors import IndexingError, UndecidedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @final
@@ -95,9 +95,9 @@ Ternary: TypeAlias = "bool | Unknown"
 class Interval:
     """All integers from ``lower`` to ``upper``, both included; ``None`` is an end without bound.
 
-    Comparisons answer for every pair of values: ``True``, ``False``, or an unknown whose ``bool`` raises
-    :class:`~simplifier.errors.UndecidedError`. ``==`` compares the intervals themselves; :meth:`eq` their values.
-    An interval with ``lower > upper`` is empty.
+    Comparisons answer for every pair of values: ``True``, ``False``, or an unknown whose ``bool``
+    raises :class:`~simplifier.errors.UndecidedError`. ``==`` compares the intervals themselves;
+    :meth:`eq` their values. An interval with ``lower > upper`` is empty.
 
     >>> Interval(0, 3) < Interval(4, 9)
     True
@@ -274,9 +274,9 @@ class Interval:
         other = Interval.of(other)
         always, never = _COMPARISONS[comparison]
         if not (self.is_empty or other.is_empty):
-            if always(*self.ends, *other.ends):
+            if always(self.ends, other.ends):
                 return True
-            if never(*self.ends, *other.ends):
+            if never(self.ends, other.ends):
                 return False
         return Unknown(f"{self} {comparison} {other}")
 
@@ -289,17 +289,42 @@ IntervalLike: TypeAlias = "Interval | tuple[int | None, int | None] | list[int |
 
 EMPTY: Final = Interval(0, -1)
 
-# For each comparison: when it holds for all values, and when for none (l, u here; m, v there).
-_COMPARISONS: dict[
-    str, tuple[Callable[[End, End, End, End], bool], Callable[[End, End, End, End], bool]]
+
+def _is_above(here: Range, there: Range) -> bool:
+    return here[0] > there[1]
+
+
+def _is_below(here: Range, there: Range) -> bool:
+    return here[1] < there[0]
+
+
+def _is_at_least(here: Range, there: Range) -> bool:
+    return here[0] >= there[1]
+
+
+def _is_at_most(here: Range, there: Range) -> bool:
+    return here[1] <= there[0]
+
+
+def _is_same_value(here: Range, there: Range) -> bool:
+    return here[0] == here[1] == there[0] == there[1]
+
+
+def _is_apart(here: Range, there: Range) -> bool:
+    return _is_above(here, there) or _is_below(here, there)
+
+
+_COMPARISONS: Final[
+    Mapping[str, tuple[Callable[[Range, Range], bool], Callable[[Range, Range], bool]]]
 ] = {
-    ">": (lambda l, u, m, v: l > v, lambda l, u, m, v: u <= m),
-    "<": (lambda l, u, m, v: u < m, lambda l, u, m, v: l >= v),
-    ">=": (lambda l, u, m, v: l >= v, lambda l, u, m, v: u < m),
-    "<=": (lambda l, u, m, v: u <= m, lambda l, u, m, v: l > v),
-    "==": (lambda l, u, m, v: l == u == m == v, lambda l, u, m, v: u < m or v < l),
-    "!=": (lambda l, u, m, v: u < m or v < l, lambda l, u, m, v: l == u == m == v),
+    ">": (_is_above, _is_at_most),
+    "<": (_is_below, _is_at_least),
+    ">=": (_is_at_least, _is_below),
+    "<=": (_is_at_most, _is_above),
+    "==": (_is_same_value, _is_apart),
+    "!=": (_is_apart, _is_same_value),
 }
+"""For each comparison: when it holds for all pairs of values, and when for none."""
 
 
 class IntervalError(IndexingError, ValueError):

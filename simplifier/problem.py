@@ -1,4 +1,4 @@
-"""A question about expressions as users ask it: their own symbols, bounds by symbol or by name, assumptions."""
+"""A question as users ask it: their own symbols, bounds by symbol or by name, assumptions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Problem:
     def _restrict(self, key: sympy.Symbol | str, interval: Interval) -> None:
         if isinstance(key, sympy.Symbol):
             self._declare(key)
-        elif not isinstance(key, str):
+        elif not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             message = f"simplify: bounds are given for {key!r}; expected a symbol or its name"
             raise BoundsError(message)
         name = key if isinstance(key, str) else key.name

@@ -1,14 +1,14 @@
-"""One problem: bounds of variables, facts about forms, and the memory of everything found out under them.
+"""One problem: bounds of variables, facts about forms, and the memory of what follows from them.
 
-A scope turns forms into canonical ones. Canonical forms hold only variables, quotients, ``max(0, ...)``, products and
-foreign terms: ``x mod c`` is ``x - c*floor(x/c)``, and a minimum is a negated maximum, so that everything linear in
-quotients cancels without a law. Each law looks only at canonical forms, bounds and facts, never at what happens to be
-remembered; so results do not depend on what was asked before.
+A scope turns forms into canonical ones. Canonical forms hold only variables, quotients,
+``max(0, ...)``, products and foreign terms: ``x mod c`` is ``x - c*floor(x/c)``, and a minimum is a
+negated maximum, so that everything linear in quotients cancels without a law. Each law looks only
+at canonical forms, bounds and facts, never at what happens to be remembered; so results do not
+depend on what was asked before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -18,7 +18,6 @@ from simplifier.form import (
     Atom,
     Form,
     Kind,
-    atom_of,
     combine,
     constant,
     floordiv_atom,
@@ -28,6 +27,8 @@ from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.laws import extrema, floor, symbolic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from simplifier.digits import View
     from simplifier.facts import Fact
     from simplifier.form import Key

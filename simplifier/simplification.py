@@ -29,14 +29,15 @@ def simplify(
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
 
     Args:
-        expression: integer arithmetic of sympy, including ``floor``, ``ceiling``, ``sympy.Mod``, ``Min``, ``Max``.
-        bounds: for symbols or their names, closed intervals or pairs; a symbol without bounds may be any integer that
-            its own assumptions allow.
+        expression: integer arithmetic of sympy, including ``floor``, ``ceiling``, ``sympy.Mod``,
+            ``Min``, ``Max``.
+        bounds: for symbols or their names, closed intervals or pairs; a symbol without bounds may
+            be any integer that its own assumptions allow.
         constraints: pairs of an expression and the interval that it is known to lie in.
 
     Returns:
-        An expression over the symbols that were given, never costlier than the input; simplifying it again changes
-        nothing. Where the bounds leave no value, 0.
+        An expression over the symbols that were given, never costlier than the input; simplifying
+        it again changes nothing. Where the bounds leave no value, 0.
 
     Raises:
         ConversionError: naming the part that is not integer arithmetic.

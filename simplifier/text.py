@@ -1,8 +1,8 @@
 """The text of expressions, both ways: ``(d0 * 8 + s0) floordiv 3``.
 
-Reading takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and ``max(a, b)``; writing
-follows XLA's habits. Neither recurses, so nesting may be as deep as memory allows, and nothing is ever evaluated as
-Python.
+Reading takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and
+``max(a, b)``; writing follows XLA's habits. Neither recurses, so nesting may be as deep as memory
+allows, and nothing is ever evaluated as Python.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ Resolve: TypeAlias = "Callable[[Token], Form]"
 """Gives the form of a name, or raises."""
 
 
-class _Operator(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Operator:
     rank: int
     apply: Callable[[Form, Form], Form]
 
@@ -162,9 +163,9 @@ class _Group:
     """An open parenthesis or extremum: what has been read inside it and is not yet joined."""
 
     opening: Token
-    values: list[Form] = field(default_factory=list)
-    operators: list[str] = field(default_factory=list)
-    arguments: list[Form] = field(default_factory=list)
+    values: list[Form] = field(default_factory=list[Form])
+    operators: list[str] = field(default_factory=list[str])
+    arguments: list[Form] = field(default_factory=list[Form])
 
     def reduce(self, rank: int) -> None:
         """Apply the pending operators that bind at least as tightly as ``rank``."""
@@ -299,10 +300,10 @@ DOCUMENT: Final = Spelling()
 
 
 def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> str:
-    """The text of a form; variables that are named in ``variables`` come in that order, before others.
+    """The text of a form; the variables named in ``variables`` come first, in that order.
 
-    Sums are written as XLA does: products first, then remainders, quotients, extrema and variables, negative terms
-    after positive ones, the constant last.
+    Sums are written as XLA does: products first, then remainders, quotients, extrema and variables,
+    negative terms after positive ones, the constant last.
     """
     writer = _Writer({name: place for place, name in enumerate(variables)}, spelling)
     for atom in postorder((form,)):
@@ -349,7 +350,8 @@ class _Writer:
             return " * ".join(
                 self._operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
             )
-        return f"{atom.kind.name.lower()}({', '.join(self.sum(argument) for argument in atom.arguments)})"
+        operands = ", ".join(self.sum(argument) for argument in atom.arguments)
+        return f"{atom.kind.name.lower()}({operands})"
 
     def sum(self, form: Form) -> str:
         pieces: list[str] = []
@@ -409,7 +411,7 @@ class _Writer:
         return (0, 0, 0, natural_order(self.sum(form)))
 
     def _atom_order(self, atom: Atom) -> tuple[object, ...]:
-        """Declared variables by place, everything else by its text; very long texts by their structure."""
+        """Declared variables by place, others by their text; very long texts by their structure."""
         place = self._places.get(atom.name, len(self._places))
         text = self.texts[atom]
         return (place, len(text) > _LONG, atom.order if len(text) > _LONG else natural_order(text))

@@ -1,8 +1,8 @@
 """Laws of maxima: what becomes of ``max(A, B, ...)`` before ``max(0, ...)`` may become an atom.
 
-A minimum is a negated maximum, ``min(A, B) = -max(-A, -B)``, so each law serves both. The atom is always
-``P + g*max(0, (A - P)/g, ...)`` for a pivot ``P`` among the operands and the greatest common factor ``g`` of the
-differences: shifting or scaling all operands gives the same atom.
+A minimum is a negated maximum, ``min(A, B) = -max(-A, -B)``, so each law serves both. The atom is
+always ``P + g*max(0, (A - P)/g, ...)`` for a pivot ``P`` among the operands and the greatest common
+factor ``g`` of the differences: shifting or scaling all operands gives the same atom.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
 
 
 def choices(form: Form, sign: int) -> list[Form]:
-    """Forms whose maximum (sign 1) or minimum (sign -1) the form is: ``T + k*max(A, B)`` is one of ``T + k*A``, ...."""
+    """Forms whose maximum (sign 1) or minimum (sign -1) the form is.
+
+    ``T + k*max(A, B)`` is the greater of ``T + k*A`` and ``T + k*B`` for positive ``k``.
+    """
     for atom, factor in form.terms.items():
         if atom.kind is Kind.MAX and factor * sign > 0:
             rest = form.without(atom)
@@ -100,7 +103,10 @@ def factor_minimum(scope: Scope, operands: Sequence[Form]) -> Form | None:
 
 
 def hoist_quotient(scope: Scope, operands: Sequence[Form]) -> Form | None:
-    """``max(floor(A/c), floor(B/c)) = floor(max(A, B)/c)``; other terms ``t`` of an operand enter as ``c*t``."""
+    """``max(floor(A/c), floor(B/c)) = floor(max(A, B)/c)``.
+
+    Other terms ``t`` of an operand enter as ``c*t``.
+    """
     quotients = [
         [
             atom
@@ -134,7 +140,10 @@ def _inside(operand: Form, quotient: Atom, divisor: int) -> Form:
 
 
 def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
-    """``max(A, B, ...) = P + g*max(0, (B - P)/g, ...)``, with the pivot ``P`` that gives the fewest positive terms."""
+    """``max(A, B, ...) = P + g*max(0, (B - P)/g, ...)``.
+
+    The pivot ``P`` is the operand that nests the fewest maxima and leaves the most positive terms.
+    """
     best: tuple[tuple[object, ...], Form, list[Form]] | None = None
     for candidate in operands:
         others = (operand for operand in operands if operand is not candidate)

@@ -1,8 +1,9 @@
-"""Laws of ``floor(N / c)`` for a constant ``c > 0``: what becomes of a quotient before it may become an atom.
+"""Laws of ``floor(N / c)`` for a constant ``c > 0``: what is done before it may become an atom.
 
-Every law rests on one fact, ``floor(x + n) = floor(x) + n`` for an integer ``n``, or on ``floor(floor(x) / n) =
-floor(x / n)`` for a positive integer ``n``. They are tried in the order of this module; the first one that applies
-gives a quotient with fewer quotients inside it, a smaller divisor, or smaller coefficients, so that they come to an end.
+Every law rests on one fact, ``floor(x + n) = floor(x) + n`` for an integer ``n``, or on
+``floor(floor(x) / n) = floor(x / n)`` for a positive integer ``n``. They are tried in the order of
+this module; the first one that applies gives a quotient with fewer quotients inside it, a smaller
+divisor, or smaller coefficients, so that they come to an end.
 """
 
 from __future__ import annotations
@@ -21,14 +22,17 @@ if TYPE_CHECKING:
 
 
 class Residue(NamedTuple):
-    """What is left inside a quotient when its multiples have been taken out: every weight is at most half of ``c``."""
+    """What is left inside a quotient when the multiples of ``c`` have been taken out.
+
+    Every weight is at most half of ``c``.
+    """
 
     constant: int
     units: tuple[Unit, ...]
 
 
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
-    """``floor(numerator / divisor)`` in normal shape, for canonical numerators and positive divisors."""
+    """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
     outside, residue = extract(scope, numerator, divisor)
     if not residue.units:
         return outside
@@ -44,9 +48,10 @@ def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
 
 
 def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]:
-    """``floor((c*A + B)/c) = A + floor(B/c)``, for the digits and atoms of the numerator, never inside a digit.
+    """``floor((c*A + B)/c) = A + floor(B/c)``.
 
-    Each weight leaves the remainder nearest to zero.
+    ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit:
+    each weight leaves the remainder nearest to zero.
     """
     view = scope.view(numerator)
     whole, rest = divmod(view.constant, divisor)
@@ -62,16 +67,16 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
 
 
 def nearest_residue(value: int, divisor: int) -> int:
-    """The number congruent to ``value`` that is nearest to zero; half of the divisor stays positive."""
+    """The number congruent to ``value`` nearest to zero; half of the divisor stays positive."""
     residue = value % divisor
     return residue - divisor if 2 * residue > divisor else residue
 
 
 def split(scope: Scope, residue: Residue, divisor: int) -> Form | None:
-    """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine on the domain.
+    """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
 
-    One law covers quotients that are constant, small terms that never matter, common factors, coefficients that are
-    congruent to smaller ones, and variables of two values.
+    One law covers quotients that are constant, small terms that never matter, common factors,
+    coefficients that are congruent to smaller ones, and variables of two values.
     """
     for factor in _common_factors(residue, divisor):
         small = [unit for unit in residue.units if unit.weight % factor]
@@ -149,10 +154,10 @@ def _two_valued(unit: Unit, offset: int, divisor: int) -> Form:
 
 
 def open_digits(residue: Residue, divisor: int) -> tuple[Form, Form]:
-    """``r*(L mod n) = r*L - r*n*floor(L/n)`` where ``r*n`` is a multiple of ``c``: the quotient leaves.
+    """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
-    Gives what leaves, and the numerator that is left. Digits that do not close on ``c`` stay whole, and so do their
-    atoms; the others are reduced again.
+    Gives what leaves, and the numerator that is left. Digits that do not close on ``c`` stay whole,
+    and so do their atoms; the others are reduced again.
     """
     rest = constant(residue.constant)
     for unit in residue.units:
@@ -219,7 +224,7 @@ def flatten(scope: Scope, numerator: Form, divisor: int) -> Form | None:
 
 
 def reflect(scope: Scope, numerator: Form, divisor: int) -> Form:
-    """``floor(N/c) = -floor((c - 1 - N)/c)``: of both the one with fewer negative coefficients becomes an atom."""
+    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative coefficients."""
     halves = {atom: 1 for atom, factor in numerator.terms.items() if 2 * factor == divisor}
     if not _is_reflected(numerator, divisor):
         return scope.quotient_atom(numerator, divisor)

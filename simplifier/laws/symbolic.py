@@ -1,4 +1,4 @@
-"""Laws of what is not affine: products of atoms, and quotients by a divisor that is not a constant."""
+"""Laws of what is not affine: products of atoms, and quotients by what is not a constant."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def monomial(scope: Scope, atoms: Iterable[Atom]) -> Atom:
 
 
 def mod(scope: Scope, numerator: Form, divisor: Form) -> Form:
-    """``A - B*floor(A/B)``; ``A mod 0`` is left alone."""
+    """``A - B*floor(A/B)`` for the same divisors; ``A mod 0`` is left alone."""
     if divisor == ZERO:
         atom = atom_of(Kind.MOD, (numerator, divisor))
         return scope.remember(atom, (NEGATIVE_INFINITY, INFINITY))
@@ -70,19 +70,24 @@ def mod(scope: Scope, numerator: Form, divisor: Form) -> Form:
 
 
 def quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
-    """``floor(A/B)`` in normal shape. Where ``B`` may be zero nothing is assumed but that the input is defined."""
-    if divisor.is_constant and divisor.constant:
-        return scope.floordiv(numerator, divisor.constant)
+    """``floor(A/B)`` in normal shape, for a divisor that is zero or not a constant.
+
+    Where ``B`` may be zero nothing is assumed but that the input is defined.
+    """
     if divisor == ZERO:
         return _atom(scope, numerator, divisor, (0, 0))
-    numerator, divisor = _oriented(scope, numerator, divisor)
-    numerator, divisor = _without_common_integer(numerator, divisor)
+    numerator, divisor = _without_common_integer(*_oriented(scope, numerator, divisor))
     shorter = _without_common_atom(scope, numerator, divisor)
     if shorter is not None:
-        return quotient(scope, *shorter)
+        return scope.quotient(*shorter)
     outside, numerator = _polynomial_part(scope, numerator, divisor)
-    if outside.terms or outside.constant:
+    if outside != ZERO:
         return outside.plus(quotient(scope, numerator, divisor))
+    return _remaining_quotient(scope, numerator, divisor)
+
+
+def _remaining_quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
+    """``floor(A/B)`` with nothing more to take out: its only value, a flat quotient, or an atom."""
     if numerator == ZERO:
         return ZERO
     ends = scope.range_of(divisor)
@@ -92,12 +97,12 @@ def quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
             return constant(value)
         flat = _flattened(scope, numerator, divisor)
         if flat is not None:
-            return quotient(scope, *flat)
+            return scope.quotient(*flat)
     return _atom(scope, numerator, divisor, ends)
 
 
 def _oriented(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form]:
-    """``floor(A/B) = floor(-A/-B)``: a divisor that is positive, or else starts with a positive term."""
+    """``floor(A/B) = floor(-A/-B)``: a divisor that is, or at least starts, positive."""
     lower, upper = scope.range_of(divisor)
     first = next(iter(divisor.terms.values()))
     if upper < 0 or (lower < 0 and first < 0):
@@ -149,7 +154,7 @@ def _size(form: Form) -> int:
 
 
 def _factors_left(atom: Atom, divisor: Atom) -> list[Atom] | None:
-    """The factors of an atom that are left when those of another are taken away; ``None`` if some are missing."""
+    """The factors of an atom less those of another; ``None`` if some are missing."""
     left = list(factors(atom))
     for factor in factors(divisor):
         if factor not in left:
@@ -163,8 +168,6 @@ def _one_value(scope: Scope, numerator: Form, divisor: Form, ends: Range) -> int
     low, high = (_corner(end, ends) for end in scope.range_of(numerator))
     candidates = [low[0], -1, 0] if isinstance(low[0], int) else [-1, 0]
     for value in dict.fromkeys(candidates):
-        if not isinstance(value, int):
-            continue
         above = scope.range_of(numerator.plus(divisor, -value))
         below = scope.range_of(numerator.plus(divisor, -value - 1))
         if above[0] >= 0 and below[1] < 0:
