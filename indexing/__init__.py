@@ -1,4 +1,4 @@
-"""Indexing maps: which elements of one tensor are needed for which elements of another, as exact formulas."""
+"""Indexing maps: which elements of one tensor are needed for which of another, as formulas."""
 
 from indexing.composition import compose
 from indexing.errors import MapError

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier import form as forms
-
-from indexing.domain import Domain
+from indexing.domain import LETTERS, Domain
 from indexing.errors import MapError
 from indexing.map import IndexingMap
 from indexing.variable import Variable
+from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
+    from indexing.domain import ByRole, Constraint
     from simplifier.form import Form
-
-    from indexing.domain import Constraint
 
 
 def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     """``producer(consumer(x))``: from the consumer's dimensions to the producer's results.
 
-    The variables are the consumer's dimensions, then the producer's ranges before the consumer's, and likewise the
-    runtime variables. Constraints of both maps hold, and each of the consumer's results lies in the bounds of the
-    producer's dimension that it becomes. Nothing is simplified.
+    The variables are the consumer's dimensions, then the producer's ranges before the consumer's,
+    and likewise the runtime variables. Constraints of both maps hold, and each of the consumer's
+    results lies in the bounds of the producer's dimension that it becomes. Nothing is simplified.
 
     Raises:
         MapError: the producer has another number of dimensions than the consumer has results.
@@ -57,30 +55,24 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
 
 def _renumbered(consumer: IndexingMap, ranges: int, runtime: int) -> dict[str, Form]:
     """New places for the consumer's ranges and runtime variables, behind the producer's."""
-    shifts = (("s", consumer.ranges, ranges), ("rt", consumer.runtime, runtime))
+    shifts = (0, ranges, runtime)
     return {
         f"{letter}{place}": forms.variable(f"{letter}{place + shift}")
-        for letter, variables, shift in shifts
+        for letter, variables, shift in zip(LETTERS, consumer.domain.roles, shifts, strict=True)
         if shift
         for place in range(len(variables))
     }
 
 
-def _joint_variables(
-    consumer: IndexingMap, producer: IndexingMap
-) -> tuple[tuple[Variable, ...], ...]:
-    """Dimensions, ranges and runtime variables of the composition; a name that would be taken twice goes."""
-    roles = (consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime)
-    letters = ("d", "s", "rt")
-    taken = {
-        f"{letter}{place}"
-        for letter, variables in zip(letters, roles, strict=True)
-        for place in range(len(variables))
-    }
-    return tuple(tuple(_freshly_named(variables, taken)) for variables in roles)
+def _joint_variables(consumer: IndexingMap, producer: IndexingMap) -> ByRole[Variable]:
+    """Dimensions, ranges and runtime variables of the composition; a name that clashes goes."""
+    joint = Domain(
+        consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime
+    )
+    return joint.by_role(_freshly_named(joint.variables, set(joint.places)))
 
 
-def _freshly_named(variables: Sequence[Variable], taken: set[str]) -> list[Variable]:
+def _freshly_named(variables: Iterable[Variable], taken: set[str]) -> list[Variable]:
     fresh: list[Variable] = []
     for variable in variables:
         clashes = variable.name in taken

@@ -1,7 +1,8 @@
 """Where a map is defined: the variables by role, their bounds, and constraints between them.
 
-Inside a map every variable goes by its place, ``d0 d1 ... s0 s1 ... rt0 ...``, whatever its name; names come in when
-somebody looks. So maps that differ in names alone are the same problem to the simplifier.
+Inside a map every variable goes by its place, ``d0 d1 ... s0 s1 ... rt0 ...``, whatever its
+name; names come in when somebody looks. So maps that differ in names alone are the same problem
+to the simplifier.
 """
 
 from __future__ import annotations
@@ -9,21 +10,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-from simplifier import Interval
-from simplifier import form as forms
-from simplifier.form import Form
-from simplifier.text import format_form
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
 from indexing.variable import Variable
+from simplifier import Interval
+from simplifier import form as forms
+from simplifier.text import format_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from simplifier.form import Form
+
 Constraint: TypeAlias = "tuple[Form, Interval]"
 """A form whose values must lie in an interval."""
+
+T = TypeVar("T")
+ByRole: TypeAlias = tuple[tuple[T, ...], tuple[T, ...], tuple[T, ...]]
+"""Something for each dimension, for each range, and for each runtime variable."""
+
+LETTERS: Final = ("d", "s", "rt")
+"""What the names of dimensions, ranges and runtime variables begin with."""
 
 NO_VALUES: Final = Interval(0, -1)
 
@@ -32,7 +40,8 @@ NO_VALUES: Final = Interval(0, -1)
 class Domain:
     """Variables with bounds, and constraints in normal order.
 
-    A domain without points that is seen to have none is stored in one way: every bound ``[0, -1]``, no constraints.
+    A domain without points that is seen to have none is stored in one way: every bound ``[0, -1]``,
+    no constraints.
     """
 
     dims: tuple[Variable, ...]
@@ -48,17 +57,30 @@ class Domain:
         runtime: Iterable[Variable] = (),
         constraints: Iterable[Constraint] = (),
     ) -> Domain:
-        """The domain with the constraints sorted in: into bounds, joined by expression, decided where constant."""
+        """The domain of the variables, constrained as by :meth:`constrained`."""
         plain = cls(_unnamed(dims, "d"), _unnamed(ranges, "s"), _unnamed(runtime, "rt"))
         return plain.constrained(constraints)
 
     @cached_property
     def places(self) -> tuple[str, ...]:
         """What the variables are called inside, in order of declaration."""
-        roles = (("d", self.dims), ("s", self.ranges), ("rt", self.runtime))
         return tuple(
-            f"{letter}{place}" for letter, variables in roles for place in range(len(variables))
+            f"{letter}{place}"
+            for letter, variables in zip(LETTERS, self.roles, strict=True)
+            for place in range(len(variables))
         )
+
+    @property
+    def roles(self) -> ByRole[Variable]:
+        """Dimensions, ranges and runtime variables."""
+        return self.dims, self.ranges, self.runtime
+
+    def by_role(self, values: Iterable[T]) -> ByRole[T]:
+        """Values for all variables, in order of declaration, parted as :attr:`roles` is."""
+        values = tuple(values)
+        first = len(self.dims)
+        second = first + len(self.ranges)
+        return values[:first], values[first:second], values[second:]
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -95,7 +117,8 @@ class Domain:
     def constrained(self, constraints: Iterable[Constraint]) -> Domain:
         """The domain with more constraints.
 
-        Bounds take what is said of one variable, constants are decided, repeated expressions are joined.
+        Bounds take what is said of one variable, constants are decided, repeated
+        expressions are joined.
         """
         bounds = dict(self.bounds)
         table: dict[Form, Interval] = {}
@@ -119,15 +142,11 @@ class Domain:
         )
 
     def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
-        within = iter(
+        within = (
             variable if variable.bounds == bounds[place] else variable.within(bounds[place])
             for place, variable in zip(self.places, self.variables, strict=True)
         )
-        dims, ranges, runtime = (
-            tuple(next(within) for _ in variables)
-            for variables in (self.dims, self.ranges, self.runtime)
-        )
-        return Domain(dims, ranges, runtime, constraints)
+        return Domain(*self.by_role(within), constraints)
 
     def named(self, form: Form) -> Form:
         """The form in the names that a reader knows."""
@@ -155,10 +174,13 @@ class Domain:
         return sorted(rows, key=lambda row: row[0])
 
     def check(self) -> None:
-        """Raise a :class:`MapError` if a name is used twice or a constraint uses an unknown variable."""
+        """Raise :class:`MapError` for a name used twice or a constraint on an unknown variable."""
         for place, name in enumerate(self.names):
             if name in self.names[:place]:
-                message = f"IndexingMap: the name {name!r} stands for two variables; expected different names"
+                message = (
+                    f"IndexingMap: the name {name!r} stands for two variables; "
+                    "expected different names"
+                )
                 raise MapError(message)
         self.check_forms([form for form, _ in self.constraints], "constraint")
 
@@ -169,7 +191,10 @@ class Domain:
             for name in forms.variables_of((form,)):
                 if name not in known:
                     declared = ", ".join(self.names) or "none"
-                    message = f"IndexingMap: {role} {number} uses {name!r}; expected a declared variable ({declared})"
+                    message = (
+                        f"IndexingMap: {role} {number} uses {name!r}; "
+                        f"expected a declared variable ({declared})"
+                    )
                     raise MapError(message)
 
     def __iter__(self) -> Iterator[Variable]:

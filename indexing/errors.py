@@ -6,4 +6,4 @@ from simplifier.errors import IndexingError
 
 
 class MapError(IndexingError, ValueError):
-    """A map, or a question to it, that makes no sense: wrong arity, unknown variable, doubled name."""
+    """A map, or a question to it, without sense: wrong arity, unknown variable, doubled name."""

@@ -8,18 +8,16 @@ from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simplifier.form import Form, Kind, postorder
-
 from indexing.errors import MapError
+from simplifier.form import Form, Kind, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.form import Atom
-
     from indexing.domain import Domain
     from indexing.map import IndexingMap
     from indexing.variable import Variable
+    from simplifier.form import Atom
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
@@ -38,7 +36,8 @@ def evaluate(
 ) -> tuple[Value, ...]:
     """The results at one point, or on arrays that broadcast; the domain is not checked.
 
-    Arrays are computed in 64 bits where that is enough for the values given, else in Python integers.
+    Arrays are computed in 64 bits where that is enough for the values given, else in
+    Python integers.
 
     Raises:
         MapError: a wrong number of values, values that are no integers, or a division by zero.
@@ -61,7 +60,9 @@ def contains(
 
 
 def points(indexing_map: IndexingMap) -> Iterator[Point]:
-    """Every point of the domain in order, the last variable fastest: ``(dims, ranges, runtime, results)``.
+    """Every point of the domain in order, the last variable fastest, with its results.
+
+    A point is ``(dims, ranges, runtime, results)``.
 
     Raises:
         MapError: a variable is not bounded.
@@ -74,11 +75,11 @@ def points(indexing_map: IndexingMap) -> Iterator[Point]:
         ]
         rows = zip(*results, strict=True) if results else [()] * len(chunk)
         for point, row in zip(chunk, rows, strict=True):
-            yield (*_by_role(indexing_map, point), tuple(row))
+            yield (*indexing_map.domain.by_role(point), tuple(row))
 
 
 def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
-    """Whether the domain holds a point; ``None`` if none is among the first ``budget`` candidates."""
+    """Whether the domain holds a point; ``None`` if none is among ``budget`` candidates."""
     if domain.is_known_empty:
         return False
     if not domain.constraints:
@@ -125,21 +126,14 @@ def _steps(variable: Variable, name: str) -> range:
     return range(bounds.lower, bounds.upper + 1)
 
 
-def _by_role(indexing_map: IndexingMap, point: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    first, second = len(indexing_map.dims), len(indexing_map.dims) + len(indexing_map.ranges)
-    return point[:first], point[first:second], point[second:]
-
-
 def _environment(
     indexing_map: IndexingMap, dims: Index, ranges: Index, runtime: Index
 ) -> dict[str, Value]:
-    roles = (
-        ("dims", dims, indexing_map.dims),
-        ("ranges", ranges, indexing_map.ranges),
-        ("runtime", runtime, indexing_map.runtime),
-    )
+    names = ("dims", "ranges", "runtime")
     values: list[Value] = []
-    for role, given, variables in roles:
+    for role, given, variables in zip(
+        names, (dims, ranges, runtime), indexing_map.domain.roles, strict=True
+    ):
         if len(given) != len(variables):
             message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"
             raise MapError(message)
@@ -240,9 +234,9 @@ def _opaque(atom: Atom, _: list[Value]) -> Value:
 
 
 _OPERATIONS: Final[Mapping[Kind, Callable[[Atom, list[Value]], Value]]] = {
-    Kind.FLOORDIV: _divided(operator.floordiv),
-    Kind.QUOTIENT: _divided(operator.floordiv),
-    Kind.MOD: _divided(operator.mod),
+    Kind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
+    Kind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
+    Kind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
     Kind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
     Kind.MIN: _folded("minimum", min),
     Kind.MAX: _folded("maximum", max),

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.domain import Domain
+from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.form import Form, substitute
-
-from indexing.domain import Domain
-from indexing.errors import MapError
-from indexing.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import sympy
-    from simplifier.interval import IntervalLike
 
     from indexing.evaluation import Index, Point
+    from simplifier.interval import IntervalLike
 
 
 class IndexingMap:
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
-    The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another: for every value of
-    the range variables, and for the one value that each runtime variable has while the program runs, within the bounds
-    of the variables and the constraints.
+    The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
+    for every value of the range variables, and for the one value that each runtime variable has
+    while the program runs, within the bounds of the variables and the constraints.
 
     Args:
-        results: one integer expression for each dimension of the other tensor, over the variables' symbols.
+        results: one integer expression for each dimension of the other tensor, over the
+            variables' symbols.
         dims: one variable for each dimension of the tensor that the map comes from.
         ranges: variables that run over all their values, such as a reduced dimension.
         runtime: variables known only while the program runs, such as the offset of a dynamic-slice.
@@ -39,8 +38,9 @@ class IndexingMap:
         MapError: a name is used twice, or an expression uses a name that is not declared.
         ConversionError: an expression is not integer arithmetic.
 
-    A map is an immutable value: equal to a map with the same fields, hashable, picklable. A map that is seen to have
-    no point is stored as the empty map: every bound ``[0, -1]``, every result 0.
+    A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
+    map that is seen to have no point is stored as the empty map: every bound ``[0, -1]``,
+    every result 0.
 
     >>> from simplifier import symbol, FloorDiv
     >>> d0 = symbol("d0")
@@ -86,8 +86,8 @@ class IndexingMap:
 
     @classmethod
     def from_forms(cls, forms: Iterable[Form], domain: Domain) -> IndexingMap:
-        """A map from forms over the domain's own names ``d0 ... s0 ... rt0 ...``; for builders, nothing is checked."""
-        made = cls.__new__(cls)
+        """A map from forms over ``d0 ... s0 ... rt0 ...`` by place; nothing is checked."""
+        made = super().__new__(cls)
         made._set(domain, tuple(forms))
         return made
 
@@ -100,7 +100,8 @@ class IndexingMap:
         runtime: Iterable[int] = (),
     ) -> IndexingMap:
         """A map whose variables count from 0 to one less than their size."""
-        return cls(results, *(map(Variable.of_size, sizes) for sizes in (dims, ranges, runtime)))
+        of_size = Variable.of_size
+        return cls(results, map(of_size, dims), map(of_size, ranges), map(of_size, runtime))
 
     @classmethod
     def identity(cls, sizes: Iterable[int]) -> IndexingMap:
@@ -134,7 +135,7 @@ class IndexingMap:
 
     @property
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
-        """Pairs of an expression and the interval it must lie in, sorted by the expressions' texts."""
+        """Pairs of an expression and the interval it must lie in, sorted by their texts."""
         rows = self._domain.constraint_texts()
         return tuple((to_sympy(self._domain.named(form)), interval) for _, (form, interval) in rows)
 
@@ -150,7 +151,7 @@ class IndexingMap:
 
     @property
     def is_known_empty(self) -> bool:
-        """Whether the map is seen to have no point; ``False`` may also mean that nobody looked closely."""
+        """Whether the map is seen to have no point; one without may look as if it had some."""
         return self._domain.is_known_empty
 
     def is_empty(self) -> bool:
@@ -162,7 +163,8 @@ class IndexingMap:
             NotQuasiAffineError: a constraint multiplies variables or divides by one.
 
         >>> from indexing import parse_map
-        >>> parse_map("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]").is_empty()
+        >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
+        >>> parse_map(odd).is_empty()
         True
         """
         from indexing.exact import is_empty  # noqa: PLC0415 - it looks into maps
@@ -172,8 +174,8 @@ class IndexingMap:
     def equals(self, other: IndexingMap) -> bool:
         """Whether both maps relate the same elements to each other; exact, by isl.
 
-        Ranges and runtime variables count for what they reach, not for their names or number. Costs milliseconds for
-        everyday maps, exponential time in the worst case.
+        Ranges and runtime variables count for what they reach, not for their names or number. Costs
+        milliseconds for everyday maps, exponential time in the worst case.
 
         Raises:
             NotQuasiAffineError: an expression multiplies variables or divides by one.
@@ -188,21 +190,22 @@ class IndexingMap:
         Simplifying twice changes nothing.
 
         >>> from indexing import parse_map
-        >>> print(parse_map("(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]").simplify())
-        (d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 14]
+        >>> low = "(d0, d1) -> (d0 + d1 floordiv 8, d1 mod 8), domain: d0 in [0, 6], d1 in [0, 7]"
+        >>> print(parse_map(low).simplify())
+        (d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 7]
         """
         from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
 
         if self._simplified is None:
-            self._simplified = simplified(self)
-            self._simplified._simplified = self._simplified
+            smallest: IndexingMap = simplified(self)
+            self._simplified = smallest._simplified = smallest
         return self._simplified
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
         """``producer`` after this map: its dimensions are this map's results.
 
-        Ranges and runtime variables of the producer come before this map's, as in XLA; the results must lie in the
-        bounds of the producer's dimensions. Nothing is simplified.
+        Ranges and runtime variables of the producer come before this map's, as in XLA; the results
+        must lie in the bounds of the producer's dimensions. Nothing is simplified.
 
         Raises:
             MapError: the producer has another number of dimensions than this map has results.
@@ -213,7 +216,7 @@ class IndexingMap:
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
-        if not isinstance(consumer, IndexingMap):
+        if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         return consumer.compose(self)
 
@@ -221,7 +224,8 @@ class IndexingMap:
         """The index at one point, or at many: NumPy arrays broadcast. The domain is not checked.
 
         >>> from indexing import parse_map
-        >>> parse_map("(d0)[s0] -> (d0 floordiv 2, s0), domain: d0 in [0, 9], s0 in [0, 3]").evaluate([-3], [1])
+        >>> halves = "(d0)[s0] -> (d0 floordiv 2, s0), domain: d0 in [0, 9], s0 in [0, 3]"
+        >>> parse_map(halves).evaluate([-3], [1])
         (-2, 1)
         """
         from indexing.evaluation import evaluate  # noqa: PLC0415 - it looks into maps
@@ -237,7 +241,9 @@ class IndexingMap:
         return contains(self, dims, ranges, runtime)
 
     def points(self) -> Iterator[Point]:
-        """Every point of the domain, the last variable fastest: ``(dims, ranges, runtime, results)``.
+        """Every point of the domain in order, the last variable fastest, with its results.
+
+        A point is ``(dims, ranges, runtime, results)``.
 
         Raises:
             MapError: a variable is not bounded.
@@ -255,8 +261,8 @@ class IndexingMap:
     def without_unused_symbols(self) -> IndexingMap:
         """The map less the ranges and runtime variables that nothing depends on.
 
-        A variable goes if no result uses it, together with constraints on such variables alone, where these are sure
-        to have a solution.
+        A variable goes if no result uses it, together with constraints on such variables alone,
+        where these are sure to have a solution.
         """
         from indexing.simplification import without_unused_symbols  # noqa: PLC0415 - it builds maps
 
@@ -278,7 +284,7 @@ class IndexingMap:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexingMap):
             return NotImplemented
-        return self._forms == other._forms and self._domain == other._domain
+        return self is other or (self._forms == other._forms and self._domain == other._domain)
 
     def __hash__(self) -> int:
         if self._hash is None:

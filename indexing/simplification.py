@@ -1,25 +1,24 @@
-"""The smallest form of a map: bounds and constraints first, then results with the constraints as facts."""
+"""The smallest form of a map: bounds and constraints first, then results with these as facts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from indexing.domain import Domain
+from indexing.evaluation import has_point
+from indexing.map import IndexingMap
 from simplifier import Interval
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
 from simplifier.form import Form, Kind
 from simplifier.scope import Scope, scope_of
-from simplifier.simplification import range_of, simplified as simplified_form
-
-from indexing.domain import Domain
-from indexing.evaluation import has_point
-from indexing.map import IndexingMap
+from simplifier.simplification import range_of
+from simplifier.simplification import simplified as simplified_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from indexing.domain import Constraint
-    from indexing.variable import Variable
 
 _ROUNDS: Final = 16
 """Bounds and constraints sharpen each other at most this often; what is left is still right."""
@@ -77,7 +76,7 @@ def _tightened(domain: Domain) -> Domain:
 
 
 def _residue_class(domain: Domain, constraint: Constraint) -> Constraint | None:
-    """``v mod c`` in ``[r, r]`` moves the bounds of ``v`` to the next numbers congruent to ``r``."""
+    """``v mod c`` in ``[r, r]`` moves the bounds of ``v`` to numbers congruent to ``r``."""
     form, interval = constraint
     atom = _single_atom(form)
     if atom is None or atom.kind is not Kind.MOD or atom.divisor < 1 or not interval.is_point:
@@ -141,7 +140,10 @@ def _normal_constraint(scope: Scope, constraint: Constraint) -> Constraint:
 
 
 def _primitive(form: Form, interval: Interval) -> Constraint:
-    """``k*e + c`` in ``[l, u]`` is ``e`` in ``[ceil((l-c)/k), floor((u-c)/k)]``, with a positive first coefficient."""
+    """``k*e + c`` in ``[l, u]`` is ``e`` in ``[ceil((l-c)/k), floor((u-c)/k)]``.
+
+    The first coefficient of ``e`` is positive.
+    """
     scale = forms.content(form)
     if next(iter(form.terms.values())) < 0:
         scale = -scale
@@ -161,18 +163,8 @@ def _spelling_rank(form: Form) -> tuple[int, int]:
 # Variables that nothing depends on.
 
 
-def _by_role(
-    domain: Domain, change: Callable[[str, Variable], Variable | None]
-) -> tuple[tuple[Variable, ...], ...]:
-    """Dimensions, ranges and runtime variables, each changed, or left out where the change is ``None``."""
-    places = iter(domain.places)
-    roles = (domain.dims, domain.ranges, domain.runtime)
-    changed = [[change(next(places), variable) for variable in variables] for variables in roles]
-    return tuple(tuple(variable for variable in variables if variable) for variables in changed)
-
-
 def without_unused_symbols(indexing_map: IndexingMap) -> IndexingMap:
-    """The map less the symbols that :func:`unused_symbols` names; empty if their constraints have no solution."""
+    """The map less the :func:`unused_symbols`; empty if their constraints have no solution."""
     unused = unused_symbols(indexing_map)
     if not unused:
         return indexing_map
@@ -182,10 +174,11 @@ def without_unused_symbols(indexing_map: IndexingMap) -> IndexingMap:
 
 
 def unused_symbols(indexing_map: IndexingMap) -> frozenset[str]:
-    """Places of the ranges and runtime variables that nothing depends on, such as ``{"s0", "rt1"}``.
+    """Places of ranges and runtime variables that nothing depends on, such as ``{"s0", "rt1"}``.
 
-    A symbol is unused if no result uses it and every constraint on it is on such symbols alone. Where nobody can tell
-    soon whether these constraints have a solution, their symbols count as used.
+    A symbol is unused if no result uses it and every constraint on it is on such symbols
+    alone. Where nobody can tell soon whether these constraints have a solution, their symbols
+    count as used.
     """
     domain = indexing_map.domain
     free = set(domain.places[len(domain.dims) :]) - set(forms.variables_of(indexing_map.forms))
@@ -199,25 +192,29 @@ def unused_symbols(indexing_map: IndexingMap) -> frozenset[str]:
 
 
 def _part(domain: Domain, places: frozenset[str]) -> Domain:
-    """The domain of some variables, with the constraints on them alone; the others are held at one value."""
+    """The domain of some variables and the constraints on them alone; the others are held at 0."""
     fixed = Interval(0, 0)
-    roles = _by_role(
-        domain, lambda place, variable: variable if place in places else variable.within(fixed)
+    held = (
+        variable if place in places else variable.within(fixed)
+        for place, variable in zip(domain.places, domain.variables, strict=True)
     )
     kept = [
         (form, interval)
         for form, interval in domain.constraints
         if places.issuperset(forms.variables_of((form,)))
     ]
-    return Domain(*roles, tuple(kept))
+    return Domain(*domain.by_role(held), tuple(kept))
 
 
 def without(indexing_map: IndexingMap, places: frozenset[str]) -> IndexingMap:
-    """The map less the ranges and runtime variables at these places, which nothing else depends on."""
+    """The map less the ranges and runtime variables at these places, which nothing depends on."""
     domain = indexing_map.domain
-    roles = _by_role(domain, lambda place, variable: None if place in places else variable)
     left = [place for place in domain.places if place not in places]
-    moved = Domain(*roles)
+    dims, ranges, runtime = (
+        tuple(variable for place, variable in role if place not in places)
+        for role in domain.by_role(zip(domain.places, domain.variables, strict=True))
+    )
+    moved = Domain(dims, ranges, runtime)
     renumbering = {
         old: forms.variable(new) for old, new in zip(left, moved.places, strict=True) if old != new
     }

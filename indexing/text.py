@@ -1,38 +1,36 @@
 """The text of maps, both ways, as XLA writes it.
 
-``(d0, d1)[s0]{rt0} -> (d0 * 8 + s0, rt0), domain: d0 in [0, 3], ..., rt0 in [0, 7], (d0 + s0) mod 2 in [0, 0]``:
-dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then constraints.
-A map without points reads ``... -> (0), domain: KNOWN EMPTY``.
+``(d0)[s0]{rt0} -> (d0 * 8, rt0), domain: d0 in [0, 3], ..., (d0 + s0) mod 2 in [0, 0]``:
+dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then
+constraints. A map without points reads ``... -> (0), domain: KNOWN EMPTY``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from indexing.domain import Domain
+from indexing.map import IndexingMap
+from indexing.variable import Variable, VariableKind
 from simplifier import Interval
 from simplifier.form import ZERO
 from simplifier.text import Reader, read_expression, unknown_name
 
-from indexing.domain import Domain
-from indexing.map import IndexingMap
-from indexing.variable import Variable, VariableKind
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from indexing.domain import Constraint
     from simplifier.form import Form
     from simplifier.text import Token
-
-    from indexing.domain import Constraint
 
 _EMPTY: Final = "KNOWN EMPTY"
 _BRACKETS: Final = ("()", "[]", "{}")
 
 
 def format_map(indexing_map: IndexingMap, *, separator: str = ", ", lead: str = " ") -> str:
-    """The text of a map: on one line, or with other separators between the parts of its domain.
+    r"""The text of a map: on one line, or with other separators between the parts of its domain.
 
-    >>> print(format_map(IndexingMap.identity([4]), separator=",\\n", lead="\\n"))
+    >>> print(format_map(IndexingMap.identity([4]), separator=",\n", lead="\n"))
     (d0) -> (d0),
     domain:
     d0 in [0, 3]
@@ -45,14 +43,11 @@ def format_map(indexing_map: IndexingMap, *, separator: str = ", ", lead: str = 
 
 
 def _declarations(domain: Domain) -> str:
-    names = iter(domain.names)
-    texts: list[str] = []
-    for (opening, closing), variables in zip(
-        _BRACKETS, (domain.dims, domain.ranges, domain.runtime), strict=True
-    ):
-        if variables or opening == "(":
-            texts.append(f"{opening}{', '.join(next(names) for _ in variables)}{closing}")
-    return "".join(texts)
+    return "".join(
+        f"{opening}{', '.join(names)}{closing}"
+        for (opening, closing), names in zip(_BRACKETS, domain.by_role(domain.names), strict=True)
+        if names or opening == "("
+    )
 
 
 def _domain_texts(domain: Domain) -> Iterator[str]:
@@ -65,14 +60,15 @@ def _domain_texts(domain: Domain) -> Iterator[str]:
 def parse_map(text: str, file: str = "") -> IndexingMap:
     """The map that a text describes.
 
-    Operators are read in every spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``); ``-inf`` and ``inf`` are ends
-    without bound; white space and line breaks mean nothing. ``parse_map(str(m)) == m`` for every map.
+    Operators are read in every spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``); ``-inf`` and
+    ``inf`` are ends without bound; white space and line breaks mean nothing.
+    ``parse_map(str(m)) == m`` for every map.
 
     Raises:
         TextError: with line, column, and a caret under the place.
 
-    >>> print(parse_map("(d0, d1)[s0] -> (d0 * 8 + s0, d1 % 2), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 7]"))
-    (d0, d1)[s0] -> (d0 * 8 + s0, d1 mod 2), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 7]
+    >>> print(parse_map("(d0)[s0] -> (d0 * 8 + s0, d0 % 2), domain: d0 in [0, 3], s0 in [0, 7]"))
+    (d0)[s0] -> (d0 * 8 + s0, d0 mod 2), domain: d0 in [0, 3], s0 in [0, 7]
     >>> parse_map("(d0) -> (d7), domain: d0 in [0, 3]")
     Traceback (most recent call last):
     simplifier.errors.TextError: 1:10: 'd7' is not a declared variable
@@ -111,18 +107,15 @@ class _MapParser:
         return sum(map(len, self._declared))
 
     def _domain(self, bounds: list[Interval]) -> Domain:
-        variables = iter(bounds)
-        return Domain.of(
-            *(
-                [
-                    Variable(
-                        next(variables), token.text, _KINDS.get(token.text, VariableKind.DEFAULT)
-                    )
-                    for token in tokens
-                ]
-                for tokens in self._declared
-            )
+        left = iter(bounds)
+        dims, ranges, runtime = (
+            [
+                Variable(next(left), token.text, _KINDS.get(token.text, VariableKind.DEFAULT))
+                for token in tokens
+            ]
+            for tokens in self._declared
         )
+        return Domain.of(dims, ranges, runtime)
 
     def _variables(self, bracket: str, tokens: list[Token]) -> None:
         reader = self._reader

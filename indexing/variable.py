@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from simplifier import Interval
-from simplifier.interval import IntervalLike
+
+if TYPE_CHECKING:
+    from simplifier.interval import IntervalLike
 
 
 class VariableKind(enum.Enum):
-    """What a variable counts; all but ``DEFAULT`` are coordinates of a GPU launch, named as in XLA."""
+    """What a variable counts; all but ``DEFAULT`` are coordinates of a GPU launch, as in XLA."""
 
     DEFAULT = "default"
     TH_X = "th_x"
@@ -25,12 +28,14 @@ class VariableKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True, init=False)
 class Variable:
-    """A dimension, range or runtime variable: the closed interval it takes its values from, and its name.
+    """A dimension, range or runtime variable: the closed interval of its values, and its name.
 
     Without a name it is called after its place in the map: ``d0``, ``s0``, ``rt0``.
 
-    >>> Variable((0, 9)), Variable(Interval(0, 3), "row").bounds.size
-    (Variable(bounds=Interval(lower=0, upper=9), name='', kind=<VariableKind.DEFAULT: 'default'>), 4)
+    >>> Variable((0, 3), "row")
+    Variable(bounds=Interval(lower=0, upper=3), name='row', kind=<VariableKind.DEFAULT: 'default'>)
+    >>> Variable(Interval(0, 9)).bounds.size
+    10
     """
 
     bounds: Interval

@@ -9,12 +9,10 @@ import sympy
 from simplifier.functions import symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from simplifier import Interval
+    from collections.abc import Iterable
 
     from indexing.map import IndexingMap
-    from indexing.variable import Variable
+    from simplifier import Interval
 
 
 def latex_of_map(indexing_map: IndexingMap) -> str:
@@ -22,7 +20,9 @@ def latex_of_map(indexing_map: IndexingMap) -> str:
 
     >>> from indexing import parse_map
     >>> print(latex_of_map(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]")))
-    $\displaystyle \left(d_{0}\right) \mapsto \left(\left\lfloor \frac{d_{0}}{8} \right\rfloor\right), \quad \begin{array}{l} 0 \le d_{0} \le 31 \end{array}$
+    $\displaystyle \left(d_{0}\right) \mapsto
+    \left(\left\lfloor \frac{d_{0}}{8} \right\rfloor\right), \quad
+    \begin{array}{l} 0 \le d_{0} \le 31 \end{array}$
     """
     results = _tuple((sympy.latex(result) for result in indexing_map.results), "()")
     formula = rf"{_declarations(indexing_map)} \mapsto {results}"
@@ -36,12 +36,11 @@ def latex_of_map(indexing_map: IndexingMap) -> str:
 
 
 def _declarations(indexing_map: IndexingMap) -> str:
-    names = iter(indexing_map.domain.names)
-    roles = ((indexing_map.dims, "()"), (indexing_map.ranges, "[]"), (indexing_map.runtime, "{}"))
+    domain = indexing_map.domain
     return "".join(
-        _tuple((_latex_of_name(next(names)) for _ in variables), brackets)
-        for variables, brackets in roles
-        if variables or brackets == "()"
+        _tuple(map(_latex_of_name, names), brackets)
+        for names, brackets in zip(domain.by_role(domain.names), ("()", "[]", "{}"), strict=True)
+        if names or brackets == "()"
     )
 
 
@@ -55,10 +54,10 @@ def _latex_of_name(name: str) -> str:
 
 
 def _domain_rows(indexing_map: IndexingMap) -> list[str]:
-    variables: Sequence[Variable] = indexing_map.domain.variables
+    domain = indexing_map.domain
     rows = [
         _inequality(_latex_of_name(name), variable.bounds)
-        for name, variable in zip(indexing_map.domain.names, variables, strict=True)
+        for name, variable in zip(domain.names, domain, strict=True)
     ]
     return rows + [
         _inequality(sympy.latex(form), interval) for form, interval in indexing_map.constraints
