@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from functools import reduce
-from itertools import islice, product
+from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -102,10 +102,8 @@ def _chunks(
     """The points of the domain, some thousands at a time, as rows and as columns by place."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    steps = product(
-        *(_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True))
-    )
-    while rows := list(islice(steps, _CHUNK)):
+    candidates = _candidates(domain)
+    while rows := list(islice(candidates, _CHUNK)):
         table = np.array(rows, dtype=object).reshape(len(rows), len(domain.places))
         keep = np.ones(len(rows), dtype=bool)
         columns = dict(zip(domain.places, table.T, strict=True))
@@ -116,6 +114,17 @@ def _chunks(
         if keep.any() or keep_empty:
             chosen = [row for row, inside in zip(rows, keep.tolist(), strict=True) if inside]
             yield chosen, {place: column[keep] for place, column in columns.items()}
+
+
+def _candidates(domain: Domain) -> Iterator[tuple[int, ...]]:
+    """The points within the bounds; ``itertools.product`` would store every range first."""
+    steps = [_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True)]
+    nothing: Iterator[tuple[int, ...]] = iter([()])
+    return reduce(_extended, steps, nothing)
+
+
+def _extended(points: Iterator[tuple[int, ...]], steps: range) -> Iterator[tuple[int, ...]]:
+    return ((*point, step) for point in points for step in steps)
 
 
 def _steps(variable: Variable, name: str) -> range:
