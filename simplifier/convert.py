@@ -100,10 +100,8 @@ def _leaf(node: sympy.Basic, whole: sympy.Expr) -> Form:
 def _cleared(argument: sympy.Expr) -> tuple[sympy.Basic, sympy.Basic]:
     """Integer numerator and divisor of what is rounded, rational coefficients multiplied out."""
     numerator, divisor = sympy.fraction(sympy.together(argument))
-    if not divisor.is_Integer or numerator.atoms(sympy.Rational) - numerator.atoms(sympy.Integer):
+    if divisor.is_Integer and numerator.atoms(sympy.Rational) - numerator.atoms(sympy.Integer):
         scale = reduce(lcm, (int(number.q) for number in argument.atoms(sympy.Rational)), 1)
-        if not divisor.is_Integer:
-            return numerator, divisor
         return sympy.expand(argument * scale), sympy.Integer(scale)
     return numerator, divisor
 

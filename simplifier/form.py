@@ -349,7 +349,7 @@ def variable_atom(name: str) -> Atom:
 
 def variable(name: str) -> Form:
     """The form of a variable."""
-    return Form(0, {_intern(Kind.VARIABLE, name=name): 1})
+    return Form(0, {variable_atom(name): 1})
 
 
 def opaque(name: str, expression: sympy.Expr) -> Form:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
-from simplifier.form import Form
+from simplifier.form import ZERO
 from simplifier.interval import EMPTY, Interval
 from simplifier.problem import Problem
 from simplifier.text import format_form, parse_form
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import sympy
 
+    from simplifier.form import Form
     from simplifier.interval import IntervalLike
     from simplifier.scope import Scope
 
@@ -54,7 +55,7 @@ def simplify(
     problem = Problem(bounds, [expression, *(constraint for constraint, _ in known)])
     scope = problem.scope(known)
     form = from_sympy(expression)
-    return problem.restored(Form(0, {}) if scope is None else simplified(scope, form))
+    return problem.restored(ZERO if scope is None else simplified(scope, form))
 
 
 def bounds_of(

@@ -107,28 +107,25 @@ def hoist_quotient(scope: Scope, operands: Sequence[Form]) -> Form | None:
 
     Other terms ``t`` of an operand enter as ``c*t``.
     """
-    quotients = [
-        [
-            atom
-            for atom, factor in operand.terms.items()
-            if atom.kind is Kind.FLOORDIV and abs(factor) == 1
-        ]
-        for operand in operands
-    ]
-    if not all(quotients):
+    quotients = [_quotients_by_divisor(operand) for operand in operands]
+    common = set(quotients[0]).intersection(*quotients[1:])
+    if not common:
         return None
-    for divisor in sorted({atom.divisor for atom in quotients[0]}):
-        chosen = [
-            next((atom for atom in atoms if atom.divisor == divisor), None) for atoms in quotients
-        ]
-        if None not in chosen:
-            inner = [
-                _inside(form, atom, divisor)
-                for form, atom in zip(operands, chosen, strict=True)
-                if atom
-            ]
-            return scope.floordiv(maximum(scope, inner), divisor)
-    return None
+    divisor = min(common)
+    inner = [
+        _inside(operand, own[divisor], divisor)
+        for operand, own in zip(operands, quotients, strict=True)
+    ]
+    return scope.floordiv(maximum(scope, inner), divisor)
+
+
+def _quotients_by_divisor(form: Form) -> dict[int, Atom]:
+    """Quotients with the coefficient 1 or -1; of several with one divisor the first."""
+    return {
+        atom.divisor: atom
+        for atom, factor in reversed(form.terms.items())
+        if atom.kind is Kind.FLOORDIV and abs(factor) == 1
+    }
 
 
 def _inside(operand: Form, quotient: Atom, divisor: int) -> Form:

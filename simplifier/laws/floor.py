@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplifier.form import Atom, Form, Kind, collected, constant
+from simplifier.form import ZERO, Atom, Form, Kind, collected, constant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from simplifier.digits import Unit
     from simplifier.interval import End
@@ -99,10 +99,9 @@ def _common_factors(residue: Residue, divisor: int) -> list[int]:
     return sorted(found - {1}, reverse=True)
 
 
-def _affine_quotient(units: Iterable[Unit], offset: int, divisor: int) -> Form | None:
+def _affine_quotient(units: Sequence[Unit], offset: int, divisor: int) -> Form | None:
     """``floor((offset + sum of units)/divisor)`` without a quotient, or ``None``."""
-    units = tuple(units)
-    quotient = Form(0, {})
+    quotient = ZERO
     lower: End = offset
     upper: End = offset
     tie: Unit | None = None
@@ -121,20 +120,17 @@ def _affine_quotient(units: Iterable[Unit], offset: int, divisor: int) -> Form |
         value = _cell(*_other_sign(lower, upper, tie), divisor)
         if value is not None:
             return quotient.plus(tie.value).plus_constant(value)
-    if len(units) == 1 and units[0].upper - units[0].lower == 1:
-        return quotient.plus(_two_valued(units[0]._replace(weight=weight), offset, divisor))
-    return None
+    affine = _two_valued(units[0], weight, offset, divisor) if len(units) == 1 else None
+    return None if affine is None else quotient.plus(affine)
 
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
     """The quotient that all values of a range have in common."""
-    if (
-        not isinstance(lower, int)
-        or not isinstance(upper, int)
-        or lower // divisor != upper // divisor
-    ):
-        return None
-    return lower // divisor
+    if isinstance(lower, int) and isinstance(upper, int):
+        quotient = lower // divisor
+        if quotient == upper // divisor:
+            return quotient
+    return None
 
 
 def _other_sign(lower: End, upper: End, tie: Unit) -> tuple[End, End]:
@@ -143,13 +139,13 @@ def _other_sign(lower: End, upper: End, tie: Unit) -> tuple[End, End]:
     return lower - shift, upper - shift
 
 
-def _two_valued(unit: Unit, offset: int, divisor: int) -> Form:
+def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | None:
     """Any function of something with two values is affine in it."""
     low = unit.lower
-    if not isinstance(low, int):
-        return Form(0, {})
-    first = (offset + unit.weight * low) // divisor
-    step = (offset + unit.weight * (low + 1)) // divisor - first
+    if not isinstance(low, int) or unit.upper != low + 1:
+        return None
+    first = (offset + weight * low) // divisor
+    step = (offset + weight * (low + 1)) // divisor - first
     return unit.value.times(step).plus_constant(first - step * low)
 
 
@@ -164,15 +160,11 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Form]:
         rest = rest.plus(unit.value, unit.weight)
     terms = dict(rest.terms)
     outside: dict[Atom, int] = {}
-    digits = [unit for unit in residue.units if unit.quotient is not None]
-    for unit in digits:
-        factor = terms.get(unit.quotient, 0) if unit.quotient else 0
-        if (
-            factor
-            and unit.quotient
-            and (factor % divisor == 0 or factor != -unit.weight * unit.radix)
-        ):
-            _reduce(terms, unit.quotient, divisor, outside)
+    digits = [(unit, unit.quotient) for unit in residue.units if unit.quotient is not None]
+    for unit, quotient in digits:
+        factor = terms.get(quotient, 0)
+        if factor and (factor % divisor == 0 or factor != -unit.weight * unit.radix):
+            _reduce(terms, quotient, divisor, outside)
     if digits:
         whole = _atoms_of_whole_digits(digits, terms)
         for atom in list(terms):
@@ -181,11 +173,13 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Form]:
     return collected(0, outside), Form(rest.constant, terms)
 
 
-def _atoms_of_whole_digits(digits: Iterable[Unit], terms: dict[Atom, int]) -> frozenset[Atom]:
+def _atoms_of_whole_digits(
+    digits: Iterable[tuple[Unit, Atom]], terms: dict[Atom, int]
+) -> frozenset[Atom]:
     return frozenset(
         atom
-        for unit in digits
-        if unit.quotient and terms.get(unit.quotient) == -unit.weight * unit.radix
+        for unit, quotient in digits
+        if terms.get(quotient) == -unit.weight * unit.radix
         for atom in unit.value.terms
     )
 
