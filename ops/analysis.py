@@ -9,7 +9,7 @@ from indexing.layout import ShapeError
 from ops.answers import Answer, InstructionIndexing, OperandIndexing, RuntimeOrigin, Unknown
 from ops.building import dim, index_map, major_to_minor
 from ops.chaining import joined
-from ops.fusion import Direction, Paths, check_output, of_element
+from ops.fusion import Direction, check_output, of_element, paths_in
 from ops.registry import arrays_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def output_to_input(
     """
     check_output(instruction, output)
     answers: list[Answer] = [()] * len(instruction.operands)
-    for link in Paths(Direction.OUTPUT_TO_INPUT).links_from(instruction, output):
+    paths = paths_in(instruction.computation, Direction.OUTPUT_TO_INPUT)
+    for link in paths.links_from(instruction, output):
         source, target = _shapes(instruction, link)
         answer = _physical(link.answer, source, target) if physical_layout else link.answer
         answers[link.operand] = joined(answers[link.operand], of_element(answer, link.element))
@@ -76,7 +77,8 @@ def input_to_output(
         count = len(instruction.operands)
         raise ShapeError(f"%{instruction.name}: there is no operand {input} among {count}")
     answers: list[Answer] = [()] * len(arrays_of(instruction.shape))
-    for link in Paths(Direction.INPUT_TO_OUTPUT).links_from(instruction, input):
+    paths = paths_in(instruction.computation, Direction.INPUT_TO_OUTPUT)
+    for link in paths.links_from(instruction, input):
         target, source = _shapes(instruction, link)
         answer = _physical(link.answer, source, target) if physical_layout else link.answer
         answers[link.output] = joined(answers[link.output], of_element(answer, link.element))

@@ -87,6 +87,10 @@ class OperandIndexing:
 
         return compose(self, producer)
 
+    def simplify(self) -> OperandIndexing:
+        """The same with the map in its smallest form."""
+        return replace(self, map=self.map.simplify())
+
     def of_element(self, element: int) -> OperandIndexing:
         """The same for one array of a tuple."""
         return replace(self, element=element)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,22 @@ from simplifier import Interval
 from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from simplifier.form import Form
 
 _ANY_INTEGER = Variable(Interval(None, None))
+MOST_WAYS = 1024
+"""An array that more different maps lead to is given up, and what lies behind it."""
+
+_REMEMBERED = 1 << 14
+"""How many compositions of maps are remembered."""
 
 
 def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
     """``producer`` after ``consumer``: see :meth:`OperandIndexing.compose`."""
     if not (consumer.runtime or producer.runtime or consumer.replica_id or producer.replica_id):
-        composed = consumer.map.compose(producer.map).simplify().without_unused_symbols()
-        return OperandIndexing(composed, element=producer.element)
+        return OperandIndexing(_composed(consumer.map, producer.map), element=producer.element)
     joint = _joint(consumer, producer).simplify()
     trimmed = joint.without_unused_symbols()
     dropped = (
@@ -37,6 +42,12 @@ def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandInde
     far, far_replica = _read_beside(results, consumer, trimmed.domain)
     kept = (origin for number, origin in enumerate(near + far) if f"rt{number}" not in dropped)
     return OperandIndexing(composed, tuple(kept), near_replica or far_replica, producer.element)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _composed(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
+    """Layers of a model repeat themselves, and so do the compositions along them."""
+    return consumer.compose(producer).simplify().without_unused_symbols()
 
 
 def _joint(consumer: OperandIndexing, producer: OperandIndexing) -> IndexingMap:
@@ -99,18 +110,24 @@ def _taken_from(results: Iterable[Form], like: IndexingMap, domain: Domain) -> I
 
 
 def joined(left: Answer, right: Answer) -> Answer:
-    """All ways of both, each once; unknown if one of them is."""
+    """All ways of both, each once; unknown if one of them is, or if there are too many."""
     if isinstance(left, Unknown):
         return left
     if isinstance(right, Unknown):
         return right
-    return tuple(dict.fromkeys(left + right))
+    return _limited(dict.fromkeys(left + right))
+
+
+def _limited(ways: Collection[OperandIndexing]) -> Answer:
+    if len(ways) > MOST_WAYS:
+        return Unknown(f"more than {MOST_WAYS} different maps lead here")
+    return tuple(ways)
 
 
 def followed(answer: Answer, step: Answer) -> Answer:
-    """Every way of the one after every way of the other; unknown if one of them is."""
+    """Every way of the one after every way of the other; unknown as for :func:`joined`."""
     if isinstance(answer, Unknown):
         return answer
     if isinstance(step, Unknown):
         return step
-    return tuple(dict.fromkeys(first.compose(second) for first in answer for second in step))
+    return _limited(dict.fromkeys(first.compose(second) for first in answer for second in step))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
@@ -24,6 +25,9 @@ Step: TypeAlias = "tuple[Array, Answer | None]"
 """A neighbour, and the maps that lead there; ``None`` where every element leads to its like."""
 
 Node = TypeVar("Node")
+
+_REMEMBERED = 4
+"""How many computations are remembered with what was found out about them."""
 
 
 def fusion_indexing(root: Instruction, output: int = 0) -> dict[Instruction, Answer]:
@@ -52,7 +56,7 @@ def fusion_indexing(root: Instruction, output: int = 0) -> dict[Instruction, Ans
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
     check_output(root, output)
-    paths = Paths(Direction.OUTPUT_TO_INPUT)
+    paths = paths_in(root.computation, Direction.OUTPUT_TO_INPUT)
     starts: dict[Computation, dict[Array, Answer]] = defaultdict(dict)
     starts[root.computation][root, output] = _itself((root, output))
     found: dict[Instruction, Answer] = {}
@@ -188,6 +192,12 @@ def _itself(array: Array) -> Answer:
     instruction, number = array
     answer = identity_of(arrays_of(instruction.shape)[number])
     return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def paths_in(_: Computation, direction: Direction) -> Paths:
+    """The paths that begin in a computation; they are kept for the next question about it."""
+    return Paths(direction)
 
 
 def called(instruction: Instruction) -> Computation | None:

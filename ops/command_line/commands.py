@@ -164,13 +164,18 @@ def _entries(
     of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Answer
 ) -> Iterator[Entry]:
     """The entries of a result and an operand or parameter: one for each array that is needed."""
+    if answer == ():
+        return
     result = f"result {output}, " if len(_numbers(of)) > 1 else ""
     title = f"{result}{role} {number} %{source.name}"
     about = {"result": output, role: number, "name": source.name}
-    if isinstance(answer, Unknown) or not source.shape.is_tuple:
-        if answer != ():
-            yield Entry(title, answer, about)
+    if isinstance(answer, Unknown):
+        yield Entry(title, answer, about)
         return
-    for element in dict.fromkeys(way.element for way in answer):
-        ways = tuple(way for way in answer if way.element == element)
+    simplified = tuple(dict.fromkeys(way.simplify() for way in answer))
+    if not source.shape.is_tuple:
+        yield Entry(title, simplified, about)
+        return
+    for element in dict.fromkeys(way.element for way in simplified):
+        ways = tuple(way for way in simplified if way.element == element)
         yield Entry(f"{title} element {element}", ways, about | {"element": element})
