@@ -13,7 +13,7 @@ from simplifier import Interval
 from simplifier.form import Form, Kind, postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from indexing import IndexingMap
     from simplifier.form import Atom
@@ -64,6 +64,15 @@ _FOLDS: Final[Mapping[Kind, Callable[[Any, Any], Any]]] = {
 }
 
 
+def where(points: Columns, constraints: Iterable[tuple[Form, Interval]]) -> Columns:
+    """The points that meet all constraints."""
+    for form, interval in constraints:
+        values, _ = values_of(form, points)
+        inside = np.array([value in interval for value in values], dtype=bool)
+        points = {name: column[inside] for name, column in points.items()}
+    return points
+
+
 def first_difference(a: Form, b: Form, points: Columns) -> dict[str, int] | None:
     """The first point where two forms differ and ``a`` is defined; ``None`` if they agree."""
     (left, is_defined), (right, stays_defined) = values_of(a, points), values_of(b, points)
@@ -76,21 +85,16 @@ def first_difference(a: Form, b: Form, points: Columns) -> dict[str, int] | None
 
 def related(indexing_map: IndexingMap) -> set[Pair]:
     """All pairs of dims and results, straight from bounds, constraints and results."""
+    if indexing_map.is_known_empty:
+        return set()
     domain = indexing_map.domain
     rows = list(product(*domain.bounds.values()))
     columns = np.array(rows, dtype=object).reshape(len(rows), len(domain.places)).T
-    points = dict(zip(domain.places, columns, strict=True))
-    keep = np.full(len(rows), not indexing_map.is_known_empty)
-    for form, interval in domain.constraints:
-        values, _ = values_of(form, points)
-        keep &= np.array([value in interval for value in values], dtype=bool)
-    results = [values_of(form, points)[0] for form in indexing_map.forms]
-    dims = len(indexing_map.dims)
-    return {
-        (row[:dims], tuple(int(result[place]) for result in results))
-        for place, row in enumerate(rows)
-        if keep[place]
-    }
+    points = where(dict(zip(domain.places, columns, strict=True)), domain.constraints)
+    dims = zip(*list(points.values())[: len(indexing_map.dims)], strict=True)
+    results = zip(*(values_of(form, points)[0] for form in indexing_map.forms), strict=True)
+    count = len(next(iter(points.values()))) if points else 1
+    return {(next(dims, ()), tuple(map(int, next(results, ())))) for _ in range(count)}
 
 
 def plain_range(form: Form, box: Mapping[str, Interval]) -> Interval:

@@ -218,6 +218,12 @@ def problems(draw: st.DrawFn, expression: st.SearchStrategy[Form] | None = None)
     return Problem(draw(expressions() if expression is None else expression), draw(boxes()))
 
 
+def constraints(names: Sequence[str] = NAMES) -> st.SearchStrategy[list[tuple[Form, Interval]]]:
+    """One to three limits of expressions; together they may leave no point."""
+    interval = st.one_of(bounded_intervals(), half_open_intervals())
+    return st.lists(st.tuples(quasi_affine(names, leaves=3), interval), min_size=1, max_size=3)
+
+
 # Maps.
 
 

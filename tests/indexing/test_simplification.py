@@ -30,10 +30,6 @@ OURS = {
         # The sign means nothing modulo 2.
         "(d0) -> (d0 mod 2), domain: d0 in [0, 127]"
     ),
-    "sub_is_mod_multiplied": (
-        # The same cost, 7, with one quotient.
-        "(d0)[s0] -> (s0 * 7 + d0 - (s0 floordiv 3) * 12), domain: d0 in [0, 1], s0 in [0, 3]"
-    ),
     "div_sum_constant": (
         # (2x + 3) floordiv 6 = (x + 1) floordiv 3: the half is never reached.
         "()[s0] -> ((s0 + 1) floordiv 3), domain: s0 in [0, 1233]"

@@ -20,8 +20,15 @@ from simplifier.scope import scope_of
 from simplifier.simplification import range_of, simplified
 from simplifier.text import format_form, parse_form
 from tests.conformance import rows
-from tests.evaluation import first_difference, plain_range, values_of
-from tests.strategies import Problem, expressions, problems, quasi_affine, reshape_chains
+from tests.evaluation import first_difference, plain_range, values_of, where
+from tests.strategies import (
+    Problem,
+    constraints,
+    expressions,
+    problems,
+    quasi_affine,
+    reshape_chains,
+)
 
 if TYPE_CHECKING:
     from simplifier.form import Form
@@ -72,6 +79,20 @@ def test_bounds_are_no_wider_than_interval_arithmetic(problem: Problem) -> None:
     interval = range_of(scope_of(tuple(sorted(problem.box.items()))), problem.form)
     plain = plain_range(problem.form, problem.box)
     assert plain.contains(interval), f"{interval} is wider than {plain}"
+
+
+@given(problems(), constraints())
+def test_constraints_are_facts(problem: Problem, known: list[tuple[Form, Interval]]) -> None:
+    """The result agrees, and the bounds hold, wherever all constraints do."""
+    scope_of.cache_clear()
+    scope = scope_of(tuple(sorted(problem.box.items())), tuple(known))
+    result = simplified(scope, problem.form)
+    points = where(problem.points(), known)
+    assert first_difference(problem.form, result, points) is None, result
+    interval = range_of(scope, problem.form)
+    values, defined = values_of(problem.form, points)
+    assert all(value in interval for value in values[defined]), interval
+    assert cost_of_form(result) <= cost_of_form(problem.form)
 
 
 @given(st.lists(expressions(), min_size=2, max_size=4), st.data())
