@@ -272,9 +272,9 @@ def test_too_many_different_maps_are_given_up_with_the_reason() -> None:
     lines = [f"x0 = {shape} parameter(0)"]
     for level in range(1, 25):
         lines += [
-            f"s{level} = {shape} transpose(x{level - 1}), dimensions={{1,0,2,3,4,5,6,7,8}}",
-            f"r{level} = {shape} transpose(x{level - 1}), dimensions={{1,2,3,4,5,6,7,8,0}}",
-            f"x{level} = {shape} add(s{level}, r{level})",
+            f"swap{level} = {shape} transpose(x{level - 1}), dimensions={{1,0,2,3,4,5,6,7,8}}",
+            f"turn{level} = {shape} transpose(x{level - 1}), dimensions={{1,2,3,4,5,6,7,8,0}}",
+            f"x{level} = {shape} add(swap{level}, turn{level})",
         ]
     module = hlo.parse("ENTRY e {\n" + "\n".join(lines) + "\n}")
     found = fusion_indexing(module.entry.root)
