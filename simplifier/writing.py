@@ -132,7 +132,7 @@ class Speller:
 
 
 def _price(form: Form, cost_of: Callable[[Atom], int]) -> int:
-    """The cost in fine units: of spellings that cost the same the one with fewer signs is better."""
+    """The cost in fine units: of equally dear spellings the one with fewer signs is better."""
     return cost_of_sum(form, cost_of, _UNIT, 1)
 
 
