@@ -1,0 +1,215 @@
+"""What users call: their own symbols, bounds by symbol or name, assumptions, costs, refusals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+import sympy
+
+from simplifier import (
+    BoundsError,
+    CeilDiv,
+    ConversionError,
+    FloorDiv,
+    Interval,
+    Max,
+    Min,
+    Mod,
+    bounds_of,
+    cost,
+    equivalent,
+    parse_expr,
+    simplify,
+    symbol,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+x, y = symbol("x"), symbol("y")
+plain = sympy.Symbol("x")
+natural = sympy.Symbol("n", integer=True, nonnegative=True)
+positive = sympy.Symbol("p", integer=True, positive=True)
+negative = sympy.Symbol("m", integer=True, negative=True)
+
+SIMPLIFIED = [
+    # expression, bounds, result
+    (8 * FloorDiv(x, 8) + Mod(x, 8), {x: (0, 63)}, x),
+    (8 * FloorDiv(x, 8) + Mod(x, 8), {"x": Interval(0, 63)}, x),
+    (FloorDiv(plain, 8), {plain: (0, 7)}, 0),
+    (Mod(plain, 8) + 1, {"x": (0, 7)}, plain + 1),
+    (FloorDiv(x, 8), {"x": (8, 15), "unused": (0, 3)}, 1),
+    (x + y, {x: 3}, y + 3),
+    (7, {}, 7),
+    (x, {}, x),
+    # sympy's own functions
+    (8 * sympy.floor(x / 8) + sympy.Mod(x, 8), {}, x),
+    (sympy.ceiling(x / 4), {x: (1, 4)}, 1),
+    (sympy.Max(sympy.Min(x, 9), 0), {x: (0, 9)}, x),
+    # what symbols assume about themselves
+    (Max(natural, 0), {}, natural),
+    (Min(positive, 1), {}, 1),
+    (Max(negative, 0), {}, 0),
+    (Mod(natural, 8), {"n": (None, 7)}, natural),
+    # no value at all
+    (x + 5, {x: (1, 0)}, 0),
+    (x + 5, {y: (1, 0)}, 0),
+    (natural, {"n": (None, -1)}, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("expression", "bounds", "result"), SIMPLIFIED, ids=[str(row[:2]) for row in SIMPLIFIED]
+)
+def test_simplified(expression: Any, bounds: Any, result: Any) -> None:
+    assert simplify(expression, bounds) == result
+    assert simplify(result, bounds) == result
+
+
+UNDER_CONSTRAINTS = [
+    # expression, constraint, its interval, result
+    (FloorDiv(x, 64), x, (0, 63), 0),
+    (FloorDiv(86 * x + y, 1024), 86 * x + y, (0, 1023), 0),
+    (Mod(86 * x + y, 1024), 86 * x + y, (0, 1023), 86 * x + y),
+    (FloorDiv(86 * x + y + 1, 1024), 86 * x + y, (0, 1022), 0),
+    (Max(x - y, 0), x - y, (0, None), x - y),
+    (x, Mod(x, 5), (7, 6), 0),
+]
+
+
+@pytest.mark.parametrize(("expression", "constraint", "interval", "result"), UNDER_CONSTRAINTS)
+def test_constraints_are_known(
+    expression: Any, constraint: Any, interval: Any, result: Any
+) -> None:
+    assert simplify(expression, {}, [(constraint, interval)]) == result
+
+
+CONTRADICTIONS = [
+    # constraints that leave no point
+    [(x, (1, 3)), (x, (5, 9))],
+    [(x + y, (0, 3)), (x + y, (5, 9))],
+    [(7, (0, 3))],
+    [(Mod(x, 4), (5, 9))],
+    [(y, (1, None)), (y, (None, 0))],
+]
+
+
+@pytest.mark.parametrize("constraints", CONTRADICTIONS)
+def test_contradictions_end_in_an_answer(constraints: Any) -> None:
+    expression = FloorDiv(FloorDiv(x, y), 2) + Mod(x, 3)
+    assert cost(simplify(expression, {}, constraints)) <= cost(expression)
+    bounds_of(expression, {}, constraints)
+
+
+BOUNDS = [
+    # expression, bounds, interval
+    (x * 2 + y, {x: (0, 9), y: (-10, -1)}, (-10, 17)),
+    (Mod(x, 8), {}, (0, 7)),
+    (Mod(x, -8), {}, (-7, 0)),
+    (FloorDiv(x, -3), {x: (-4, 9)}, (-3, 1)),
+    (CeilDiv(x, 4), {x: (1, 9)}, (1, 3)),
+    (Min(x, y), {x: (0, 9), y: (-10, -1)}, (-10, -1)),
+    (x - 32 * FloorDiv(x, 32) + 32 * y, {x: (0, 1023), y: (0, 31)}, (0, 1023)),
+    (x * y, {x: (-2, 3), y: (-5, 7)}, (-15, 21)),
+    (x * x, {x: (-2, 3)}, (0, 9)),
+    (x, {}, (None, None)),
+    (natural + 1, {}, (1, None)),
+    (x, {x: (3, 2)}, (0, -1)),
+    (FloorDiv(8 * x + y, 12), {x: (0, 2), y: (0, 7)}, (0, 1)),
+]
+
+
+@pytest.mark.parametrize(("expression", "bounds", "interval"), BOUNDS)
+def test_bounds(expression: Any, bounds: Any, interval: tuple[int | None, int | None]) -> None:
+    assert bounds_of(expression, bounds) == Interval.of(interval)
+
+
+COSTS = [
+    ("0", 0),
+    ("x", 0),
+    ("-x", 1),
+    ("-5", 0),
+    ("x + 1", 1),
+    ("x - y", 1),
+    ("-x - y", 2),
+    ("x * 3", 1),
+    ("x * -3", 1),
+    ("x * 3 - y * 3", 2),
+    ("x * 3 + y * 2", 3),
+    ("x floordiv 8", 3),
+    ("x mod 8 + x floordiv 8", 7),
+    ("x ceildiv 8", 4),
+    ("min(x, y)", 3),
+    ("min(x, y, 3)", 6),
+    ("x * y", 1),
+    ("x * y * 2", 2),
+    ("(x + 1) * (y + 1)", 3),
+    ("(x * 8 + y) floordiv 3", 5),
+    ("d0 * 8 + s0 mod 3", 5),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), COSTS, ids=[text for text, _ in COSTS])
+def test_costs(text: str, expected: int) -> None:
+    assert cost(parse_expr(text)) == expected
+
+
+REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
+    (
+        "fraction",
+        lambda: simplify(x / 2, {}),
+        ConversionError,
+        "1/2 in x/2: has type Half; expected integer arithmetic",
+    ),
+    (
+        "text",
+        lambda: simplify(cast("Any", "x + 1"), {}),
+        ConversionError,
+        "x + 1: has type str; expected integer arithmetic",
+    ),
+    (
+        "two symbols",
+        lambda: simplify(x + plain, {}),
+        BoundsError,
+        "simplify: two different symbols are called 'x'; expected one",
+    ),
+    (
+        "bounds for an expression",
+        lambda: simplify(x, cast("Any", {x + 1: (0, 3)})),
+        BoundsError,
+        "simplify: bounds are given for x + 1; expected a symbol or its name",
+    ),
+    (
+        "bounds for a number",
+        lambda: bounds_of(x, cast("Any", {3: (0, 3)})),
+        BoundsError,
+        "simplify: bounds are given for 3; expected a symbol or its name",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
+)
+def test_what_is_refused(ask: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        ask()
+    assert str(caught.value) == message
+
+
+def test_bounds_by_symbol_and_by_name_are_joined() -> None:
+    both: Any = {"p": (0, 9), positive: (-5, 20)}
+    assert bounds_of(positive, both) == Interval(1, 9)
+    assert bounds_of(positive, dict(reversed(both.items()))) == Interval(1, 9)
+
+
+def test_the_exact_tier_knows_assumptions_too() -> None:
+    assert equivalent(Max(natural, 0), natural, {})
+    assert not equivalent(Max(x, 0), x, {})
+
+
+def test_a_result_of_thousands_of_terms_ends() -> None:
+    total = sum((FloorDiv(symbol(f"d{place}") + place, 8) * place for place in range(400)), start=x)
+    assert simplify(total - total, {}) == 0
+    assert cost(simplify(total, {})) <= cost(total)
