@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
 import sympy
@@ -27,13 +27,17 @@ from simplifier import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Expression: TypeAlias = "sympy.Expr | int"
+Bounds: TypeAlias = dict[Any, Any]
+Ends: TypeAlias = tuple[int | None, int | None]
+
 x, y = symbol("x"), symbol("y")
 plain = sympy.Symbol("x")
 natural = sympy.Symbol("n", integer=True, nonnegative=True)
 positive = sympy.Symbol("p", integer=True, positive=True)
 negative = sympy.Symbol("m", integer=True, negative=True)
 
-SIMPLIFIED = [
+SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     # expression, bounds, result
     (8 * FloorDiv(x, 8) + Mod(x, 8), {x: (0, 63)}, x),
     (8 * FloorDiv(x, 8) + Mod(x, 8), {"x": Interval(0, 63)}, x),
@@ -62,12 +66,12 @@ SIMPLIFIED = [
 @pytest.mark.parametrize(
     ("expression", "bounds", "result"), SIMPLIFIED, ids=[str(row[:2]) for row in SIMPLIFIED]
 )
-def test_simplified(expression: Any, bounds: Any, result: Any) -> None:
+def test_simplified(expression: Expression, bounds: Bounds, result: Expression) -> None:
     assert simplify(expression, bounds) == result
     assert simplify(result, bounds) == result
 
 
-UNDER_CONSTRAINTS = [
+UNDER_CONSTRAINTS: list[tuple[Expression, Expression, Ends, Expression]] = [
     # expression, constraint, its interval, result
     (FloorDiv(x, 64), x, (0, 63), 0),
     (FloorDiv(86 * x + y, 1024), 86 * x + y, (0, 1023), 0),
@@ -80,12 +84,12 @@ UNDER_CONSTRAINTS = [
 
 @pytest.mark.parametrize(("expression", "constraint", "interval", "result"), UNDER_CONSTRAINTS)
 def test_constraints_are_known(
-    expression: Any, constraint: Any, interval: Any, result: Any
+    expression: Expression, constraint: Expression, interval: Ends, result: Expression
 ) -> None:
     assert simplify(expression, {}, [(constraint, interval)]) == result
 
 
-CONTRADICTIONS = [
+CONTRADICTIONS: list[list[tuple[Expression, Ends]]] = [
     # constraints that leave no point
     [(x, (1, 3)), (x, (5, 9))],
     [(x + y, (0, 3)), (x + y, (5, 9))],
@@ -96,13 +100,13 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize("constraints", CONTRADICTIONS)
-def test_contradictions_end_in_an_answer(constraints: Any) -> None:
+def test_contradictions_end_in_an_answer(constraints: list[tuple[Expression, Ends]]) -> None:
     expression = FloorDiv(FloorDiv(x, y), 2) + Mod(x, 3)
     assert cost(simplify(expression, {}, constraints)) <= cost(expression)
     bounds_of(expression, {}, constraints)
 
 
-BOUNDS = [
+BOUNDS: list[tuple[Expression, Bounds, Ends]] = [
     # expression, bounds, interval
     (x * 2 + y, {x: (0, 9), y: (-10, -1)}, (-10, 17)),
     (Mod(x, 8), {}, (0, 7)),
@@ -121,7 +125,7 @@ BOUNDS = [
 
 
 @pytest.mark.parametrize(("expression", "bounds", "interval"), BOUNDS)
-def test_bounds(expression: Any, bounds: Any, interval: tuple[int | None, int | None]) -> None:
+def test_bounds(expression: Expression, bounds: Bounds, interval: Ends) -> None:
     assert bounds_of(expression, bounds) == Interval.of(interval)
 
 
@@ -199,7 +203,7 @@ def test_what_is_refused(ask: Callable[[], object], error: type[Exception], mess
 
 
 def test_bounds_by_symbol_and_by_name_are_joined() -> None:
-    both: Any = {"p": (0, 9), positive: (-5, 20)}
+    both: Bounds = {"p": (0, 9), positive: (-5, 20)}
     assert bounds_of(positive, both) == Interval(1, 9)
     assert bounds_of(positive, dict(reversed(both.items()))) == Interval(1, 9)
 
