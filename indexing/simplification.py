@@ -69,7 +69,10 @@ def simplified_domain(domain: Domain) -> Domain:
 
 def _tightened(domain: Domain) -> Domain:
     """Bounds narrowed by what constraints leave to single variables."""
-    found = scope_with_facts(domain).bounds
+    scope = scope_with_facts(domain)
+    if scope.is_empty:
+        return domain.emptied()
+    found = scope.bounds
     narrowed = [(forms.variable(place), found[place]) for place in domain.places]
     residues = (_residue_class(domain, constraint) for constraint in domain.constraints)
     return domain.constrained([*narrowed, *(constraint for constraint in residues if constraint)])
@@ -112,11 +115,16 @@ def _reduced(domain: Domain) -> Domain:
 def _needed(scope: Scope, constraints: Iterable[Constraint]) -> list[Constraint]:
     needed: list[Constraint] = []
     for constraint in constraints:
-        form, interval = _normal_constraint(scope, constraint)
+        form, interval = _cheaper(_normal_constraint(scope, constraint), constraint)
         values = range_of(scope, form)
         if not interval.contains(values):
             needed.append((form, interval.intersect(values)))
     return needed
+
+
+def _cheaper(normal: Constraint, given: Constraint) -> Constraint:
+    """The normal constraint, unless the given one is cheaper to write."""
+    return given if cost_of_form(given[0]) < cost_of_form(normal[0]) else normal
 
 
 def _normal_constraint(scope: Scope, constraint: Constraint) -> Constraint:

@@ -16,6 +16,7 @@ from simplifier.convert import from_sympy
 from simplifier.errors import IndexingError
 from simplifier.form import Form, Kind
 from simplifier.interval import Interval
+from simplifier.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,7 +58,8 @@ def equivalent(
 ) -> bool:
     """Whether two expressions have the same value at every point within bounds and constraints.
 
-    A variable without bounds is any integer. Where there is no point, everything is equivalent.
+    A variable without bounds is any integer that its assumptions allow. Where there is no point,
+    everything is equivalent.
 
     Raises:
         NotQuasiAffineError: a product of variables, a divisor that is not a constant, or a foreign
@@ -88,9 +90,10 @@ def witness(
     >>> witness(Mod(x, 8), x, {x: (0, 8)})
     {'x': 8}
     """
-    named = {str(variable): Interval.of(interval) for variable, interval in bounds.items()}
-    limited = [(from_sympy(form), Interval.of(interval)) for form, interval in constraints]
-    return differing_point(from_sympy(a), from_sympy(b), named, limited)
+    known = tuple(constraints)
+    problem = Problem(bounds, [a, b, *(expression for expression, _ in known)])
+    limited = [(from_sympy(form), Interval.of(interval)) for form, interval in known]
+    return differing_point(from_sympy(a), from_sympy(b), problem.bounds, limited)
 
 
 def differing_point(

@@ -61,28 +61,30 @@ class Fact(NamedTuple):
         return lower + multiple * low, upper + multiple * high
 
 
-def tightened(scope: Scope, facts: Sequence[Fact]) -> dict[str, Interval]:
-    """Bounds of the scope's variables, narrowed by what each fact leaves to each of them."""
-    bounds = dict(scope.bounds)
+def tightened(scope: Scope, facts: Sequence[Fact]) -> dict[str, Interval] | None:
+    """Bounds of the scope's variables, narrowed by what each fact leaves to each of them.
+
+    ``None`` if some variable has no value left: the facts contradict the bounds, or each other.
+    """
     ranges = dict(scope.ranges)
     for _ in range(_ROUNDS):
         before = dict(ranges)
         for fact in facts:
             for atom in fact.form.terms:
                 if atom.kind is Kind.VARIABLE:
-                    ranges[atom] = _met(ranges[atom], _left_to(atom, fact, ranges))
+                    left = _met(ranges[atom], _left_to(atom, fact, ranges))
+                    if left[0] > left[1]:
+                        return None
+                    ranges[atom] = left
         if ranges == before:
             break
-    for atom, ends in ranges.items():
-        if atom.kind is Kind.VARIABLE:
-            bounds[atom.name] = Interval.from_range(ends)
-    return bounds
+    variables = (atom for atom in ranges if atom.kind is Kind.VARIABLE)
+    found = {atom.name: Interval.from_range(ranges[atom]) for atom in variables}
+    return dict(scope.bounds) | found
 
 
 def _met(old: Range, new: Range) -> Range:
-    """Both ranges at once; where they contradict each other the old one stays."""
-    lower, upper = max(old[0], new[0]), min(old[1], new[1])
-    return (lower, upper) if lower <= upper else old
+    return max(old[0], new[0]), min(old[1], new[1])
 
 
 def _left_to(atom: Atom, fact: Fact, ranges: Mapping[Atom, Range]) -> Range:

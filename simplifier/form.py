@@ -509,14 +509,23 @@ def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple
     for atom in postorder(forms):
         if atom.kind is Kind.VARIABLE and atom.name in replacements:
             values[atom] = replacements[atom.name]
-        elif atom.arguments:
-            arguments = tuple(combine(argument, values) for argument in atom.arguments)
-            values[atom] = (
-                Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
-            )
         else:
-            values[atom] = Form(0, {atom: 1})
+            values[atom] = _rebuilt(atom, values)
     return tuple(combine(form, values) for form in forms)
+
+
+def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
+    """The form with forms in place of atoms, wherever they occur; only constants are evaluated."""
+    values: dict[Atom, Form] = {}
+    for atom in postorder((form,)):
+        values[atom] = replacements[atom] if atom in replacements else _rebuilt(atom, values)
+    return combine(form, values)
+
+
+def _rebuilt(atom: Atom, values: Mapping[Atom, Form]) -> Form:
+    """The atom with forms in place of the atoms inside it."""
+    arguments = tuple(combine(argument, values) for argument in atom.arguments)
+    return Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
 
 
 # Pickling as a flat program, so that depth costs no recursion and shared parts are stored once.

@@ -36,8 +36,8 @@ class _Division(sympy.Function):
 
     nargs = (2,)
     is_integer = True
-    # Below a product, so that every factor and sign in front gets parentheses: -(a//b), 2*(a % b).
-    precedence: ClassVar[int] = PRECEDENCE["Mul"] - 1
+    # The texts bring their own parentheses: sympy has one precedence for str and LaTeX.
+    precedence: ClassVar[int] = PRECEDENCE["Atom"]
 
     @staticmethod
     def _on_integers(numerator: int, divisor: int) -> int:
@@ -60,12 +60,10 @@ class _Division(sympy.Function):
         raise NotImplementedError
 
     def _sympystr(self, printer: Printer) -> str:
-        return self._python(printer)
+        text = self._python(printer)
+        return text if printer._print_level == 1 else f"({text})"
 
-    def _pythoncode(self, printer: Printer) -> str:
-        return self._python(printer)
-
-    _numpycode = _mpmathcode = _pythoncode
+    _pythoncode = _numpycode = _mpmathcode = _sympystr
 
     def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
         text = self._plain_latex(printer)

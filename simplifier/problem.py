@@ -28,11 +28,12 @@ class Problem:
 
     def __init__(
         self,
-        bounds: Mapping[sympy.Symbol | str, IntervalLike],
+        bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
         expressions: Iterable[sympy.Expr | int],
     ) -> None:
         self._symbols: dict[str, sympy.Symbol] = {}
-        self._bounds: dict[str, Interval] = {}
+        self.bounds: dict[str, Interval] = {}
+        """Bounds by name: those given, met with the symbols' assumptions."""
         for expression in expressions:
             for symbol in getattr(expression, "free_symbols", ()):
                 self._declare(symbol)
@@ -40,13 +41,15 @@ class Problem:
             self._restrict(key, Interval.of(interval))
 
     def _declare(self, symbol: sympy.Symbol) -> None:
-        known = self._symbols.setdefault(symbol.name, symbol)
-        if known != symbol:
+        known = self._symbols.get(symbol.name)
+        if known is None:
+            self._symbols[symbol.name] = symbol
+            assumed = _assumed_bounds(symbol)
+            if assumed is not None:
+                self._restrict(symbol.name, assumed)
+        elif known != symbol:
             message = f"simplify: two different symbols are called {symbol.name!r}; expected one"
             raise BoundsError(message)
-        assumed = _assumed_bounds(symbol)
-        if assumed is not None:
-            self._bounds[symbol.name] = assumed
 
     def _restrict(self, key: sympy.Symbol | str, interval: Interval) -> None:
         if isinstance(key, sympy.Symbol):
@@ -55,20 +58,21 @@ class Problem:
             message = f"simplify: bounds are given for {key!r}; expected a symbol or its name"
             raise BoundsError(message)
         name = key if isinstance(key, str) else key.name
-        old = self._bounds.get(name)
-        self._bounds[name] = interval if old is None else old.intersect(interval)
+        old = self.bounds.get(name)
+        self.bounds[name] = interval if old is None else old.intersect(interval)
 
     def scope(self, constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]]) -> Scope | None:
         """The scope of the problem; ``None`` if no value is left to some variable."""
-        if any(interval.is_empty for interval in self._bounds.values()):
+        if any(interval.is_empty for interval in self.bounds.values()):
             return None
-        bounds: Bounds = tuple(sorted(self._bounds.items()))
+        bounds: Bounds = tuple(sorted(self.bounds.items()))
         facts: Constraints = tuple(
             (from_sympy(form), Interval.of(interval)) for form, interval in constraints
         )
         if any(interval.is_empty for _, interval in facts):
             return None
-        return scope_of(bounds, facts)
+        scope = scope_of(bounds, facts)
+        return None if scope.is_empty else scope
 
     def restored(self, form: Form) -> sympy.Expr:
         """The expression of a form, over the user's own symbols."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from simplifier.form import Atom, Form, Kind, collected
+from simplifier.form import Atom, Form, Kind, collected, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.scope import Scope
 
@@ -18,18 +19,23 @@ READINGS: Final = 3
 
 def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
     """Lowest and highest value of a canonical form, as far as the readings see."""
-    ends = _term_by_term(scope, form)
+    ends = _term_by_term(scope.ranges, form)
     if len(form.terms) > 1 or (form.constant and scope.facts):
         for reading in _readings(scope, form, ends, depth):
-            ends = (max(ends[0], reading[0]), min(ends[1], reading[1]))
+            ends = meet(ends, reading)
     return ends
 
 
-def _term_by_term(scope: Scope, form: Form) -> Range:
+def meet(left: Range, right: Range) -> Range:
+    """What is in both; the first one where nothing is, which happens only on empty domains."""
+    lower, upper = max(left[0], right[0]), min(left[1], right[1])
+    return (lower, upper) if lower <= upper else left
+
+
+def _term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
     """Interval arithmetic; exact where the atoms are independent."""
     lower: End = form.constant
     upper: End = form.constant
-    ranges = scope.ranges
     for atom, factor in form.terms.items():
         low, high = ranges[atom]
         if factor < 0:
@@ -159,3 +165,61 @@ def _power(end: End, exponent: int) -> End:
     if isinstance(end, Infinity):
         return INFINITY if end.sign > 0 or exponent % 2 == 0 else NEGATIVE_INFINITY
     return end**exponent
+
+
+def range_as_written(scope: Scope, form: Form) -> Range:
+    """The range of any form: that of its canonical form, met with interval arithmetic.
+
+    The canonical form sees correlations that the form as written hides, and the other way round:
+    ``(y mod 3) floordiv 2`` lies in ``[0, 1]`` at a glance, but not when its digit is taken apart.
+    """
+    arithmetic = _term_by_term(ranges_as_written(scope, form), form)
+    return meet(range_of(scope, scope.canonical(form)), arithmetic)
+
+
+def ranges_as_written(scope: Scope, form: Form) -> dict[Atom, Range]:
+    """The ranges of all atoms inside any form, found as for :func:`range_as_written`."""
+    found: dict[Atom, Range] = {}
+    for atom in postorder((form,)):
+        ends = range_of(scope, scope.canonical(Form(0, {atom: 1})))
+        operands = [_term_by_term(found, argument) for argument in atom.arguments]
+        arithmetic = _ARITHMETIC.get(atom.kind)
+        found[atom] = meet(ends, arithmetic(operands)) if arithmetic else ends
+    return found
+
+
+def _floordiv_range(operands: Sequence[Range]) -> Range:
+    (lower, upper), (divisor, _) = operands
+    if not isinstance(divisor, int):
+        return NEGATIVE_INFINITY, INFINITY
+    ends = lower // divisor, upper // divisor
+    return ends if divisor > 0 else (ends[1], ends[0])
+
+
+def _ceildiv_range(operands: Sequence[Range]) -> Range:
+    (lower, upper), divisor = operands
+    low, high = _floordiv_range([(-upper, -lower), divisor])
+    return -high, -low
+
+
+def _mod_range(operands: Sequence[Range]) -> Range:
+    (lower, upper), (divisor, last) = operands
+    if not isinstance(divisor, int) or divisor != last or not divisor:
+        return NEGATIVE_INFINITY, INFINITY
+    if divisor < 0:
+        low, high = _mod_range([(-upper, -lower), (-divisor, -divisor)])
+        return -high, -low
+    period = lower // divisor
+    if isinstance(period, int) and period == upper // divisor:
+        return lower - period * divisor, upper - period * divisor
+    return 0, divisor - 1
+
+
+_ARITHMETIC: Final[Mapping[Kind, Callable[[Sequence[Range]], Range]]] = {
+    Kind.FLOORDIV: _floordiv_range,
+    Kind.CEILDIV: _ceildiv_range,
+    Kind.MOD: _mod_range,
+    Kind.MIN: lambda ranges: (min(low for low, _ in ranges), min(high for _, high in ranges)),
+    Kind.MAX: lambda ranges: (max(low for low, _ in ranges), max(high for _, high in ranges)),
+    Kind.PRODUCT: lambda ranges: reduce(product_range, ranges),
+}

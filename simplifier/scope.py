@@ -56,6 +56,8 @@ class Scope:
         self.ranges: dict[Atom, Range] = {}
         """Ranges of all atoms that occur in canonical forms of this scope."""
         self.facts: tuple[Fact, ...] = ()
+        self.is_empty = False
+        """Whether the constraints were seen to contradict the bounds or each other."""
         self.speller: Speller | None = None
         """What :mod:`simplifier.writing` has found out here."""
         self.simplified: dict[Key, Form] = {}
@@ -69,11 +71,17 @@ class Scope:
     def _learn(self, bounds: Bounds, constraints: Constraints) -> None:
         """Facts are canonical without facts; then bounds and facts sharpen each other."""
         plain = scope_of(bounds)
-        found = [
-            facts.Fact.of(plain.canonical(form), interval.ends) for form, interval in constraints
-        ]
+        known = [(plain.canonical(form), interval) for form, interval in constraints]
+        found = [facts.Fact.of(form, interval.ends) for form, interval in known]
         self.facts = tuple(fact for fact in found if fact is not None)
-        self.bounds = facts.tightened(plain, self.facts)
+        narrowed = facts.tightened(plain, self.facts)
+        impossible = (
+            form.is_constant and form.constant not in interval for form, interval in known
+        )
+        if narrowed is None or any(impossible):
+            self.is_empty, self.facts = True, ()
+        else:
+            self.bounds = narrowed
 
     # Canonical forms.
 
@@ -99,7 +107,7 @@ class Scope:
         if atom not in self.ranges:
             for fact in self.facts:
                 if fact.lead is atom and len(fact.form.terms) == 1:
-                    ends = max(ends[0], fact.ends[0]), min(ends[1], fact.ends[1])
+                    ends = ranges.meet(ends, fact.ends)
             self.ranges[atom] = ends
         return Form(0, {atom: 1})
 

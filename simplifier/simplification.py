@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
-from simplifier.form import ZERO
+from simplifier.form import ZERO, Form, constant, replace
 from simplifier.interval import EMPTY, Interval
 from simplifier.problem import Problem
+from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.text import format_form, parse_form
 from simplifier.writing import written
 
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from simplifier.form import Form
     from simplifier.interval import IntervalLike
     from simplifier.scope import Scope
 
 
 def simplify(
     expression: sympy.Expr | int,
-    bounds: Mapping[sympy.Symbol | str, IntervalLike],
+    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
     constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
 ) -> sympy.Expr:
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
@@ -60,7 +60,7 @@ def simplify(
 
 def bounds_of(
     expression: sympy.Expr | int,
-    bounds: Mapping[sympy.Symbol | str, IntervalLike],
+    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
     constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
 ) -> Interval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
@@ -92,7 +92,7 @@ def parse_expr(text: str) -> sympy.Expr:
         TextError: with line, column, and a caret under the place.
 
     >>> parse_expr("(d0 * 8 + s0) floordiv 3 - d0 % 2")
-    (8*d0 + s0)//3 - (d0 % 2)
+    ((8*d0 + s0)//3) - (d0 % 2)
     """
     return to_sympy(parse_form(text))
 
@@ -123,7 +123,19 @@ def _settled(scope: Scope, form: Form) -> Form:
     while (following := _step(scope, trail[-1])) not in trail:
         trail.append(following)
     circle = trail[trail.index(following) :]
-    return min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
+    cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
+    return _without_constants(scope, cheapest)
+
+
+def _without_constants(scope: Scope, form: Form) -> Form:
+    """The form with a number for every part that interval arithmetic sees to have one value."""
+    found = ranges_as_written(scope, form)
+    points = {
+        atom: constant(lower)
+        for atom, (lower, upper) in found.items()
+        if isinstance(lower, int) and lower == upper
+    }
+    return simplified(scope, replace(form, points)) if points else form
 
 
 def _step(scope: Scope, form: Form) -> Form:
@@ -134,4 +146,4 @@ def _step(scope: Scope, form: Form) -> Form:
 
 def range_of(scope: Scope, form: Form) -> Interval:
     """An interval that holds every value of the form."""
-    return Interval.from_range(scope.range_of(scope.canonical(form)))
+    return Interval.from_range(range_as_written(scope, form))

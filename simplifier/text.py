@@ -305,10 +305,7 @@ def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = 
     Sums are written as XLA does: products first, then remainders, quotients, extrema and variables,
     negative terms after positive ones, the constant last.
     """
-    writer = _Writer({name: place for place, name in enumerate(variables)}, spelling)
-    for atom in postorder((form,)):
-        writer.texts[atom] = writer.atom(atom)
-    return writer.sum(form)
+    return Writer(variables, spelling).write(form)
 
 
 _RANKS: Final = {
@@ -327,12 +324,12 @@ _RANKS: Final = {
 _LONG: Final = 1000
 
 
-class _Writer:
+class Writer:
     """Texts of atoms, each made once from the texts of the atoms inside it."""
 
-    def __init__(self, places: Mapping[str, int], spelling: Spelling) -> None:
+    def __init__(self, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> None:
         self.texts: dict[Atom, str] = {}
-        self._places = places
+        self._places = {name: place for place, name in enumerate(variables)}
         self._symbols = {
             Kind.FLOORDIV: spelling.floordiv,
             Kind.QUOTIENT: spelling.floordiv,
@@ -340,7 +337,15 @@ class _Writer:
             Kind.CEILDIV: spelling.ceildiv,
         }
 
+    def write(self, form: Form) -> str:
+        """The text of a form."""
+        for atom in postorder((form,)):
+            if atom not in self.texts:
+                self.texts[atom] = self.atom(atom)
+        return self.sum(form)
+
     def atom(self, atom: Atom) -> str:
+        """The text of an atom whose inner atoms have theirs."""
         if not atom.arguments:
             return atom.name
         if atom.kind in self._symbols:
@@ -354,17 +359,19 @@ class _Writer:
         return f"{atom.kind.name.lower()}({operands})"
 
     def sum(self, form: Form) -> str:
+        """The text of a form whose atoms have theirs."""
         pieces: list[str] = []
         terms = form.terms.items()
         for atom, factor in sorted(terms, key=self._term_order) if len(terms) > 1 else terms:
-            text = self._scaled(atom, abs(factor) if pieces else factor)
+            text = self.scaled(atom, abs(factor) if pieces else factor)
             pieces.append(f" {'-' if factor < 0 else '+'} {text}" if pieces else text)
         if form.constant or not pieces:
             sign = " - " if form.constant < 0 else " + "
             pieces.append(f"{sign}{abs(form.constant)}" if pieces else str(form.constant))
         return "".join(pieces)
 
-    def _scaled(self, atom: Atom, factor: int) -> str:
+    def scaled(self, atom: Atom, factor: int) -> str:
+        """The text of a term."""
         text = self.texts[atom]
         if factor == 1:
             return text

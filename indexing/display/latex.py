@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import sympy
 
+from simplifier.form import Kind
 from simplifier.functions import symbol
+from simplifier.text import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from indexing.map import IndexingMap
     from simplifier import Interval
+    from simplifier.form import Atom, Form
 
 
 def latex_of_map(indexing_map: IndexingMap) -> str:
@@ -24,15 +27,52 @@ def latex_of_map(indexing_map: IndexingMap) -> str:
     \left(\left\lfloor \frac{d_{0}}{8} \right\rfloor\right), \quad
     \begin{array}{l} 0 \le d_{0} \le 31 \end{array}$
     """
-    results = _tuple((sympy.latex(result) for result in indexing_map.results), "()")
+    writer = _LatexWriter(indexing_map.domain.names)
+    named = (indexing_map.domain.named(form) for form in indexing_map.forms)
+    results = _tuple(map(writer.write, named), "()")
     formula = rf"{_declarations(indexing_map)} \mapsto {results}"
     if indexing_map.is_known_empty:
         return rf"$\displaystyle {formula}, \quad \text{{known empty}}$"
-    rows = _domain_rows(indexing_map)
+    rows = _domain_rows(indexing_map, writer)
     if not rows:
         return rf"$\displaystyle {formula}$"
     column = r" \\ ".join(rows)
     return rf"$\displaystyle {formula}, \quad \begin{{array}}{{l}} {column} \end{{array}}$"
+
+
+class _LatexWriter(Writer):
+    """Terms in the order of the text; coefficients in front, divisions as fractions."""
+
+    def atom(self, atom: Atom) -> str:
+        if not atom.arguments:
+            return _latex_of_name(atom.name)
+        operands = list(map(self.sum, atom.arguments))
+        if atom.kind in _AROUND_FRACTION:
+            opening, closing = _AROUND_FRACTION[atom.kind]
+            return rf"\left\{opening} \frac{{{operands[0]}}}{{{operands[1]}}} \right\{closing}"
+        if atom.kind is Kind.MOD:
+            return r"\left({} \bmod {}\right)".format(*map(self._factor, atom.arguments))
+        if atom.kind is Kind.PRODUCT:
+            return r" \cdot ".join(map(self._factor, atom.arguments))
+        return rf"\{atom.kind.name.lower()}\left({', '.join(operands)}\right)"
+
+    def scaled(self, atom: Atom, factor: int) -> str:
+        sign = "-" if factor < 0 else ""
+        number = f"{abs(factor)} " if abs(factor) != 1 else ""
+        return f"{sign}{number}{self.texts[atom]}"
+
+    def _factor(self, form: Form) -> str:
+        """An operand of a product or remainder: a sum needs parentheses."""
+        text = self.sum(form)
+        is_sum = len(form.terms) + (form.constant != 0) > 1
+        return rf"\left({text}\right)" if is_sum else text
+
+
+_AROUND_FRACTION: Final = {
+    Kind.FLOORDIV: ("lfloor", "rfloor"),
+    Kind.QUOTIENT: ("lfloor", "rfloor"),
+    Kind.CEILDIV: ("lceil", "rceil"),
+}
 
 
 def _declarations(indexing_map: IndexingMap) -> str:
@@ -53,14 +93,15 @@ def _latex_of_name(name: str) -> str:
     return sympy.latex(symbol(name))
 
 
-def _domain_rows(indexing_map: IndexingMap) -> list[str]:
+def _domain_rows(indexing_map: IndexingMap, writer: _LatexWriter) -> list[str]:
     domain = indexing_map.domain
     rows = [
         _inequality(_latex_of_name(name), variable.bounds)
         for name, variable in zip(domain.names, domain, strict=True)
     ]
     return rows + [
-        _inequality(sympy.latex(form), interval) for form, interval in indexing_map.constraints
+        _inequality(writer.write(domain.named(form)), interval)
+        for _, (form, interval) in domain.constraint_texts()
     ]
 
 
