@@ -224,6 +224,21 @@ def test_no_result_is_costlier(made: IndexingMap) -> None:
     assert cost_of_map(made.simplify()) <= cost_of_map(made)
 
 
+FOUND = [
+    # what random search found once
+    "(d0){rt0} -> (), domain: d0 in [0, 1], rt0 in [0, 2], max(d0, rt0 mod 2) in [0, 0]",
+]
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_what_was_found_stays_right(text: str) -> None:
+    before = parse_map(text)
+    after = before.simplify()
+    assert related(after) == related(before)
+    assert cost_of_map(after) <= cost_of_map(before)
+    assert parse_map(str(after)).simplify() == after
+
+
 @given(maps())
 def test_result_bounds_hold_every_value(made: IndexingMap) -> None:
     bounds = made.result_bounds()

@@ -148,6 +148,35 @@ def test_texts_are_the_same_in_every_process() -> None:
     assert others == [first, first]
 
 
+FOUND = [
+    # what random search found once: expression, bounds
+    ("((x mod min(y, x mod 2)) * x * x * x) floordiv 2", {"y": Interval(0, None)}),
+    (
+        "(((x mod (min(x, y) ceildiv 2)) * x * x) floordiv 2) * x",
+        {"x": Interval(0, None), "y": Interval(0, None)},
+    ),
+    ("max(x floordiv 2, min(x, z))", {"x": Interval(0, 1), "z": Interval(-1, None)}),
+    ("(y mod 12) mod -100", {"y": Interval(11, None)}),
+    ("(y * 7 + z * 2 - 4) floordiv -10", {"y": Interval(-5, None), "z": Interval(5, None)}),
+    ("min(x, y) * min(x, y)", {"x": Interval(0, 26), "y": Interval(0, 26)}),
+    ("max(x, y) * 5 + x mod -6 + 7", {"x": Interval(16, 23), "y": Interval(0, 0)}),
+]
+
+
+@pytest.mark.parametrize(("text", "bounds"), FOUND, ids=[text for text, _ in FOUND])
+def test_what_was_found_stays_right(text: str, bounds: dict[str, Interval]) -> None:
+    everything = Interval(None, None)
+    problem = Problem(
+        parse_form(text), {"x": everything, "y": everything, "z": everything, **bounds}
+    )
+    result = result_of(problem)
+    assert first_difference(problem.form, result, problem.points()) is None
+    assert cost_of_form(result) <= cost_of_form(problem.form)
+    assert result_of(problem, result) == result
+    interval = range_of(scope_of(tuple(sorted(problem.box.items()))), problem.form)
+    assert plain_range(problem.form, problem.box).contains(interval)
+
+
 DEEP = {
     "floordiv": "(" * 1_000 + "x" + " + 1) floordiv 2" * 1_000,
     "mod": "(" * 300 + "x" + " * 3 + y) mod 7" * 300,
