@@ -12,8 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from _pytest.mark.structures import ParameterSet
-
 FOLDER = Path(__file__).parent / "data" / "conformance"
 
 Row: TypeAlias = dict[str, Any]
@@ -32,11 +30,6 @@ def rows_of(name: str, **fields: str) -> list[Row]:
     if not chosen:
         raise LookupError(f"{name}.jsonl has no row with {fields}")
     return chosen
-
-
-def cases(name: str, kind: str) -> list[ParameterSet]:
-    """The rows of one kind as parameters of a test, with their names."""
-    return [pytest.param(row, id=row["id"]) for row in rows_of(name, kind=kind)]
 
 
 def for_each(chosen: Sequence[Row]) -> pytest.MarkDecorator:
