@@ -9,6 +9,7 @@ from indexing.errors import MapError
 from indexing.map import IndexingMap
 from indexing.variable import Variable
 from simplifier import form as forms
+from simplifier import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +41,7 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
         )
         raise MapError(message)
     to_joint = _renumbered(consumer, len(producer.ranges), len(producer.runtime))
-    inputs = forms.substitute(consumer.forms, to_joint)
+    inputs = operations.substitute(consumer.forms, to_joint)
     into_inputs = {f"d{place}": form for place, form in enumerate(inputs)}
     joint = Domain.of(*_joint_variables(consumer, producer))
     constraints = [
@@ -49,7 +50,7 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
         *_constraints_in(consumer, to_joint),
     ]
     return IndexingMap.from_forms(
-        forms.substitute(producer.forms, into_inputs), joint.constrained(constraints)
+        operations.substitute(producer.forms, into_inputs), joint.constrained(constraints)
     )
 
 
@@ -84,5 +85,5 @@ def _freshly_named(variables: Iterable[Variable], taken: set[str]) -> list[Varia
 
 def _constraints_in(side: IndexingMap, replacements: dict[str, Form]) -> list[Constraint]:
     pairs = side.domain.constraints
-    replaced = forms.substitute([form for form, _ in pairs], replacements)
+    replaced = operations.substitute([form for form, _ in pairs], replacements)
     return [(form, interval) for form, (_, interval) in zip(replaced, pairs, strict=True)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
 from indexing.variable import Variable
-from simplifier import Interval
+from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.text import format_form
 
@@ -150,7 +150,7 @@ class Domain:
 
     def named(self, form: Form) -> Form:
         """The form in the names that a reader knows."""
-        return forms.substitute((form,), self._renaming)[0] if self._renaming else form
+        return operations.substitute((form,), self._renaming)[0] if self._renaming else form
 
     @cached_property
     def _renaming(self) -> dict[str, Form]:

@@ -8,7 +8,8 @@ from indexing.domain import Domain
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.convert import from_sympy, to_sympy
-from simplifier.form import Form, substitute
+from simplifier.form import Form
+from simplifier.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

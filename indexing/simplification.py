@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.domain import Domain
 from indexing.evaluation import has_point
 from indexing.map import IndexingMap
-from simplifier import Interval
+from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
 from simplifier.form import Form, Kind
@@ -231,8 +231,8 @@ def without(indexing_map: IndexingMap, places: frozenset[str]) -> IndexingMap:
         for form, interval in domain.constraints
         if places.isdisjoint(forms.variables_of((form,)))
     ]
-    renumbered = forms.substitute([form for form, _ in kept], renumbering)
+    renumbered = operations.substitute([form for form, _ in kept], renumbering)
     constraints = zip(renumbered, (interval for _, interval in kept), strict=True)
     return IndexingMap.from_forms(
-        forms.substitute(indexing_map.forms, renumbering), moved.constrained(constraints)
+        operations.substitute(indexing_map.forms, renumbering), moved.constrained(constraints)
     )

@@ -19,6 +19,7 @@ from ops.building import (
 )
 from ops.reshaping import checked_element_counts, flattened, reshaped_index
 from simplifier import form as forms
+from simplifier import operations
 from simplifier.form import ZERO
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def _offset(index: Sequence[Form], shape: Shape) -> Form:
         sizes = [*sizes[:first], *counts, *tile]
         digits = [
             *digits[:first],
-            *(forms.floordiv(*pair) for pair in tiled),
-            *(forms.mod(*pair) for pair in tiled),
+            *(operations.floordiv(*pair) for pair in tiled),
+            *(operations.mod(*pair) for pair in tiled),
         ]
     return flattened(digits, sizes)

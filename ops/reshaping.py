@@ -9,6 +9,7 @@ from indexing.layout import ShapeError
 from ops.answers import OpIndexing
 from ops.building import checked_sizes, dimensions_of, index_map
 from simplifier import form as forms
+from simplifier import operations
 from simplifier.form import ZERO
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _unflattened(flat: Form, sizes: Sizes) -> list[Form]:
     digits: list[Form] = []
     stride = 1
     for place in reversed(range(len(sizes))):
-        quotient = flat if stride == 1 else forms.floordiv(flat, forms.constant(stride))
-        digits.append(forms.mod(quotient, forms.constant(sizes[place])) if place else quotient)
+        quotient = flat if stride == 1 else operations.floordiv(flat, forms.constant(stride))
+        digits.append(operations.mod(quotient, forms.constant(sizes[place])) if place else quotient)
         stride *= sizes[place]
     return digits[::-1]

@@ -15,7 +15,7 @@ from ops.building import (
     dim,
     index_map,
 )
-from simplifier import Interval
+from simplifier import Interval, operations
 from simplifier import form as forms
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def origins(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingM
     constraints: list[tuple[Form, Interval]] = []
     for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
         distance, stride = dim(number) - start, forms.constant(step)
-        results.append(distance if step == 1 else forms.floordiv(distance, stride))
+        results.append(distance if step == 1 else operations.floordiv(distance, stride))
         if step != 1:
-            constraints.append((forms.mod(distance, stride), Interval(0, 0)))
+            constraints.append((operations.mod(distance, stride), Interval(0, 0)))
     return index_map(results, extents, (), constraints)
 
 

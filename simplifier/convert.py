@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import sympy
 
 from simplifier import form as forms
+from simplifier import operations
 from simplifier.errors import IndexingError
 from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
@@ -107,23 +108,23 @@ def _cleared(argument: sympy.Expr) -> tuple[sympy.Basic, sympy.Basic]:
 
 
 def _product_of_copies(node: sympy.Basic, parts: list[Form]) -> Form:
-    return forms.product(parts * int(node.args[1]))
+    return operations.product(parts * int(node.args[1]))
 
 
 _READERS: Final[Mapping[object, Callable[[sympy.Basic, list[Form]], Form]]] = {
     sympy.Add: lambda _, parts: reduce(Form.plus, parts),
-    sympy.Mul: lambda _, parts: forms.product(parts),
+    sympy.Mul: lambda _, parts: operations.product(parts),
     sympy.Pow: _product_of_copies,
-    sympy.floor: lambda _, parts: forms.floordiv(*parts),
-    sympy.ceiling: lambda _, parts: forms.ceildiv(*parts),
-    sympy.Mod: lambda _, parts: forms.mod(*parts),
-    sympy.Min: lambda _, parts: forms.minimum(parts),
-    sympy.Max: lambda _, parts: forms.maximum(parts),
-    FloorDiv: lambda _, parts: forms.floordiv(*parts),
-    CeilDiv: lambda _, parts: forms.ceildiv(*parts),
-    Mod: lambda _, parts: forms.mod(*parts),
-    Min: lambda _, parts: forms.minimum(parts),
-    Max: lambda _, parts: forms.maximum(parts),
+    sympy.floor: lambda _, parts: operations.floordiv(*parts),
+    sympy.ceiling: lambda _, parts: operations.ceildiv(*parts),
+    sympy.Mod: lambda _, parts: operations.mod(*parts),
+    sympy.Min: lambda _, parts: operations.minimum(parts),
+    sympy.Max: lambda _, parts: operations.maximum(parts),
+    FloorDiv: lambda _, parts: operations.floordiv(*parts),
+    CeilDiv: lambda _, parts: operations.ceildiv(*parts),
+    Mod: lambda _, parts: operations.mod(*parts),
+    Min: lambda _, parts: operations.minimum(parts),
+    Max: lambda _, parts: operations.maximum(parts),
 }
 
 _FUNCTIONS: Final[Mapping[Kind, Callable[..., sympy.Expr]]] = {

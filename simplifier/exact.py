@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
+from simplifier import operations
 from simplifier.convert import from_sympy
 from simplifier.errors import IndexingError
 from simplifier.form import Form, Kind
@@ -148,7 +149,7 @@ class Space:
         Raises:
             NotQuasiAffineError: naming an innermost term that is not quasi-affine.
         """
-        simpler = forms.substitute(wanted, self._points())
+        simpler = operations.substitute(wanted, self._points())
         known: dict[Atom, islpy.PwAff] = {}
         for atom in forms.postorder(simpler):
             if atom.kind is Kind.VARIABLE:

@@ -367,88 +367,7 @@ def atom_of(kind: Kind, arguments: tuple[Form, ...]) -> Atom:
     return _intern(kind, arguments)
 
 
-def floordiv(numerator: Form, divisor: Form) -> Form:
-    """``numerator floordiv divisor``; only constants are evaluated."""
-    if not divisor.terms and divisor.constant:
-        if not numerator.terms:
-            return constant(numerator.constant // divisor.constant)
-        return Form(0, {_intern(Kind.FLOORDIV, (numerator, divisor)): 1})
-    return Form(0, {_intern(Kind.QUOTIENT, (numerator, divisor)): 1})
-
-
-def mod(numerator: Form, divisor: Form) -> Form:
-    """``numerator mod divisor``, with the sign of the divisor; only constants are evaluated."""
-    if not numerator.terms and not divisor.terms and divisor.constant:
-        return constant(numerator.constant % divisor.constant)
-    return Form(0, {_intern(Kind.MOD, (numerator, divisor)): 1})
-
-
-def ceildiv(numerator: Form, divisor: Form) -> Form:
-    """``numerator ceildiv divisor``; only constants are evaluated."""
-    if not numerator.terms and not divisor.terms and divisor.constant:
-        return constant(-(-numerator.constant // divisor.constant))
-    return Form(0, {_intern(Kind.CEILDIV, (numerator, divisor)): 1})
-
-
-def minimum(arguments: Iterable[Form]) -> Form:
-    """The least of the arguments; equal ones count once, constants are folded into one."""
-    return _extremum(Kind.MIN, min, arguments)
-
-
-def maximum(arguments: Iterable[Form]) -> Form:
-    """The greatest of the arguments; equal ones count once, constants are folded into one."""
-    return _extremum(Kind.MAX, max, arguments)
-
-
-def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> Form:
-    distinct = {argument.key: argument for argument in arguments}
-    constants = [argument.constant for argument in distinct.values() if argument.is_constant]
-    others = sorted((form for form in distinct.values() if form.terms), key=lambda form: form.order)
-    operands = ([constant(choose(constants))] if constants else []) + others
-    if not operands:
-        raise ValueError(f"{kind.name.lower()} of nothing")
-    return operands[0] if len(operands) == 1 else Form(0, {_intern(kind, tuple(operands)): 1})
-
-
-def product(factors: Iterable[Form]) -> Form:
-    """The product; a constant multiplies a sum out, sums are not multiplied with each other."""
-    scale = 1
-    parts: list[Form] = []
-    for factor in factors:
-        if factor.is_constant:
-            scale *= factor.constant
-            continue
-        if not factor.constant and len(factor.terms) == 1:
-            ((atom, value),) = factor.terms.items()
-            scale *= value
-            parts += atom.arguments if atom.kind is Kind.PRODUCT else (Form(0, {atom: 1}),)
-        else:
-            parts.append(factor)
-    if not parts or not scale:
-        return constant(scale)
-    if len(parts) == 1:
-        return parts[0].times(scale)
-    parts.sort(key=lambda form: form.order)
-    return Form(0, {_intern(Kind.PRODUCT, tuple(parts)): scale})
-
-
-_CONSTRUCTORS: Mapping[Kind, Callable[[tuple[Form, ...]], Form]] = {
-    Kind.FLOORDIV: lambda arguments: floordiv(*arguments),
-    Kind.QUOTIENT: lambda arguments: floordiv(*arguments),
-    Kind.MOD: lambda arguments: mod(*arguments),
-    Kind.CEILDIV: lambda arguments: ceildiv(*arguments),
-    Kind.MIN: minimum,
-    Kind.MAX: maximum,
-    Kind.PRODUCT: product,
-}
-
-
-def build(kind: Kind, arguments: tuple[Form, ...]) -> Form:
-    """The form of an operation on forms; only constants are evaluated."""
-    return _CONSTRUCTORS[kind](arguments)
-
-
-# Walking and replacing, without recursion: forms may be nested as deep as memory allows.
+# Walking and combining, without recursion: forms may be nested as deep as memory allows.
 
 
 def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None) -> list[Atom]:
@@ -495,37 +414,6 @@ def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
         total += factor * value.constant
         accumulate(terms, value, factor)
     return Form(total, in_order(terms))
-
-
-def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple[Form, ...]:
-    """The forms with a form in place of each named variable; only constants are evaluated.
-
-    >>> x = variable("x")
-    >>> substitute([floordiv(x + 1, constant(2))], {"x": constant(6)})
-    (Form(3),)
-    """
-    forms = tuple(forms)
-    values: dict[Atom, Form] = {}
-    for atom in postorder(forms):
-        if atom.kind is Kind.VARIABLE and atom.name in replacements:
-            values[atom] = replacements[atom.name]
-        else:
-            values[atom] = _rebuilt(atom, values)
-    return tuple(combine(form, values) for form in forms)
-
-
-def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
-    """The form with forms in place of atoms, wherever they occur; only constants are evaluated."""
-    values: dict[Atom, Form] = {}
-    for atom in postorder((form,)):
-        values[atom] = replacements[atom] if atom in replacements else _rebuilt(atom, values)
-    return combine(form, values)
-
-
-def _rebuilt(atom: Atom, values: Mapping[Atom, Form]) -> Form:
-    """The atom with forms in place of the atoms inside it."""
-    arguments = tuple(combine(argument, values) for argument in atom.arguments)
-    return Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
 
 
 # Pickling as a flat program, so that depth costs no recursion and shared parts are stored once.

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
-from simplifier.form import ZERO, Form, constant, replace
+from simplifier.form import ZERO, Form, constant
 from simplifier.interval import EMPTY, Interval
+from simplifier.operations import replace
 from simplifier.problem import Problem
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.text import format_form, parse_form

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simplifier import form as forms
+from simplifier import operations
 from simplifier.errors import Span, TextError
 from simplifier.form import Atom, Form, Kind, natural_order, postorder
 
@@ -31,7 +32,7 @@ class Token(NamedTuple):
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<symbol>->|//|[-+*/%()\[\]{},:])|(?P<bad>\S)|$)"
 )
-_EXTREMA: Final = {"min": forms.minimum, "max": forms.maximum}
+_EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
 _RESERVED: Final = frozenset({"floordiv", "ceildiv", "mod", "in", *_EXTREMA})
 
 
@@ -147,13 +148,13 @@ class _Operator:
 _BINARY: Final[Mapping[str, _Operator]] = {
     "+": _Operator(1, Form.plus),
     "-": _Operator(1, lambda left, right: left.plus(right, -1)),
-    "*": _Operator(2, lambda left, right: forms.product((left, right))),
-    "floordiv": _Operator(2, forms.floordiv),
-    "//": _Operator(2, forms.floordiv),
-    "/": _Operator(2, forms.floordiv),
-    "ceildiv": _Operator(2, forms.ceildiv),
-    "mod": _Operator(2, forms.mod),
-    "%": _Operator(2, forms.mod),
+    "*": _Operator(2, lambda left, right: operations.product((left, right))),
+    "floordiv": _Operator(2, operations.floordiv),
+    "//": _Operator(2, operations.floordiv),
+    "/": _Operator(2, operations.floordiv),
+    "ceildiv": _Operator(2, operations.ceildiv),
+    "mod": _Operator(2, operations.mod),
+    "%": _Operator(2, operations.mod),
 }
 _NEGATE_RANK: Final = 3
 

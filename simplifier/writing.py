@@ -12,9 +12,10 @@ from math import gcd
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
+from simplifier import operations
 from simplifier.cost import cost_of_atom, cost_of_sum
 from simplifier.form import ZERO, Atom, Form, Kind, constant, postorder
-from simplifier.ranges import cofactor, factors
+from simplifier.ranges import factors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -60,7 +61,7 @@ def written(scope: Scope, form: Form) -> Form:
             continue
         stack.pop()
         parts = tuple(forms.combine(argument, finished) for argument in arguments)
-        finished[atom] = forms.build(atom.kind, parts) if parts else Form(0, {atom: 1})
+        finished[atom] = operations.build(atom.kind, parts) if parts else Form(0, {atom: 1})
     return forms.combine(speller.spelling(form), finished)
 
 
@@ -214,15 +215,17 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
 def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator[Form]:
     """Spellings of ``rest + weight * (source mod radix)``."""
     for numerator in _residues(source, radix):
-        yield rest.plus(forms.mod(numerator, constant(radix)), weight)
+        yield rest.plus(operations.mod(numerator, constant(radix)), weight)
     if weight < 0:
         for numerator in _residues(-source, radix):
-            yield rest.plus(forms.mod(numerator, constant(-radix)), -weight)
+            yield rest.plus(operations.mod(numerator, constant(-radix)), -weight)
     offset = rest.constant
     if weight > 1 and 0 <= offset < weight:
         # m*(L mod n) + r = (m*L + r) mod (m*n) for 0 <= r < m.
         for numerator in _residues(source.times(weight).plus_constant(offset), radix * weight):
-            yield rest.plus_constant(-offset).plus(forms.mod(numerator, constant(radix * weight)))
+            yield rest.plus_constant(-offset).plus(
+                operations.mod(numerator, constant(radix * weight))
+            )
 
 
 def _residues(source: Form, radix: int) -> list[Form]:
@@ -258,7 +261,7 @@ def _absorbing_steps(form: Form) -> Iterator[Form]:
 
 
 def _quotient(numerator: Form, divisor: int) -> Form:
-    return forms.floordiv(numerator, constant(divisor))
+    return operations.floordiv(numerator, constant(divisor))
 
 
 def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
@@ -317,7 +320,7 @@ def _shifted_extrema(
 ) -> Iterator[Form]:
     """``k*max(A, B) + t = k*max(A + t/k, B + t/k)``, also as a minimum of negated operands."""
     close = {atom for operand in (*operands, near) for atom in operand.terms}
-    for factor, join, sign in ((weight, forms.maximum, 1), (-weight, forms.minimum, -1)):
+    for factor, join, sign in ((weight, operations.maximum, 1), (-weight, operations.minimum, -1)):
         signed = [operand.times(sign) for operand in operands]
         can_move = _part_divisible(rest, factor, close)
         for moved in _moves_into(can_move, signed):
@@ -376,10 +379,20 @@ def _factored(scope: Scope, form: Form) -> Iterator[Form]:
         rest = Form(
             form.constant, {atom: value for atom, value in form.terms.items() if atom not in inside}
         )
-        shared = cofactor(scope, Form(0, inside), factor)
+        shared = _cofactor(Form(0, inside), factor)
         scale = gcd(shared.constant, *shared.terms.values())
         scale = scale if _has_positive_term(shared) else -scale
         yield from _with_cofactor(scope, rest, factor, shared.exactly_divided(scale), scale)
+
+
+def _cofactor(form: Form, factor: Atom) -> Form:
+    """What is left of a form without constant all of whose terms have the factor."""
+    total = ZERO
+    for atom, value in form.terms.items():
+        left = list(_factors(atom))
+        left.remove(factor)
+        total = total.plus(operations.product(Form(0, {other: 1}) for other in left), value)
+    return total
 
 
 def _factors(atom: Atom) -> tuple[Atom, ...]:
@@ -395,14 +408,14 @@ def _with_cofactor(
     scope: Scope, rest: Form, factor: Atom, shared: Form, scale: int
 ) -> Iterator[Form]:
     single = Form(0, {factor: 1})
-    yield rest.plus(forms.product((single, shared)), scale)
+    yield rest.plus(operations.product((single, shared)), scale)
     lead = next(iter(shared.terms), None)
     repeats = rest.terms.get(lead, 0) // (shared.terms[lead] * scale) if lead is not None else 0
     if repeats and rest == shared.times(repeats * scale):
-        yield forms.product((single.plus_constant(repeats), shared)).times(scale)
+        yield operations.product((single.plus_constant(repeats), shared)).times(scale)
     spelled = _speller(scope).spelling(shared)
     if len(spelled.terms) == 1 and not spelled.constant:
-        yield rest.plus(forms.product((single, spelled)), scale)
+        yield rest.plus(operations.product((single, spelled)), scale)
 
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Form]:
@@ -424,4 +437,4 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Form]:
                 form.terms.get(a, 0) == -weight * value for a, value in multiple.terms.items()
             ):
                 rest = form.plus(multiple, weight).plus(source, -weight)
-                yield rest.plus(forms.mod(source, radix), weight)
+                yield rest.plus(operations.mod(source, radix), weight)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
-from simplifier import Interval
+from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.text import format_form
 
@@ -159,16 +159,16 @@ def _drawn(draw: st.DrawFn, names: Sequence[str], operations: Sequence[str], lea
 
 
 _BY_CONSTANT: Mapping[str, Callable[[Form, Form], Form]] = {
-    "floordiv": forms.floordiv,
-    "mod": forms.mod,
-    "ceildiv": forms.ceildiv,
+    "floordiv": operations.floordiv,
+    "mod": operations.mod,
+    "ceildiv": operations.ceildiv,
 }
 _OF_EXPRESSIONS: Mapping[str, Callable[[Form, Form], Form]] = {
-    "min": lambda left, right: forms.minimum((left, right)),
-    "max": lambda left, right: forms.maximum((left, right)),
-    "product": lambda left, right: forms.product((left, right)),
-    "quotient": forms.floordiv,
-    "modulus": forms.mod,
+    "min": lambda left, right: operations.minimum((left, right)),
+    "max": lambda left, right: operations.maximum((left, right)),
+    "product": lambda left, right: operations.product((left, right)),
+    "quotient": operations.floordiv,
+    "modulus": operations.mod,
 }
 
 
@@ -207,8 +207,8 @@ def _split(linear: Form, shape: Sequence[int]) -> list[Form]:
     index: list[Form] = []
     for place, extent in enumerate(shape):
         stride = prod(shape[place + 1 :])
-        digit = forms.floordiv(linear, forms.constant(stride))
-        index.append(forms.mod(digit, forms.constant(extent)) if place else digit)
+        digit = operations.floordiv(linear, forms.constant(stride))
+        index.append(operations.mod(digit, forms.constant(extent)) if place else digit)
     return index
 
 

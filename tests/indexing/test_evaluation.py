@@ -12,7 +12,7 @@ from hypothesis import given
 from indexing import IndexingMap, MapError, parse_map
 from indexing.domain import Domain
 from indexing.variable import Variable
-from simplifier import form as forms
+from simplifier import operations
 from tests.evaluation import related, values_of
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
 
@@ -130,7 +130,7 @@ def test_what_is_refused(ask: Callable[[], object], message: str) -> None:
 @given(expressions(), bounded_boxes())
 def test_arrays_points_and_plain_arithmetic_agree(form: Form, box: dict[str, Any]) -> None:
     domain = Domain.of([Variable(box[name], name) for name in NAMES])
-    made = IndexingMap.from_forms(forms.substitute([form], domain.by_name), domain)
+    made = IndexingMap.from_forms(operations.substitute([form], domain.by_name), domain)
     points = points_of(box)
     expected, defined = values_of(form, points)
     columns = [column[defined].astype(np.int64) for column in points.values()]
