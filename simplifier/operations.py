@@ -111,7 +111,7 @@ def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple
         if atom.kind is Kind.VARIABLE and atom.name in replacements:
             values[atom] = replacements[atom.name]
         else:
-            values[atom] = _rebuilt(atom, values)
+            values[atom] = rebuilt(atom, _combined(atom, values))
     return tuple(combine(form, values) for form in forms)
 
 
@@ -119,11 +119,16 @@ def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
     """The form with forms in place of atoms, wherever they occur; only constants are evaluated."""
     values: dict[Atom, Form] = {}
     for atom in postorder((form,)):
-        values[atom] = replacements[atom] if atom in replacements else _rebuilt(atom, values)
+        values[atom] = (
+            replacements[atom] if atom in replacements else rebuilt(atom, _combined(atom, values))
+        )
     return combine(form, values)
 
 
-def _rebuilt(atom: Atom, values: Mapping[Atom, Form]) -> Form:
-    """The atom with forms in place of the atoms inside it."""
-    arguments = tuple(combine(argument, values) for argument in atom.arguments)
+def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    """The atom's operation on other arguments."""
     return Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
+
+
+def _combined(atom: Atom, values: Mapping[Atom, Form]) -> tuple[Form, ...]:
+    return tuple(combine(argument, values) for argument in atom.arguments)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
-from simplifier.form import ZERO, Form, constant
+from simplifier.form import ZERO, Atom, Form, combine, constant, postorder
 from simplifier.interval import EMPTY, Interval
-from simplifier.operations import replace
+from simplifier.operations import rebuilt, replace
 from simplifier.problem import Problem
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.text import format_form, parse_form
@@ -136,13 +136,29 @@ def _without_constants(scope: Scope, form: Form) -> Form:
         for atom, (lower, upper) in found.items()
         if isinstance(lower, int) and lower == upper
     }
-    return simplified(scope, replace(form, points)) if points else form
+    shorter = simplified(scope, replace(form, points)) if points else form
+    return form if cost_of_form(shorter) > cost_of_form(form) else shorter
 
 
 def _step(scope: Scope, form: Form) -> Form:
+    """The canonical form written out; where that is dearer, the form with its parts written out."""
+    spelling = _spelling(scope, form)
+    return spelling if spelling is not form else _by_parts(scope, form)
+
+
+def _spelling(scope: Scope, form: Form) -> Form:
     """The canonical form written out, unless the form itself is cheaper."""
     spelling = written(scope, scope.canonical(form))
     return form if cost_of_form(spelling) > cost_of_form(form) else spelling
+
+
+def _by_parts(scope: Scope, form: Form) -> Form:
+    """The form with each argument of its atoms written out where that is cheaper."""
+    values: dict[Atom, Form] = {}
+    for atom in postorder((form,)):
+        arguments = (combine(argument, values) for argument in atom.arguments)
+        values[atom] = rebuilt(atom, tuple(_spelling(scope, argument) for argument in arguments))
+    return combine(form, values)
 
 
 def range_of(scope: Scope, form: Form) -> Interval:
