@@ -10,7 +10,7 @@ tensor's strides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.form import Atom, Form, Kind, accumulate
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from simplifier.interval import End
     from simplifier.scope import Scope
+
+
+MOST_QUOTIENTS: Final = 24
+"""A form of more quotients is crowded."""
 
 
 class Unit(NamedTuple):
@@ -42,10 +46,17 @@ class View(NamedTuple):
     units: tuple[Unit, ...]
 
 
+def is_crowded(form: Form) -> bool:
+    """Whether a form holds so many quotients that comparing each with each would take too long."""
+    if len(form.terms) <= MOST_QUOTIENTS:
+        return False
+    return sum(atom.kind is Kind.FLOORDIV for atom in form.terms) > MOST_QUOTIENTS
+
+
 def digit_view(scope: Scope, form: Form) -> View:
-    """The form as digits and single atoms."""
+    """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
-    if not quotients:
+    if not quotients or is_crowded(form):
         return View(form.constant, _single_units(scope, form.terms.items()))
     quotients.sort(key=lambda atom: atom.divisor)
     rest = _Rest(form)

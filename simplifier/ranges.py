@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+from simplifier.digits import is_crowded
 from simplifier.form import Atom, Form, Kind, collected, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
 
@@ -49,7 +50,7 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Ra
     if not depth:
         return
     kinds = {atom.kind for atom in form.terms}
-    if Kind.FLOORDIV in kinds:
+    if Kind.FLOORDIV in kinds and not is_crowded(form):
         yield _by_digits(scope, form)
         if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
             yield from _without_rounding(scope, form, depth)

@@ -36,7 +36,7 @@ _ODD: Final = 2
 _FEW_QUOTIENTS: Final = 6
 """A sum of more quotients than this is only searched for remainders."""
 
-_MANY_QUOTIENTS: Final = 32
+_MANY_QUOTIENTS: Final = 16
 """A sum of more quotients than this is written as it is."""
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
+from simplifier.digits import is_crowded
 from simplifier.form import ZERO, Atom, Form, Kind, collected, constant
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     if len(rest.terms) <= len(numerator.terms) and rest != numerator and opened.terms:
         return outside.plus(opened).plus(scope.floordiv(rest, divisor))
     outside = outside.plus(opened)
-    flat = flatten(scope, rest, divisor)
+    flat = None if is_crowded(rest) else flatten(scope, rest, divisor)
     return outside.plus(reflect(scope, rest, divisor) if flat is None else flat)
 
 
