@@ -9,13 +9,14 @@ import pytest
 from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
-from simplifier.form import Form
 from simplifier.scope import scope_of
 from simplifier.simplification import range_of, simplified
 from tests.evaluation import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from simplifier.form import Form
 
 import numpy as np
 
