@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from simplifier import Interval, operations
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simplifier.form import Form
-
-import numpy as np
 
 x, y = forms.variable("x"), forms.variable("y")
 BOUNDS = (("x", Interval(0, 10**6)), ("y", Interval(0, 100)))
