@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from indexing import parse_map
-from ops.hlo import HloFileError
+from ops.hlo.files import decoded, read_text
 from simplifier.errors import IndexingError, Span, TextError
 
 if TYPE_CHECKING:
@@ -27,22 +26,11 @@ def read_maps(file: str) -> Iterator[IndexingMap | IndexingError]:
     Raises:
         HloFileError: there is no such file, or it holds no text.
     """
-    name = "<stdin>" if file == STANDARD_INPUT else file
-    text = _read_text(file, name)
+    if file == STANDARD_INPUT:
+        name, text = "<stdin>", decoded(sys.stdin.buffer.read(), "<stdin>")
+    else:
+        name, text = file, read_text(file)
     return (_read_map(text, start, stop, name) for start, stop in _pieces(text))
-
-
-def _read_text(file: str, name: str) -> str:
-    try:
-        stdin = file == STANDARD_INPUT
-        content = sys.stdin.buffer.read() if stdin else Path(file).read_bytes()
-        return content.decode("utf-8-sig")
-    except OSError as error:
-        raise HloFileError(name, error.strerror or str(error)) from None
-    except UnicodeDecodeError as error:
-        raise HloFileError(
-            name, f"the file is binary, or not in UTF-8: see byte {error.start}"
-        ) from None
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ops.hlo.attributes import MODULE_ATTRIBUTES
-from ops.hlo.errors import HloFileError, HloTextError
+from ops.hlo.errors import HloTextError
+from ops.hlo.files import read_text
 from ops.hlo.formats import Format, read_attributes, read_value
 from ops.hlo.instructions import InstructionReader
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
@@ -59,19 +59,7 @@ def load(path: str | os.PathLike[str]) -> HloModule:
         HloFileError: there is no such file, or it holds no text.
         HloTextError: the text does not follow the grammar, or says something impossible.
     """
-    name = os.fspath(path)
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise HloFileError(name, error.strerror or str(error)) from None
-    if b"\0" in content:
-        raise HloFileError(name, "the file is binary, not HLO text")
-    try:
-        return parse(content.decode("utf-8-sig"), name)
-    except UnicodeDecodeError as error:
-        raise HloFileError(
-            name, f"the file is binary, or not in UTF-8: see byte {error.start}"
-        ) from None
+    return parse(read_text(path), os.fspath(path))
 
 
 class _ModuleReader:

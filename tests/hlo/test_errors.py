@@ -295,7 +295,7 @@ def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"\x7fELF\x02\x00\x00", "the file is binary, not HLO text"),
+        (b"\x7fELF\x02\x00\x00", "the file is binary, not text"),
         (b"HloModule m \xff", "the file is binary, or not in UTF-8: see byte 12"),
         (None, "No such file or directory"),
     ],
