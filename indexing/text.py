@@ -97,8 +97,6 @@ class _MapParser:
         self._known = self._domain([Interval(0, 0)] * self._count()).by_name
         reader.expect("->", "before the results")
         results = self._results()
-        if not reader.accept(",") and self._count():
-            raise reader.expected("', domain:'", "the bounds of every variable must be given")
         bounds, constraints = self._domain_clause()
         reader.finish()
         return IndexingMap.from_forms(results, self._domain(bounds).constrained(constraints))
@@ -158,8 +156,10 @@ class _MapParser:
     def _domain_clause(self) -> tuple[list[Interval], list[Constraint]]:
         """Bounds of the variables in order, and the constraints."""
         reader = self._reader
-        if reader.token.kind == "end":
+        if reader.token.kind == "end" and not self._count():
             return [], []
+        if not reader.accept(","):
+            raise reader.expected("', domain:'", "the bounds of every variable must be given")
         reader.expect("domain")
         reader.expect(":")
         if reader.accept("KNOWN"):

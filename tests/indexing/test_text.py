@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, format_map, parse_map
-from simplifier import TextError
+from simplifier import IndexingError, TextError
 from tests.carets import Complaint, complaints
 from tests.conformance import Row, for_each, rows_of
 from tests.strategies import maps
@@ -156,6 +156,12 @@ UNDEFINED
 (d0, min) -> (d0), domain: d0 in [0, 3]
      ^^^ expected the name of a variable, but found 'min'
 
+(d0) -> (d0),
+             ^ expected 'domain', but the text ends
+
+() -> (),
+         ^ expected 'domain', but the text ends
+
 (d0) -> (d0 d0), domain: d0 in [0, 3]
             ^^ expected ',' or ')', but found 'd0'
 
@@ -205,6 +211,27 @@ REFUSED_BY_XLA = [
 def test_what_xla_refuses_is_drawn_above(row: Row) -> None:
     drawn = {complaint.text for complaint in complaints(ERRORS)}
     assert (row["text"] in drawn) is (row["id"] not in OURS_READS)
+
+
+EVERYTHING = (
+    "(d0, d1)[s0]{rt0} -> (min(d0, 3) + max(s0, rt0) floordiv 2, d1 ceildiv 3), domain: "
+    "d0 in [0, 3], d1 in [-inf, inf], s0 in [0, 9], rt0 in [0, 1], (d0 + s0) mod 2 in [0, 0]"
+)
+
+
+@given(st.data())
+def test_a_damaged_text_is_a_map_or_a_complaint(data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(EVERYTHING)))
+    stop = data.draw(st.integers(start, min(start + 4, len(EVERYTHING))))
+    inserted = data.draw(st.text("()[]{},:-+*/% 09dsrtmin\n\0'é", max_size=4))
+    cut_off = data.draw(st.booleans())
+    text = EVERYTHING[:start] + inserted + ("" if cut_off else EVERYTHING[stop:])
+    try:
+        damaged = parse_map(text)
+    except IndexingError as error:
+        assert str(error)
+    else:
+        assert parse_map(str(damaged)) == damaged
 
 
 def test_a_printed_map_of_constants_is_read_back() -> None:
