@@ -228,10 +228,9 @@ def test_a_damaged_text_is_a_map_or_a_complaint(data: st.DataObject) -> None:
     text = EVERYTHING[:start] + inserted + ("" if cut_off else EVERYTHING[stop:])
     try:
         damaged = parse_map(text)
-    except IndexingError as error:
-        assert str(error)
-    else:
-        assert parse_map(str(damaged)) == damaged
+    except IndexingError:
+        return
+    assert parse_map(str(damaged)) == damaged
 
 
 def test_a_printed_map_of_constants_is_read_back() -> None:
