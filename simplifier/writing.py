@@ -99,7 +99,7 @@ class Speller:
             numerator, divisor = arguments
             sign = divisor if divisor.terms else numerator
             if not _has_positive_term(sign):
-                return -numerator, -divisor
+                return tuple(self.spelling(-argument) for argument in atom.arguments)
         return arguments
 
     def spelling(self, form: Form) -> Form:
