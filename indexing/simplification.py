@@ -10,6 +10,7 @@ from indexing.map import IndexingMap
 from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
+from simplifier.facts import Fact
 from simplifier.form import Form, Kind
 from simplifier.scope import Scope, scope_of
 from simplifier.simplification import range_of
@@ -131,8 +132,8 @@ def _normal_constraint(scope: Scope, constraint: Constraint) -> Constraint:
     """Without constant, common factor and outer quotient; the sign that is cheaper to write."""
     form, interval = constraint
     form = scope.canonical(form)
-    while form.terms:
-        form, interval = _primitive(form, interval)
+    while (fact := Fact.of(form, interval.ends)) is not None:
+        form, interval = fact.form, Interval.from_range(fact.ends)
         atom = _single_atom(form)
         if atom is None or atom.kind is not Kind.FLOORDIV:
             break
@@ -145,22 +146,6 @@ def _normal_constraint(scope: Scope, constraint: Constraint) -> Constraint:
         interval = -interval
     constant = spelled[0].constant
     return spelled[0].plus_constant(-constant), interval - constant
-
-
-def _primitive(form: Form, interval: Interval) -> Constraint:
-    """``k*e + c`` in ``[l, u]`` is ``e`` in ``[ceil((l-c)/k), floor((u-c)/k)]``.
-
-    The first coefficient of ``e`` is positive.
-    """
-    scale = forms.content(form)
-    if next(iter(form.terms.values())) < 0:
-        scale = -scale
-    shifted = interval - form.constant
-    if scale < 0:
-        shifted = -shifted
-    reduced = Form(0, {atom: value // scale for atom, value in form.terms.items()})
-    lower, upper = shifted.ends
-    return reduced, Interval.from_range((-(-lower // abs(scale)), upper // abs(scale)))
 
 
 def _spelling_rank(form: Form) -> tuple[int, int]:

@@ -50,8 +50,8 @@ def output_to_input(
     answers: list[Answer] = [()] * len(instruction.operands)
     paths = paths_in(instruction.computation, Direction.OUTPUT_TO_INPUT)
     for link in paths.links_from(instruction, output):
-        source, target = _shapes(instruction, link)
-        answer = _physical(link.answer, source, target) if physical_layout else link.answer
+        result, operand = _shapes(instruction, link)
+        answer = _physical(link.answer, result, operand) if physical_layout else link.answer
         answers[link.operand] = joined(answers[link.operand], of_element(answer, link.element))
     return InstructionIndexing(tuple(answers))
 
@@ -79,8 +79,8 @@ def input_to_output(
     answers: list[Answer] = [()] * len(arrays_of(instruction.shape))
     paths = paths_in(instruction.computation, Direction.INPUT_TO_OUTPUT)
     for link in paths.links_from(instruction, input):
-        target, source = _shapes(instruction, link)
-        answer = _physical(link.answer, source, target) if physical_layout else link.answer
+        result, operand = _shapes(instruction, link)
+        answer = _physical(link.answer, operand, result) if physical_layout else link.answer
         answers[link.output] = joined(answers[link.output], of_element(answer, link.element))
     return InstructionIndexing(tuple(answers))
 

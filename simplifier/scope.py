@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
 
 Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
-"""Bounds of variables by name, sorted by name; who is not there is unbounded."""
+"""Bounds of variables by name; who is not there is unbounded."""
 
 Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from indexing.layout import Shape, ShapeError
 from indexing.layout.text import BLANK
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.hlo.tokens import Tokens
+
+_T = TypeVar("_T")
 
 DEEPEST_NESTING = 50
 """Instructions in operands, and computations in attributes, are read down to this depth."""
@@ -196,14 +198,18 @@ class InstructionReader:
             self._tokens.fail(f"instructions are nested more than {DEEPEST_NESTING} deep")
 
     def _reference(self) -> Instruction:
+        return self._defined("operand", "an operand", self._scope.by_name)
+
+    def _defined(self, what: str, purpose: str, known: Mapping[str, _T]) -> _T:
+        """Take the name of something that stands above."""
         tokens = self._tokens
         place = tokens.place
-        name = tokens.name("an operand")
-        instruction = self._scope.by_name.get(name)
-        if instruction is None:
-            hint = nearby(name, self._scope.by_name)
-            tokens.fail(f"operand %{name} is not defined before this", hint, place)
-        return instruction
+        name = tokens.name(purpose)
+        found = known.get(name)
+        if found is None:
+            message = f"{what} %{name} is not defined before this"
+            tokens.fail(message, nearby(name, known), place)
+        return found
 
     # Attributes
 
@@ -231,13 +237,7 @@ class InstructionReader:
             computation = self._read_body(self._registry.unused_name("_"))
             self._depth -= 1
             return computation
-        place = tokens.place
-        name = tokens.name("a computation")
-        computation = self._registry.by_name.get(name)
-        if computation is None:
-            hint = nearby(name, self._registry.by_name)
-            tokens.fail(f"computation %{name} is not defined before this", hint, place)
-        return computation
+        return self._defined("computation", "a computation", self._registry.by_name)
 
     # The end of an instruction
 
