@@ -50,22 +50,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Arguments) -> int:
     progress = Progress(sys.stderr)
     document = arguments.document(progress)
-    errors: list[IndexingError] = []
+    errors: dict[str, IndexingError] = {}
     items = _complaining(document.items, errors)
-    texts = as_json(document, items, errors) if arguments.json else as_text(document, items)
+    texts = (
+        as_json(document, items, errors.values()) if arguments.json else as_text(document, items)
+    )
     for text in texts:
         progress.write(text)
     return INPUT_ERROR if errors else FINE
 
 
 def _complaining(
-    items: Iterable[Item | IndexingError], errors: list[IndexingError]
+    items: Iterable[Item | IndexingError], errors: dict[str, IndexingError]
 ) -> Iterator[Item]:
-    """The items that are not errors; an error is said at once and kept in ``errors``."""
+    """The items that are not errors; an error is said at once, but only once, and kept."""
     for item in items:
         if isinstance(item, IndexingError):
-            _complain(item)
-            errors.append(item)
+            if str(item) not in errors:
+                _complain(item)
+            errors[str(item)] = item
         else:
             yield item
 

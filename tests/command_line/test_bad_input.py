@@ -83,6 +83,23 @@ def test_a_folder(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr() == ("", f"error: {tmp_path}: Is a directory\n")
 
 
+def test_what_is_wrong_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The entry and the fusion itself both meet the same wrong instruction."""
+    file = tmp_path / "module.hlo"
+    file.write_text(
+        "HloModule m\n"
+        "f { a = f32[2,3] parameter(0)\n"
+        "  ROOT t = f32[3,4] transpose(a), dimensions={1,0} }\n"
+        "ENTRY e { p = f32[2,3] parameter(0)\n"
+        "  ROOT r = f32[3,4] fusion(p), kind=kLoop, calls=f }\n"
+    )
+    assert main(["fusions", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {file}:3:3: %t: transpose: ")
+    assert err.count("error: ") == 1
+
+
 def test_no_such_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "module.hlo"
     file.write_text(SOFTMAX_SUM)
