@@ -13,8 +13,8 @@ from simplifier.cost import cost_of_form
 from simplifier.facts import Fact
 from simplifier.form import Form, Kind
 from simplifier.scope import Scope, scope_of
-from simplifier.simplification import range_of
-from simplifier.simplification import simplified as simplified_form
+from simplifier.settling import range_of
+from simplifier.settling import simplified as simplified_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

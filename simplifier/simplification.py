@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
-from simplifier.form import ZERO, Atom, Form, combine, constant, postorder
+from simplifier.form import ZERO
 from simplifier.interval import EMPTY, Interval
-from simplifier.operations import rebuilt, replace
 from simplifier.problem import Problem
-from simplifier.ranges import range_as_written, ranges_as_written
+from simplifier.settling import range_of, simplified
 from simplifier.text import format_form, parse_form
-from simplifier.writing import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     import sympy
 
     from simplifier.interval import IntervalLike
-    from simplifier.scope import Scope
 
 
 def simplify(
@@ -105,62 +102,3 @@ def format_expr(expression: sympy.Expr | int) -> str:
     '(d0 floordiv 3) * 8 + d1 - 1'
     """
     return format_form(from_sympy(expression))
-
-
-# The same on forms, within a scope.
-
-
-def simplified(scope: Scope, form: Form) -> Form:
-    """The cheapest form found; simplifying it again changes nothing."""
-    known = scope.simplified.get(form.key)
-    if known is None:
-        known = scope.simplified[form.key] = _settled(scope, form)
-    return known
-
-
-def _settled(scope: Scope, form: Form) -> Form:
-    """Step after step, until nothing changes; in a round trip, its cheapest form."""
-    trail = [form]
-    while (following := _step(scope, trail[-1])) not in trail:
-        trail.append(following)
-    circle = trail[trail.index(following) :]
-    cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
-    return _without_constants(scope, cheapest)
-
-
-def _without_constants(scope: Scope, form: Form) -> Form:
-    """The form with a number for every part that interval arithmetic sees to have one value."""
-    found = ranges_as_written(scope, form)
-    points = {
-        atom: constant(lower)
-        for atom, (lower, upper) in found.items()
-        if isinstance(lower, int) and lower == upper
-    }
-    shorter = simplified(scope, replace(form, points)) if points else form
-    return form if cost_of_form(shorter) > cost_of_form(form) else shorter
-
-
-def _step(scope: Scope, form: Form) -> Form:
-    """The canonical form written out; where that is dearer, the form with its parts written out."""
-    spelling = _spelling(scope, form)
-    return spelling if spelling is not form else _by_parts(scope, form)
-
-
-def _spelling(scope: Scope, form: Form) -> Form:
-    """The canonical form written out, unless the form itself is cheaper."""
-    spelling = written(scope, scope.canonical(form))
-    return form if cost_of_form(spelling) > cost_of_form(form) else spelling
-
-
-def _by_parts(scope: Scope, form: Form) -> Form:
-    """The form with each argument of its atoms written out where that is cheaper."""
-    values: dict[Atom, Form] = {}
-    for atom in postorder((form,)):
-        arguments = (combine(argument, values) for argument in atom.arguments)
-        values[atom] = rebuilt(atom, tuple(_spelling(scope, argument) for argument in arguments))
-    return combine(form, values)
-
-
-def range_of(scope: Scope, form: Form) -> Interval:
-    """An interval that holds every value of the form."""
-    return Interval.from_range(range_as_written(scope, form))

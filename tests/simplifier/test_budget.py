@@ -11,7 +11,7 @@ from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
 from simplifier.scope import scope_of
-from simplifier.simplification import range_of, simplified
+from simplifier.settling import range_of, simplified
 from tests.evaluation import values_of
 
 if TYPE_CHECKING:

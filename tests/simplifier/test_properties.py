@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from simplifier import Interval
 from simplifier.cost import cost_of_form
 from simplifier.scope import scope_of
-from simplifier.simplification import range_of, simplified
+from simplifier.settling import range_of, simplified
 from simplifier.text import format_form, parse_form
 from tests.conformance import rows
 from tests.evaluation import first_difference, plain_range, values_of, where
