@@ -14,14 +14,15 @@ from indexing.map import IndexingMap
 from indexing.variable import Variable, VariableKind
 from simplifier import Interval
 from simplifier.form import ZERO
-from simplifier.text import Reader, read_expression, unknown_name
+from simplifier.text import read_expression
+from simplifier.tokens import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from indexing.domain import Constraint
     from simplifier.form import Form
-    from simplifier.text import Token
+    from simplifier.tokens import Token
 
 _EMPTY: Final = "KNOWN EMPTY"
 _BRACKETS: Final = ("()", "[]", "{}")
@@ -145,13 +146,7 @@ class _MapParser:
         return results
 
     def _expression(self) -> Form:
-        return read_expression(self._reader, self._resolve)
-
-    def _resolve(self, token: Token) -> Form:
-        if token.text not in self._known:
-            names = [declared.text for tokens in self._declared for declared in tokens]
-            raise unknown_name(self._reader, token, names)
-        return self._known[token.text]
+        return read_expression(self._reader, self._known)
 
     def _domain_clause(self) -> tuple[list[Interval], list[Constraint]]:
         """Bounds of the variables in order, and the constraints."""

@@ -60,7 +60,15 @@ def cost_of_atom(atom: Atom, cost_of: Callable[[Form], int], unit: int = 1) -> i
 
 def cost_of_form(form: Form) -> int:
     """The cost of a form as it stands."""
-    costs: dict[Atom, int] = {}
-    for atom in postorder((form,)):
-        costs[atom] = cost_of_atom(atom, lambda argument: cost_of_sum(argument, costs.__getitem__))
-    return cost_of_sum(form, costs.__getitem__)
+    if any(atom.cost is None for atom in form.terms):
+        for atom in postorder((form,), skip=_is_priced):
+            atom.cost = cost_of_atom(atom, _known_cost)
+    return _known_cost(form)
+
+
+def _is_priced(atom: Atom) -> bool:
+    return atom.cost is not None
+
+
+def _known_cost(form: Form) -> int:
+    return cost_of_sum(form, lambda atom: atom.cost or 0)

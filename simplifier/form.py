@@ -52,13 +52,15 @@ class Atom:
     ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
     product; ``name`` the name of a variable or the text of a foreign expression; ``divisor`` the
     constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
-    sorts atoms by structure alone, whatever was built first.
+    sorts atoms by structure alone, whatever was built first. ``cost`` and ``expression`` are kept
+    by :mod:`simplifier.cost` and :mod:`simplifier.convert` once somebody asks for them.
     """
 
     __slots__ = (
         "__weakref__",
         "_digest",
         "arguments",
+        "cost",
         "depth",
         "divisor",
         "expression",
@@ -73,6 +75,7 @@ class Atom:
     divisor: int
     depth: int
     order: Key
+    cost: int | None
     expression: sympy.Expr | None
     _digest: str
 
@@ -82,6 +85,7 @@ class Atom:
         self.kind = kind
         self.arguments = arguments
         self.name = name
+        self.cost = None
         self.expression = expression
         self._digest = ""
         self.divisor = (

@@ -35,6 +35,9 @@ def _settled(scope: Scope, form: Form) -> Form:
 
 def _without_constants(scope: Scope, form: Form) -> Form:
     """The form with a number for every part that interval arithmetic sees to have one value."""
+    if form.depth <= 1:
+        # The laws see as much of what holds no more than variables.
+        return form
     found = ranges_as_written(scope, form)
     points = {
         atom: constant(lower)
@@ -47,14 +50,10 @@ def _without_constants(scope: Scope, form: Form) -> Form:
 
 def _step(scope: Scope, form: Form) -> Form:
     """The canonical form written out; where that is dearer, the form with its parts written out."""
-    spelling = _spelling(scope, form)
-    return spelling if spelling is not form else _by_parts(scope, form)
-
-
-def _spelling(scope: Scope, form: Form) -> Form:
-    """The canonical form written out, unless the form itself is cheaper."""
     spelling = written(scope, scope.canonical(form))
-    return form if cost_of_form(spelling) > cost_of_form(form) else spelling
+    if spelling == form or cost_of_form(spelling) <= cost_of_form(form):
+        return spelling
+    return _by_parts(scope, form)
 
 
 def _by_parts(scope: Scope, form: Form) -> Form:
@@ -62,8 +61,14 @@ def _by_parts(scope: Scope, form: Form) -> Form:
     values: dict[Atom, Form] = {}
     for atom in postorder((form,)):
         arguments = (combine(argument, values) for argument in atom.arguments)
-        values[atom] = rebuilt(atom, tuple(_spelling(scope, argument) for argument in arguments))
+        values[atom] = rebuilt(atom, tuple(_cheaper(scope, argument) for argument in arguments))
     return combine(form, values)
+
+
+def _cheaper(scope: Scope, form: Form) -> Form:
+    """The canonical form written out, unless the form itself is cheaper."""
+    spelling = written(scope, scope.canonical(form))
+    return form if cost_of_form(spelling) > cost_of_form(form) else spelling
 
 
 def range_of(scope: Scope, form: Form) -> Interval:

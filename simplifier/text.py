@@ -7,281 +7,198 @@ allows, and nothing is ever evaluated as Python.
 
 from __future__ import annotations
 
-import re
-import sys
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
 from simplifier import operations
 from simplifier.errors import Span, TextError
 from simplifier.form import Atom, Form, Kind, natural_order, postorder
+from simplifier.tokens import RESERVED, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    Operation: TypeAlias = Callable[[Form, Form], Form]
 
-class Token(NamedTuple):
-    """A word of the text; ``kind`` is ``number``, ``name``, ``symbol`` or ``end``."""
-
-    kind: str
-    text: str
-    start: int
+# Reading.
 
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<symbol>->|//|[-+*/%()\[\]{},:])|(?P<bad>\S)|$)"
-)
-_EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
-_RESERVED: Final = frozenset({"floordiv", "ceildiv", "mod", "in", *_EXTREMA})
+def _times(left: Form, right: Form) -> Form:
+    if not right.terms:
+        return left.times(right.constant)
+    return right.times(left.constant) if not left.terms else operations.product((left, right))
 
 
-class Reader:
-    """A text as tokens, read one after the other; every complaint points at its place."""
-
-    def __init__(self, source: str, file: str = "") -> None:
-        self.source = source
-        self.file = file
-        self.tokens = list(self._scan())
-        self._position = 0
-
-    def _scan(self) -> list[Token]:
-        tokens: list[Token] = []
-        for match in _TOKEN.finditer(self.source):
-            kind = match.lastgroup
-            if kind is None:
-                break
-            token = Token(kind, match[kind], match.start(kind))
-            tokens.append(token)
-            if kind == "number" and self._is_glued(match.end()):
-                token = Token("bad", self.source[match.end()], match.end())
-            if token.kind == "bad":
-                raise self.error(f"unexpected character {token.text!r}", token)
-        tokens.append(Token("end", "", len(self.source.rstrip()) if self.source.strip() else 0))
-        return tokens
-
-    def _is_glued(self, end: int) -> bool:
-        """Whether a number runs on into something else, as in ``3.5`` or ``2x``."""
-        return end < len(self.source) and (self.source[end].isalpha() or self.source[end] in "._")
-
-    @property
-    def token(self) -> Token:
-        """The next token."""
-        return self.tokens[self._position]
-
-    def advance(self) -> Token:
-        """The next token, which is then done with."""
-        token = self.tokens[self._position]
-        if token.kind != "end":
-            self._position += 1
-        return token
-
-    def accept(self, text: str) -> bool:
-        """Go past the next token if it reads ``text``."""
-        if self.token.text == text and self.token.kind != "end":
-            self._position += 1
-            return True
-        return False
-
-    def accept_all(self, *texts: str) -> bool:
-        """Go past the next tokens if they read these texts."""
-        ahead = self.tokens[self._position : self._position + len(texts)]
-        matches = [token.text for token in ahead] == list(texts)
-        self._position += len(texts) if matches else 0
-        return matches
-
-    def expect(self, text: str, purpose: str = "") -> Token:
-        """Go past the next token, which must read ``text``."""
-        if self.token.text != text or self.token.kind == "end":
-            raise self.expected(f"{text!r}{purpose and ' ' + purpose}")
-        return self.advance()
-
-    def name(self, purpose: str) -> Token:
-        """Go past the next token, which must be a name that is free for variables."""
-        if self.token.kind != "name" or self.token.text in _RESERVED:
-            raise self.expected(purpose)
-        return self.advance()
-
-    def integer(self) -> int:
-        """Go past an integer, which may have a sign."""
-        negative = self.accept("-")
-        if self.token.kind != "number":
-            raise self.expected("an integer")
-        value = self._value(self.advance())
-        return -value if negative else value
-
-    def _value(self, token: Token) -> int:
-        limit = sys.get_int_max_str_digits()
-        if limit and len(token.text) > limit:
-            raise self.error(
-                f"integer of {len(token.text)} digits; Python reads at most {limit}", token
-            )
-        return int(token.text)
-
-    def finish(self) -> None:
-        """Nothing may be left."""
-        if self.token.kind != "end":
-            raise self.expected("the end of the text")
-
-    def expected(self, what: str, hint: str = "") -> TextError:
-        """The complaint that something else stands where ``what`` was expected."""
-        token = self.token
-        found = "the text ends" if token.kind == "end" else f"found {token.text!r}"
-        return self.error(f"expected {what}, but {found}", token, hint)
-
-    def error(self, message: str, token: Token, hint: str = "") -> TextError:
-        """A complaint about a token."""
-        stop = token.start + max(1, len(token.text))
-        return TextError(message, Span(self.source, token.start, stop, self.file), hint)
-
-
-Resolve: TypeAlias = "Callable[[Token], Form]"
-"""Gives the form of a name, or raises."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Operator:
-    rank: int
-    apply: Callable[[Form, Form], Form]
-
-
-_BINARY: Final[Mapping[str, _Operator]] = {
-    "+": _Operator(1, Form.plus),
-    "-": _Operator(1, lambda left, right: left.plus(right, -1)),
-    "*": _Operator(2, lambda left, right: operations.product((left, right))),
-    "floordiv": _Operator(2, operations.floordiv),
-    "//": _Operator(2, operations.floordiv),
-    "/": _Operator(2, operations.floordiv),
-    "ceildiv": _Operator(2, operations.ceildiv),
-    "mod": _Operator(2, operations.mod),
-    "%": _Operator(2, operations.mod),
+_SIGNS: Final = {"+": 1, "-": -1}
+_PRODUCTS: Final[Mapping[str, Operation]] = {
+    "*": _times,
+    "floordiv": operations.floordiv,
+    "//": operations.floordiv,
+    "/": operations.floordiv,
+    "ceildiv": operations.ceildiv,
+    "mod": operations.mod,
+    "%": operations.mod,
 }
-_NEGATE_RANK: Final = 3
+_EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
 
 
-@dataclass(slots=True)
 class _Group:
-    """An open parenthesis or extremum: what has been read inside it and is not yet joined."""
+    """What has been read since a parenthesis was opened, or since the text began.
 
-    opening: Token
-    values: list[Form] = field(default_factory=list[Form])
-    operators: list[str] = field(default_factory=list[str])
-    arguments: list[Form] = field(default_factory=list[Form])
+    ``constant`` and ``terms`` are the finished part of a sum, ``sign * left`` its last term; what
+    comes next is joined to ``left`` by ``operation``.
+    """
 
-    def reduce(self, rank: int) -> None:
-        """Apply the pending operators that bind at least as tightly as ``rank``."""
-        while self.operators:
-            operator = self.operators[-1]
-            own = _NEGATE_RANK if operator == "negate" else _BINARY[operator].rank
-            if own < rank:
-                return
-            self.operators.pop()
-            right = self.values.pop()
-            if operator == "negate":
-                self.values.append(-right)
-            else:
-                self.values.append(_BINARY[operator].apply(self.values.pop(), right))
+    __slots__ = (
+        "arguments",
+        "constant",
+        "left",
+        "negative",
+        "opening",
+        "operation",
+        "sign",
+        "terms",
+    )
+
+    def __init__(self, opening: int) -> None:
+        self.opening = opening
+        """The position of the opening word."""
+        self.arguments: list[Form] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self.constant = 0
+        self.terms: dict[Atom, int] = {}
+        self.sign = 1
+        self.left: Form | None = None
+        self.operation: Operation = _times
+        self.negative = False
+
+    def operand(self, value: Form) -> None:
+        """A number, a name, or what stood in parentheses."""
+        if self.negative:
+            value, self.negative = -value, False
+        self.left = value if self.left is None else self.operation(self.left, value)
+
+    def add(self, sign: int) -> None:
+        """The last term is finished; another one with this sign follows."""
+        left = self.left or forms.ZERO
+        self.constant += self.sign * left.constant
+        forms.accumulate(self.terms, left, self.sign)
+        self.left, self.sign = None, sign
 
     def close_argument(self) -> None:
         """What was read becomes one argument."""
-        self.reduce(0)
-        self.arguments.append(self.values.pop())
+        if self.left is not None and self.sign == 1 and not self.terms and not self.constant:
+            self.arguments.append(self.left)
+        else:
+            self.add(1)
+            self.arguments.append(Form(self.constant, forms.in_order(self.terms)))
+        self._clear()
 
 
 class _ExpressionParser:
     """Operator precedence with an explicit stack of open groups."""
 
-    def __init__(self, reader: Reader, resolve: Resolve) -> None:
+    def __init__(self, reader: Reader, names: Mapping[str, Form] | None) -> None:
         self._reader = reader
-        self._resolve = resolve
-        self._groups = [_Group(reader.token)]
+        self._names = names
+        self._leaves: dict[str, Form] = dict(names or ())
+        self._groups = [_Group(reader.position)]
 
     def parse(self) -> Form:
+        """Read as far as an expression goes."""
+        reader, words = self._reader, self._reader.words
         while True:
             self._operand()
-            while self._closes_group():
-                pass
-            operator = self._reader.token.text
-            if operator in _BINARY and self._reader.token.kind != "end":
-                group = self._groups[-1]
-                group.reduce(_BINARY[operator].rank)
-                group.operators.append(operator)
-                self._reader.advance()
-            elif len(self._groups) > 1 and self._is_extremum() and self._reader.accept(","):
-                self._groups[-1].close_argument()
-            elif len(self._groups) > 1:
-                raise self._unclosed()
+            while words[reader.position] == ")" and len(self._groups) > 1:
+                self._close_group()
+            word = words[reader.position]
+            group = self._groups[-1]
+            if word in _SIGNS:
+                group.add(_SIGNS[word])
+            elif word in _PRODUCTS:
+                group.operation = _PRODUCTS[word]
+            elif len(self._groups) == 1:
+                group.close_argument()
+                return group.arguments[0]
+            elif word == "," and words[group.opening] in _EXTREMA:
+                group.close_argument()
             else:
-                self._groups[0].reduce(0)
-                return self._groups[0].values[0]
+                raise self._unclosed()
+            reader.position += 1
 
     def _operand(self) -> None:
         """Signs and openings, up to a number or name."""
         reader = self._reader
         while True:
-            token = reader.token
-            group = self._groups[-1]
-            if token.kind == "number":
-                group.values.append(forms.constant(reader.integer()))
+            word = reader.words[reader.position]
+            leaf = self._leaves.get(word) or self._leaf(word)
+            if leaf is not None:
+                self._groups[-1].operand(leaf)
+                reader.position += 1
                 return
-            if token.kind == "name" and token.text not in _RESERVED:
-                group.values.append(self._resolve(reader.advance()))
-                return
-            if token.text == "-" and token.kind == "symbol":
-                group.operators.append("negate")
-                reader.advance()
-            elif token.text == "(" or token.text in _EXTREMA:
-                self._groups.append(_Group(reader.advance()))
-                if token.text in _EXTREMA:
-                    reader.expect("(", f"after {token.text!r}")
+            if word == "-":
+                self._groups[-1].negative ^= True
+            elif word == "(":
+                self._groups.append(_Group(reader.position))
+            elif word in _EXTREMA:
+                self._groups.append(_Group(reader.position))
+                reader.position += 1
+                if reader.word != "(":
+                    raise reader.expected(f"'(' after {word!r}")
             else:
                 raise reader.expected("an expression")
+            reader.position += 1
 
-    def _is_extremum(self) -> bool:
-        return self._groups[-1].opening.text in _EXTREMA
+    def _leaf(self, word: str) -> Form | None:
+        """The form of a number or of a variable."""
+        if word[:1].isdigit():
+            leaf = forms.constant(self._reader.value(self._reader.position))
+        elif word.isidentifier() and word not in RESERVED:
+            if self._names is not None:
+                raise self._unknown_name(self._names)
+            leaf = forms.variable(word)
+        else:
+            return None
+        self._leaves[word] = leaf
+        return leaf
 
-    def _closes_group(self) -> bool:
-        if len(self._groups) == 1 or not self._reader.accept(")"):
-            return False
+    def _close_group(self) -> None:
         group = self._groups.pop()
         group.close_argument()
-        join = _EXTREMA.get(group.opening.text)
-        self._groups[-1].values.append(join(group.arguments) if join else group.arguments[0])
-        return True
+        join = _EXTREMA.get(self._reader.words[group.opening])
+        self._groups[-1].operand(join(group.arguments) if join else group.arguments[0])
+        self._reader.position += 1
 
     def _unclosed(self) -> TextError:
-        opening = self._groups[-1].opening
-        what = "',' or ')'" if self._is_extremum() else "')'"
+        opening = self._reader.token_at(self._groups[-1].opening)
+        what = "',' or ')'" if opening.text in _EXTREMA else "')'"
         place = Span(self._reader.source, opening.start, opening.start + 1)
         return self._reader.expected(f"{what} for the parenthesis opened at {place}")
 
+    def _unknown_name(self, names: Mapping[str, Form]) -> TextError:
+        token = self._reader.token
+        message = f"{token.text!r} is not a declared variable"
+        return self._reader.error(message, token, f"declared: {', '.join(names) or 'none'}")
 
-def read_expression(reader: Reader, resolve: Resolve) -> Form:
-    """Read one expression from where the reader stands; stops at what cannot continue it."""
-    return _ExpressionParser(reader, resolve).parse()
+
+def read_expression(reader: Reader, names: Mapping[str, Form] | None = None) -> Form:
+    """Read one expression from where the reader stands; stops at what cannot continue it.
+
+    With ``names``, only these names may occur, and each stands for its form.
+    """
+    return _ExpressionParser(reader, names).parse()
 
 
 def parse_form(text: str, names: Sequence[str] | None = None) -> Form:
     """The form of a text; with ``names``, only these variables may occur."""
     reader = Reader(text)
-    known = None if names is None else frozenset(names)
-
-    def resolve(token: Token) -> Form:
-        if known is not None and token.text not in known:
-            raise unknown_name(reader, token, names or ())
-        return forms.variable(token.text)
-
-    form = read_expression(reader, resolve)
+    known = None if names is None else {name: forms.variable(name) for name in names}
+    form = read_expression(reader, known)
     reader.finish()
     return form
-
-
-def unknown_name(reader: Reader, token: Token, names: Sequence[str]) -> TextError:
-    """The complaint about a name that was not declared."""
-    declared = ", ".join(names) or "none"
-    return reader.error(
-        f"{token.text!r} is not a declared variable", token, f"declared: {declared}"
-    )
 
 
 # Writing.
