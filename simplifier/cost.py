@@ -22,47 +22,58 @@ DIVISION: Final = 3
 
 
 def cost_of_sum(
-    form: Form, cost_of: Callable[[Atom], int], unit: int = 1, negative: int = 0
+    form: Form,
+    cost_of: Callable[[Atom], int],
+    unit: int = 1,
+    negative: int = 0,
+    further: int = 0,
 ) -> int:
     """The cost of a form when its atoms cost what ``cost_of`` says.
 
     An operator costs ``unit``; each negative number costs ``negative`` more, which tells
-    spellings apart that are equally dear.
+    spellings apart that are equally dear. ``further`` is the coefficient of one more term, whose
+    own cost is not counted.
     """
     count = len(form.terms) + (form.constant != 0)
+    positive = 1 if form.constant > 0 else 0
+    multipliers: set[int] = set()
+    if further:
+        count += 1
+        positive += further > 0
+        multipliers.add(abs(further))
     if not count:
         return 0
     cost = (count - 1) * unit
-    positive = 1 if form.constant > 0 else 0
-    multipliers: set[int] = set()
     for atom, factor in form.terms.items():
         cost += cost_of(atom)
         if factor > 0:
             positive += 1
-        if factor not in (1, -1):
-            multipliers.add(abs(factor))
+            multipliers.add(factor)
+        else:
+            multipliers.add(-factor)
+    multipliers.discard(1)
     if not positive and not (count == 1 and (form.constant or multipliers)):
         cost += unit
     return cost + len(multipliers) * unit + (count - positive) * negative
 
 
-def cost_of_atom(atom: Atom, cost_of: Callable[[Form], int], unit: int = 1) -> int:
-    """The cost of an atom when the forms inside it cost what ``cost_of`` says."""
-    inner = sum(cost_of(argument) for argument in atom.arguments)
-    if atom.kind in (Kind.MIN, Kind.MAX):
-        return DIVISION * unit * (len(atom.arguments) - 1) + inner
-    if atom.kind is Kind.PRODUCT:
-        return OPERATOR * unit * (len(atom.arguments) - 1) + inner
-    if atom.kind is Kind.CEILDIV:
-        return (DIVISION + OPERATOR) * unit + inner
-    return (DIVISION * unit if atom.arguments else 0) + inner
+def cost_of_operation(kind: Kind, operands: int, unit: int = 1) -> int:
+    """What an operation costs beside its operands."""
+    if kind in (Kind.MIN, Kind.MAX):
+        return DIVISION * unit * (operands - 1)
+    if kind is Kind.PRODUCT:
+        return OPERATOR * unit * (operands - 1)
+    if kind is Kind.CEILDIV:
+        return (DIVISION + OPERATOR) * unit
+    return DIVISION * unit if operands else 0
 
 
 def cost_of_form(form: Form) -> int:
     """The cost of a form as it stands."""
     if any(atom.cost is None for atom in form.terms):
         for atom in postorder((form,), skip=_is_priced):
-            atom.cost = cost_of_atom(atom, _known_cost)
+            inner = sum(map(_known_cost, atom.arguments))
+            atom.cost = cost_of_operation(atom.kind, len(atom.arguments)) + inner
     return _known_cost(form)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import re
 import threading
+from functools import lru_cache
 from hashlib import blake2b
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
@@ -41,6 +42,7 @@ class Kind(enum.IntEnum):
 
 
 Key: TypeAlias = "tuple[object, ...]"
+_REMEMBERED_NAMES = 4096
 _NUMBERS = re.compile(r"(\d+)")
 _NESTED_ORDER_DEPTH = 40
 """Deeper atoms are ordered by a digest, so that comparing them needs no deep recursion."""
@@ -91,7 +93,7 @@ class Atom:
         self.divisor = (
             arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
         )
-        self.depth = 1 + max((argument.depth for argument in arguments), default=-1)
+        self.depth = 1 + _depth(arguments)
         self.order = self._structural_order()
 
     @property
@@ -130,17 +132,14 @@ class Atom:
             return (self.kind, 0, natural_order(self.name))
         if self.kind is Kind.OPAQUE or self.depth > _NESTED_ORDER_DEPTH:
             return (self.kind, self.depth, self.name or self.digest())
-        return (
-            self.kind,
-            self.depth,
-            self.divisor,
-            tuple(argument.order for argument in self.arguments),
-        )
+        orders = tuple([argument.order for argument in self.arguments])
+        return (self.kind, self.depth, self.divisor, orders)
 
 
 _BY_CONSTANT = frozenset({Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV})
 
 
+@lru_cache(maxsize=_REMEMBERED_NAMES)
 def natural_order(name: str) -> tuple[str | int, ...]:
     """A sort key that puts ``d2`` before ``d10``."""
     pieces = _NUMBERS.split(name)
@@ -181,17 +180,23 @@ class Form:
     @property
     def order(self) -> Key:
         """Sorts forms by structure alone."""
-        return (tuple((atom.order, factor) for atom, factor in self.terms.items()), self.constant)
+        terms = tuple([(atom.order, factor) for atom, factor in self.terms.items()])
+        return (terms, self.constant)
 
     @property
     def depth(self) -> int:
         """Levels of nested atoms; a variable has depth 0, a constant -1."""
-        return max((atom.depth for atom in self.terms), default=-1)
+        return _depth((self,))
 
     @property
     def is_constant(self) -> bool:
         """Whether no atom is left."""
         return not self.terms
+
+    @property
+    def has_positive_term(self) -> bool:
+        """Whether the constant or some coefficient is positive."""
+        return self.constant > 0 or any(factor > 0 for factor in self.terms.values())
 
     def single_variable(self) -> str | None:
         """The name, where the form is just one variable."""
@@ -285,6 +290,15 @@ class Form:
 
     def __reduce__(self) -> tuple[Callable[[_Program, _Row], Form], tuple[_Program, _Row]]:
         return _assemble, _disassemble(self)
+
+
+def _depth(forms: Iterable[Form]) -> int:
+    depth = -1
+    for form in forms:
+        for atom in form.terms:
+            if atom.depth > depth:  # noqa: PLR1730 - twice as fast as max()
+                depth = atom.depth
+    return depth
 
 
 def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:

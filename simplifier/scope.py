@@ -94,6 +94,11 @@ class Scope:
                 known[atom] = _MEANINGS[atom.kind](self, atom, arguments)
         return combine(form, known)
 
+    def is_canonical(self, atom: Atom) -> bool:
+        """Whether the atom may stand in canonical forms as it is."""
+        itself = Form(0, {atom: 1})
+        return self.canonical(itself) == itself
+
     def variable(self, atom: Atom) -> Form:
         """A variable, or its only value."""
         interval = self.bounds.get(atom.name)

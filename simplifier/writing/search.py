@@ -1,0 +1,233 @@
+"""The search: the cheapest rewriting of one step, as long as there is a cheaper one.
+
+Remainders are tried first, they are the natural digits. What a step yields is a *spelling*, a form
+whose atoms stand for themselves and whose arguments are still canonical; the arguments are spelled
+in the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.cost import cost_of_operation, cost_of_sum
+from simplifier.form import Atom, Form, Kind, postorder
+from simplifier.writing.extrema import extremum_steps
+from simplifier.writing.products import product_steps
+from simplifier.writing.quotients import quotient_steps
+from simplifier.writing.remainders import remainder_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from simplifier.form import Key
+    from simplifier.scope import Scope
+    from simplifier.writing.rewriting import Rewriting, Steps
+
+_UNIT: Final = 256
+"""The price of an operator, when a negative number costs one more."""
+
+_ODD: Final = 2
+"""What a negative divisor costs beside: nobody likes to read one."""
+
+_FEW_QUOTIENTS: Final = 6
+"""A sum of more quotients than this is only searched for remainders."""
+
+_MANY_QUOTIENTS: Final = 16
+"""A sum of more quotients than this is written as it is."""
+
+
+def written(scope: Scope, form: Form) -> Form:
+    """The cheapest spelling found for a canonical form, arguments and all."""
+    if _is_affine(form):
+        return form
+    speller = _speller(scope)
+    known = speller.finished.get(form.key)
+    if known is None:
+        known = speller.finished[form.key] = _written(speller, form)
+    return known
+
+
+def _written(speller: Speller, form: Form) -> Form:
+    for atom in postorder((form,)):
+        speller.cost(atom)
+    finished: dict[Atom, Form] = {}
+    spelling = speller.spelling(form)
+    stack = list(spelling.terms)
+    while stack:
+        atom = stack[-1]
+        if atom in finished:
+            stack.pop()
+            continue
+        arguments = speller.arguments(atom.kind, atom.arguments)
+        missing = [
+            inner for argument in arguments for inner in argument.terms if inner not in finished
+        ]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        parts = tuple(forms.combine(argument, finished) for argument in arguments)
+        finished[atom] = operations.build(atom.kind, parts) if parts else Form(0, {atom: 1})
+    return forms.combine(spelling, finished)
+
+
+class Speller:
+    """Finds spellings by some steps, and remembers them.
+
+    Pricing a candidate means pricing what it brings in, which again means spelling it: so each
+    speller leaves new atoms to a helper, and the last helper makes no steps. Otherwise the work
+    would grow exponentially with nesting.
+    """
+
+    def __init__(self, scope: Scope, steps: Sequence[Steps], helper: Speller | None) -> None:
+        self.finished: dict[Key, Form] = {}
+        """Forms written out, arguments and all."""
+        self._scope = scope
+        self._steps = steps
+        self._helper = helper
+        self._costs: dict[Atom, int] = {}
+        self._spellings: dict[Key, Form] = {}
+
+    def cost(self, atom: Atom) -> int:
+        """What it costs to write the atom, its arguments spelled."""
+        cost = self._costs.get(atom)
+        if cost is None:
+            cost = self._costs[atom] = self.cost_of(atom.kind, atom.arguments)
+        return cost
+
+    def cost_of(self, kind: Kind, operands: tuple[Form, ...]) -> int:
+        """What it costs to write an operation, its operands spelled."""
+        if not operands:
+            return 0
+        spelled = self.arguments(kind, operands)
+        inner = 0
+        for operand in spelled:
+            inner += _price(operand, self.cost)
+        if kind in _DIVISIONS and spelled[1].constant < 0 and not spelled[1].terms:
+            inner += _ODD
+        return cost_of_operation(kind, len(operands), _UNIT) + inner
+
+    def arguments(self, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
+        """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
+        spelled = tuple(map(self.spelling, operands))
+        if kind in _QUOTIENTS:
+            numerator, divisor = spelled
+            sign = divisor if divisor.terms else numerator
+            if not sign.has_positive_term:
+                return tuple([self.spelling(-operand) for operand in operands])
+        return spelled
+
+    def spelling(self, form: Form) -> Form:
+        """The cheapest spelling of a form, its arguments left as they are."""
+        if not self._steps or _is_affine(form):
+            return form
+        found = self._spellings.get(form.key)
+        if found is None:
+            found = self._spellings[form.key] = self._search(form)
+        return found
+
+    def _search(self, form: Form) -> Form:
+        own = frozenset(postorder((form,)))
+        helper = self._helper or self
+
+        def cost_of(atom: Atom) -> int:
+            return self.cost(atom) if atom in own else helper.cost(atom)
+
+        current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
+        for steps in self._steps[: _affordable(form)]:
+            while price > least:
+                found = _cheapest(steps(self._scope, current), price, cost_of, helper)
+                if found is None:
+                    break
+                current = found
+                price = _price(current, cost_of)
+        return current
+
+
+_QUOTIENTS: Final = (Kind.FLOORDIV, Kind.QUOTIENT)
+_DIVISIONS: Final = (Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV)
+
+
+def _cheapest(
+    rewritings: Iterator[Rewriting],
+    price: int,
+    cost_of: Callable[[Atom], int],
+    helper: Speller,
+) -> Form | None:
+    """The cheapest of the spellings that cost less than ``price``."""
+    best: tuple[Rewriting, tuple[Form, ...]] | None = None
+    for rewriting in rewritings:
+        rest, weight, kind, alternatives = rewriting
+        if kind is Kind.MOD or kind is Kind.FLOORDIV:
+            beside = _price_beside(rest, weight, cost_of)
+            if beside + _LEAST_DIVISION > price:
+                continue
+            alike = [atom.arguments for atom in rest.terms if atom.kind is kind]
+            for operands in alternatives:
+                if operands in alike:
+                    own = _price(rewriting.built(operands), cost_of)
+                else:
+                    own = beside + helper.cost_of(kind, operands)
+                if own < price:
+                    best, price = (rewriting, operands), own
+        else:
+            for operands in alternatives:
+                own = _price(rewriting.built(operands), cost_of)
+                if own < price:
+                    best, price = (rewriting, operands), own
+    return None if best is None else best[0].built(best[1])
+
+
+def _price(form: Form, cost_of: Callable[[Atom], int]) -> int:
+    """The cost in fine units: of equally dear spellings the one with fewer signs is better."""
+    return cost_of_sum(form, cost_of, _UNIT, 1)
+
+
+def _price_beside(rest: Form, weight: int, cost_of: Callable[[Atom], int]) -> int:
+    """The price of a sum with one more term that has this weight, but for the term itself."""
+    return cost_of_sum(rest, cost_of, _UNIT, 1, further=weight)
+
+
+_LEAST_DIVISION: Final = cost_of_operation(Kind.MOD, 2, _UNIT)
+
+
+def _affordable(form: Form) -> int:
+    """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
+    quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
+    return 2 if quotients <= _FEW_QUOTIENTS else 1 if quotients <= _MANY_QUOTIENTS else 0
+
+
+def _speller(scope: Scope) -> Speller:
+    if scope.speller is None:
+        plain = Speller(scope, (), None)
+        brief = Speller(scope, (_digit_steps, _steps), plain)
+        scope.speller = Speller(scope, (_digit_steps, _steps), brief)
+    return scope.speller
+
+
+def _is_affine(form: Form) -> bool:
+    return all(atom.kind is Kind.VARIABLE for atom in form.terms)
+
+
+def _least_price(form: Form) -> int:
+    """What any spelling costs: one division, and every variable once."""
+    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    if not quotients:
+        return 0
+    seen = {inner for atom in quotients for inner in atom.numerator.terms}
+    seen.update(atom for atom in form.terms if atom not in quotients)
+    return 2 + sum(atom.kind is Kind.VARIABLE for atom in seen)
+
+
+def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+    if any(atom.kind in (Kind.PRODUCT, Kind.QUOTIENT) for atom in form.terms):
+        yield from product_steps(scope, form)
+    yield from remainder_steps(scope, form)
+
+
+def _steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+    yield from _digit_steps(scope, form)
+    yield from quotient_steps(form)
+    yield from extremum_steps(form)
