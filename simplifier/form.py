@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -341,8 +341,41 @@ def constant(value: int) -> Form:
 
 # Interning: one object for each atom, kept only as long as somebody holds it.
 
-_ATOMS: WeakValueDictionary[Key, Atom] = WeakValueDictionary()
-_ATOMS_LOCK = threading.Lock()
+_FIRST_SWEEP = 1 << 14
+"""How many atoms there are before the table is first looked through for dead ones."""
+
+
+class _Atoms:
+    """The atoms that exist, by content. Entries of dead ones go when the table has doubled."""
+
+    def __init__(self) -> None:
+        self._references: dict[Key, ref[Atom]] = {}
+        self._next_sweep = _FIRST_SWEEP
+        self._lock = threading.Lock()
+
+    def find(self, key: Key) -> Atom | None:
+        reference = self._references.get(key)
+        return None if reference is None else reference()
+
+    def enter(self, key: Key, fresh: Atom) -> Atom:
+        """The fresh atom, unless another thread was faster."""
+        with self._lock:
+            known = self.find(key)
+            if known is not None:
+                return known
+            self._references[key] = ref(fresh)
+            if len(self._references) > self._next_sweep:
+                self._sweep()
+        return fresh
+
+    def _sweep(self) -> None:
+        # A key holds the atoms inside, so that they die one sweep later.
+        for key in [key for key, reference in self._references.items() if reference() is None]:
+            del self._references[key]
+        self._next_sweep = max(_FIRST_SWEEP, 2 * len(self._references))
+
+
+_ATOMS = _Atoms()
 
 
 def _intern(
@@ -352,12 +385,7 @@ def _intern(
     expression: sympy.Expr | None = None,
 ) -> Atom:
     key = (kind, name, *[argument.key for argument in arguments])
-    atom = _ATOMS.get(key)
-    if atom is None:
-        fresh = Atom(kind, arguments, name, expression)
-        with _ATOMS_LOCK:
-            atom = _ATOMS.setdefault(key, fresh)
-    return atom
+    return _ATOMS.find(key) or _ATOMS.enter(key, Atom(kind, arguments, name, expression))
 
 
 def variable_atom(name: str) -> Atom:
