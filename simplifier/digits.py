@@ -10,28 +10,24 @@ tensor's strides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from simplifier.budget import is_crowded
 from simplifier.form import Atom, Form, Kind, accumulate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from simplifier.interval import End
     from simplifier.scope import Scope
 
 
-MOST_QUOTIENTS: Final = 24
-"""A form of more quotients is crowded."""
-
-
 class Unit(NamedTuple):
-    """``weight * value`` with ``lower <= value <= upper``: one atom, or the digit ``L mod radix``.
+    """What has one weight: an atom, or the digit ``L mod radix`` as ``L - radix * quotient``.
 
-    A digit is ``L - radix * quotient``; for a single atom ``quotient`` is ``None`` and ``radix`` 0.
+    Its value lies in ``[lower, upper]``; ``quotient`` is ``None`` and ``radix`` 0 for an atom.
     """
 
-    weight: int
     value: Form
     lower: End
     upper: End
@@ -40,27 +36,21 @@ class Unit(NamedTuple):
 
 
 class View(NamedTuple):
-    """``constant + sum(unit.weight * unit.value)``."""
+    """``constant + sum(weight * unit.value for weight, unit in units)``."""
 
     constant: int
-    units: tuple[Unit, ...]
-
-
-def is_crowded(form: Form) -> bool:
-    """Whether a form holds so many quotients that comparing each with each would take too long."""
-    if len(form.terms) <= MOST_QUOTIENTS:
-        return False
-    return sum(atom.kind is Kind.FLOORDIV for atom in form.terms) > MOST_QUOTIENTS
+    units: tuple[tuple[int, Unit], ...]
 
 
 def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients or is_crowded(form):
-        return View(form.constant, _single_units(scope, form.terms.items()))
-    quotients.sort(key=lambda atom: atom.divisor)
+        units = [(weight, scope.unit(atom)) for atom, weight in form.terms.items()]
+        return View(form.constant, tuple(units))
+    quotients.sort(key=_divisor)
     rest = _Rest(form)
-    digits: list[Unit] = []
+    digits: list[tuple[int, Unit]] = []
     # Digits that the form holds as they are come first; only then those that leave a part over
     # for the next one up.
     for exact in (True, False):
@@ -69,11 +59,12 @@ def digit_view(scope: Scope, form: Form) -> View:
             for atom in quotients
             if not _take_digit(scope, rest, atom, quotients, digits, exact=exact)
         ]
-    return View(rest.constant, (*digits, *_single_units(scope, rest.terms.items())))
+    digits += [(weight, scope.unit(atom)) for atom, weight in rest.terms.items()]
+    return View(rest.constant, tuple(digits))
 
 
-def _single_units(scope: Scope, terms: Iterable[tuple[Atom, int]]) -> tuple[Unit, ...]:
-    return tuple(Unit(factor, Form(0, {atom: 1}), *scope.ranges[atom]) for atom, factor in terms)
+def _divisor(atom: Atom) -> int:
+    return atom.divisor
 
 
 class _Rest:
@@ -102,7 +93,7 @@ def _take_digit(
     rest: _Rest,
     quotient: Atom,
     quotients: list[Atom],
-    digits: list[Unit],
+    digits: list[tuple[int, Unit]],
     *,
     exact: bool,
 ) -> bool:
@@ -122,7 +113,7 @@ def _take_digit(
             rest.subtract(source, weight)
             rest.add_atom(quotient, weight * radix)
             digit = source.plus_atom(quotient, -radix)
-            digits.append(Unit(weight, digit, 0, radix - 1, quotient, radix))
+            digits.append((weight, Unit(digit, 0, radix - 1, quotient, radix)))
             return True
     return False
 
@@ -146,8 +137,13 @@ def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: i
     weight, remainder = divmod(-factor, radix)
     if remainder:
         return 0
-    cancelled = sum(terms.get(atom) == weight * value for atom, value in source.terms.items())
-    missing = sum(atom not in terms for atom in source.terms)
+    cancelled = missing = 0
+    for atom, value in source.terms.items():
+        present = terms.get(atom)
+        if present is None:
+            missing += 1
+        elif present == weight * value:
+            cancelled += 1
     return weight if cancelled > missing else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from simplifier.digits import is_crowded
+from simplifier.budget import READINGS, is_crowded, is_deep
 from simplifier.form import Atom, Form, Kind, collected, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.scope import Scope
-
-READINGS: Final = 3
-"""How often a reading may ask for the range of a smaller form."""
 
 
 def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
@@ -47,7 +44,7 @@ def _term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
 
 
 def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Range]:
-    if not depth:
+    if not depth or is_deep(form):
         return
     kinds = {atom.kind for atom in form.terms}
     if Kind.FLOORDIV in kinds and not is_crowded(form):
@@ -67,10 +64,10 @@ def _by_digits(scope: Scope, form: Form) -> Range:
     lower: End
     upper: End
     lower = upper = (view := scope.view(form)).constant
-    for unit in view.units:
-        low, high = (unit.lower, unit.upper) if unit.weight > 0 else (unit.upper, unit.lower)
-        lower = lower + unit.weight * low
-        upper = upper + unit.weight * high
+    for weight, unit in view.units:
+        low, high = (unit.lower, unit.upper) if weight > 0 else (unit.upper, unit.lower)
+        lower = lower + weight * low
+        upper = upper + weight * high
     return lower, upper
 
 

@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import digits, facts, ranges
+from simplifier.budget import READINGS
+from simplifier.digits import Unit
 from simplifier.form import (
     ONE,
     Atom,
@@ -65,6 +67,7 @@ class Scope:
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._views: dict[Key, View] = {}
+        self._units: dict[Atom, Unit] = {}
         if constraints:
             self._learn(bounds, constraints)
 
@@ -116,6 +119,13 @@ class Scope:
             self.ranges[atom] = ends
         return Form(0, {atom: 1})
 
+    def unit(self, atom: Atom) -> Unit:
+        """An atom as a unit of digit views."""
+        unit = self._units.get(atom)
+        if unit is None:
+            unit = self._units[atom] = Unit(Form(0, {atom: 1}), *self.ranges[atom])
+        return unit
+
     def view(self, form: Form) -> View:
         """The digits of a canonical form."""
         view = self._views.get(form.key)
@@ -123,7 +133,7 @@ class Scope:
             view = self._views[form.key] = digits.digit_view(self, form)
         return view
 
-    def range_of(self, form: Form, depth: int = ranges.READINGS) -> Range:
+    def range_of(self, form: Form, depth: int = READINGS) -> Range:
         """Lowest and highest value of a canonical form, as far as seen."""
         return ranges.range_of(self, form, depth)
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplifier.digits import is_crowded
-from simplifier.form import ZERO, Atom, Form, Kind, collected, constant
+from simplifier.budget import is_crowded, is_deep
+from simplifier.form import ZERO, Atom, Form, Kind, accumulate, collected, constant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from simplifier.digits import Unit
     from simplifier.interval import End
@@ -29,11 +29,24 @@ class Residue(NamedTuple):
     """
 
     constant: int
-    units: tuple[Unit, ...]
+    units: list[tuple[int, Unit]]
+
+    def form(self) -> Form:
+        """The residue as a numerator."""
+        total, terms = self.constant, {}
+        for weight, unit in self.units:
+            total += weight * unit.value.constant
+            accumulate(terms, unit.value, weight)
+        return collected(total, terms)
 
 
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
+    if is_deep(numerator):
+        return kept(scope, numerator, divisor)
+    merged = merge(scope, numerator, divisor)
+    if merged is not None:
+        return merged
     outside, residue = extract(scope, numerator, divisor)
     if not residue.units:
         return outside
@@ -41,11 +54,39 @@ def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     if shorter is not None:
         return outside.plus(shorter)
     opened, rest = open_digits(residue, divisor)
-    if len(rest.terms) <= len(numerator.terms) and rest != numerator and opened.terms:
-        return outside.plus(opened).plus(scope.floordiv(rest, divisor))
-    outside = outside.plus(opened)
+    if opened.terms:
+        if len(rest.terms) <= len(numerator.terms) and rest != numerator:
+            return outside.plus(opened).plus(scope.floordiv(rest, divisor))
+        outside = outside.plus(opened)
     flat = None if is_crowded(rest) else flatten(scope, rest, divisor)
     return outside.plus(reflect(scope, rest, divisor) if flat is None else flat)
+
+
+def kept(scope: Scope, numerator: Form, divisor: int) -> Form:
+    """``floor((c*A + B)/c) = A + floor(B/c)`` term by term, and nothing else."""
+    outside: dict[Atom, int] = {}
+    terms = dict(numerator.terms)
+    for atom in numerator.terms:
+        _reduce(terms, atom, divisor, outside)
+    whole, rest = divmod(numerator.constant, divisor)
+    taken = collected(whole, outside)
+    return taken.plus(scope.quotient_atom(Form(rest, terms), divisor)) if terms else taken
+
+
+def merge(scope: Scope, numerator: Form, divisor: int) -> Form | None:
+    """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, where ``B`` holds what ``A`` does.
+
+    Before anything else: ``x - floor(x/2)`` must not be torn apart.
+    """
+    for atom, factor in numerator.terms.items():
+        if factor in (1, -1) and atom.kind is Kind.FLOORDIV:
+            within = numerator.terms
+            for inner in atom.numerator.terms:
+                if inner not in within:
+                    break
+            else:
+                return _flattened(scope, numerator, divisor, atom)
+    return None
 
 
 def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]:
@@ -56,15 +97,17 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
     """
     view = scope.view(numerator)
     whole, rest = divmod(view.constant, divisor)
-    outside = constant(whole)
-    units: list[Unit] = []
-    for unit in view.units:
-        residue = nearest_residue(unit.weight, divisor)
-        if residue != unit.weight:
-            outside = outside.plus(unit.value, (unit.weight - residue) // divisor)
+    outside: dict[Atom, int] = {}
+    units: list[tuple[int, Unit]] = []
+    for weight, unit in view.units:
+        residue = nearest_residue(weight, divisor)
+        if residue != weight:
+            multiple = (weight - residue) // divisor
+            whole += multiple * unit.value.constant
+            accumulate(outside, unit.value, multiple)
         if residue:
-            units.append(unit._replace(weight=residue))
-    return outside, Residue(rest, tuple(units))
+            units.append((residue, unit))
+    return collected(whole, outside), Residue(rest, units)
 
 
 def nearest_residue(value: int, divisor: int) -> int:
@@ -80,49 +123,58 @@ def split(scope: Scope, residue: Residue, divisor: int) -> Form | None:
     coefficients that are congruent to smaller ones, and variables of two values.
     """
     for factor in _common_factors(residue, divisor):
-        small = [unit for unit in residue.units if unit.weight % factor]
-        quotient = _affine_quotient(small, residue.constant, factor)
-        if quotient is None:
-            continue
-        for unit in residue.units:
-            if not unit.weight % factor:
-                quotient = quotient.plus(unit.value, unit.weight // factor)
-        return scope.floordiv(quotient, divisor // factor)
+        quotient = _affine_quotient(residue, factor)
+        if quotient is not None:
+            return scope.floordiv(quotient, divisor // factor)
     return None
 
 
 def _common_factors(residue: Residue, divisor: int) -> list[int]:
     """The divisor and what it has in common with sets of weights, greatest first."""
-    found = {divisor, *(gcd(unit.weight, divisor) for unit in residue.units)}
-    if len(found) > 2:  # noqa: PLR2004 - two numbers, one dividing the other, are closed under gcd
+    found = {gcd(weight, divisor) for weight, _ in residue.units}
+    if len(found) > 1:
         found |= {gcd(a, b) for a in found for b in found}
         found |= {gcd(a, b) for a in found for b in found}
-    return sorted(found - {1}, reverse=True)
+    found.add(divisor)
+    found.discard(1)
+    return sorted(found, reverse=True) if len(found) > 1 else list(found)
 
 
-def _affine_quotient(units: Sequence[Unit], offset: int, divisor: int) -> Form | None:
-    """``floor((offset + sum of units)/divisor)`` without a quotient, or ``None``."""
-    quotient = ZERO
-    lower: End = offset
-    upper: End = offset
-    tie: Unit | None = None
-    weight = 0
-    for unit in units:
-        weight = nearest_residue(unit.weight, divisor)
-        quotient = quotient.plus(unit.value, (unit.weight - weight) // divisor)
-        low, high = (unit.lower, unit.upper) if weight > 0 else (unit.upper, unit.lower)
-        lower, upper = lower + weight * low, upper + weight * high
-        if 2 * weight == divisor:
-            tie = unit._replace(weight=weight)
-    value = _cell(lower, upper, divisor)
+def _affine_quotient(residue: Residue, divisor: int) -> Form | None:
+    """``floor(residue/divisor)`` without a quotient, or ``None``."""
+    total = 0
+    quotient: dict[Atom, int] = {}
+    lower: End = residue.constant
+    upper: End = residue.constant
+    small: list[tuple[int, Unit]] = []
+    for weight, unit in residue.units:
+        rest = nearest_residue(weight, divisor)
+        if rest:
+            low, high = (unit.lower, unit.upper) if rest > 0 else (unit.upper, unit.lower)
+            lower, upper = lower + rest * low, upper + rest * high
+            small.append((rest, unit))
+        if rest != weight:
+            multiple = (weight - rest) // divisor
+            total += multiple * unit.value.constant
+            accumulate(quotient, unit.value, multiple)
+    found = _affine_remainder(small, (lower, upper), residue.constant, divisor)
+    return None if found is None else collected(total, quotient).plus(found)
+
+
+def _affine_remainder(
+    small: list[tuple[int, Unit]], ends: tuple[End, End], offset: int, divisor: int
+) -> Form | None:
+    """The quotient of what is smaller than the divisor: one value, or one of two."""
+    value = _cell(*ends, divisor)
     if value is not None:
-        return quotient.plus_constant(value)
-    if tie is not None:
-        value = _cell(*_other_sign(lower, upper, tie), divisor)
-        if value is not None:
-            return quotient.plus(tie.value).plus_constant(value)
-    affine = _two_valued(units[0], weight, offset, divisor) if len(units) == 1 else None
-    return None if affine is None else quotient.plus(affine)
+        return constant(value)
+    for weight, unit in small:
+        if 2 * weight == divisor:
+            value = _cell(*_other_sign(ends, weight, unit), divisor)
+            if value is not None:
+                return unit.value.plus_constant(value)
+            break
+    return _two_valued(small[0][1], small[0][0], offset, divisor) if len(small) == 1 else None
 
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
@@ -134,10 +186,10 @@ def _cell(lower: End, upper: End, divisor: int) -> int | None:
     return None
 
 
-def _other_sign(lower: End, upper: End, tie: Unit) -> tuple[End, End]:
+def _other_sign(ends: tuple[End, End], weight: int, tie: Unit) -> tuple[End, End]:
     """The range with ``-c/2`` in place of ``c/2`` as the weight of a unit."""
-    shift = tie.weight * (tie.lower + tie.upper)
-    return lower - shift, upper - shift
+    shift = weight * (tie.lower + tie.upper)
+    return ends[0] - shift, ends[1] - shift
 
 
 def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | None:
@@ -156,31 +208,32 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Form]:
     Gives what leaves, and the numerator that is left. Digits that do not close on ``c`` stay whole,
     and so do their atoms; the others are reduced again.
     """
-    rest = constant(residue.constant)
-    for unit in residue.units:
-        rest = rest.plus(unit.value, unit.weight)
+    rest = residue.form()
+    digits = [
+        (weight, unit, unit.quotient) for weight, unit in residue.units if unit.quotient is not None
+    ]
+    if not digits:
+        return ZERO, rest
     terms = dict(rest.terms)
     outside: dict[Atom, int] = {}
-    digits = [(unit, unit.quotient) for unit in residue.units if unit.quotient is not None]
-    for unit, quotient in digits:
+    for weight, unit, quotient in digits:
         factor = terms.get(quotient, 0)
-        if factor and (factor % divisor == 0 or factor != -unit.weight * unit.radix):
+        if factor and (factor % divisor == 0 or factor != -weight * unit.radix):
             _reduce(terms, quotient, divisor, outside)
-    if digits:
-        whole = _atoms_of_whole_digits(digits, terms)
-        for atom in list(terms):
-            if atom not in whole:
-                _reduce(terms, atom, divisor, outside)
+    whole = _atoms_of_whole_digits(digits, terms)
+    for atom in list(terms):
+        if atom not in whole:
+            _reduce(terms, atom, divisor, outside)
     return collected(0, outside), Form(rest.constant, terms)
 
 
 def _atoms_of_whole_digits(
-    digits: Iterable[tuple[Unit, Atom]], terms: dict[Atom, int]
+    digits: Iterable[tuple[int, Unit, Atom]], terms: dict[Atom, int]
 ) -> frozenset[Atom]:
     return frozenset(
         atom
-        for unit, quotient in digits
-        if terms.get(quotient) == -unit.weight * unit.radix
+        for weight, unit, quotient in digits
+        if terms.get(quotient) == -weight * unit.radix
         for atom in unit.value.terms
     )
 
@@ -209,13 +262,16 @@ def flatten(scope: Scope, numerator: Form, divisor: int) -> Form | None:
     ]
     if not inner:
         return None
-    chosen = inner[-1]
-    radix = chosen.divisor
-    if numerator.terms[chosen] > 0:
-        source = chosen.numerator
+    return _flattened(scope, numerator, divisor, inner[-1])
+
+
+def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> Form:
+    radix = inner.divisor
+    if numerator.terms[inner] > 0:
+        source = inner.numerator
     else:
-        source = chosen.numerator.times(-1).plus_constant(radix - 1)
-    return scope.floordiv(source.plus(numerator.without(chosen), radix), radix * divisor)
+        source = inner.numerator.times(-1).plus_constant(radix - 1)
+    return scope.floordiv(source.plus(numerator.without(inner), radix), radix * divisor)
 
 
 def reflect(scope: Scope, numerator: Form, divisor: int) -> Form:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier import form as forms
 from simplifier import operations
+from simplifier.budget import affordable_steps
 from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.writing.extrema import extremum_steps
@@ -30,12 +31,6 @@ _UNIT: Final = 256
 
 _ODD: Final = 2
 """What a negative divisor costs beside: nobody likes to read one."""
-
-_FEW_QUOTIENTS: Final = 6
-"""A sum of more quotients than this is only searched for remainders."""
-
-_MANY_QUOTIENTS: Final = 16
-"""A sum of more quotients than this is written as it is."""
 
 
 def written(scope: Scope, form: Form) -> Form:
@@ -81,10 +76,13 @@ class Speller:
     would grow exponentially with nesting.
     """
 
-    def __init__(self, scope: Scope, steps: Sequence[Steps], helper: Speller | None) -> None:
+    def __init__(
+        self, scope: Scope, level: int, steps: Sequence[Steps], helper: Speller | None
+    ) -> None:
         self.finished: dict[Key, Form] = {}
         """Forms written out, arguments and all."""
         self._scope = scope
+        self._level = level
         self._steps = steps
         self._helper = helper
         self._costs: dict[Atom, int] = {}
@@ -136,7 +134,7 @@ class Speller:
             return self.cost(atom) if atom in own else helper.cost(atom)
 
         current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
-        for steps in self._steps[: _affordable(form)]:
+        for steps in self._steps[: affordable_steps(form, self._level)]:
             while price > least:
                 found = _cheapest(steps(self._scope, current), price, cost_of, helper)
                 if found is None:
@@ -193,17 +191,11 @@ def _price_beside(rest: Form, weight: int, cost_of: Callable[[Atom], int]) -> in
 _LEAST_DIVISION: Final = cost_of_operation(Kind.MOD, 2, _UNIT)
 
 
-def _affordable(form: Form) -> int:
-    """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
-    quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
-    return 2 if quotients <= _FEW_QUOTIENTS else 1 if quotients <= _MANY_QUOTIENTS else 0
-
-
 def _speller(scope: Scope) -> Speller:
     if scope.speller is None:
-        plain = Speller(scope, (), None)
-        brief = Speller(scope, (_digit_steps, _steps), plain)
-        scope.speller = Speller(scope, (_digit_steps, _steps), brief)
+        plain = Speller(scope, 2, (), None)
+        brief = Speller(scope, 1, (_digit_steps, _steps), plain)
+        scope.speller = Speller(scope, 0, (_digit_steps, _steps), brief)
     return scope.speller
 
 

@@ -1,0 +1,64 @@
+"""What is bounded, so that every problem ends in time that grows with its size alone.
+
+Each bound is a property of the forms at hand, never of the work done so far: so results do not
+depend on what was asked before. Beyond a bound forms are read term by term, which is always sound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier.form import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simplifier.form import Form
+
+READINGS: Final = 3
+"""How often a reading of a range may ask for the range of a smaller form."""
+
+DEEPEST: Final = 20
+"""Operations on forms that are nested deeper are kept as they stand."""
+
+MOST_QUOTIENTS: Final = 24
+"""A form of more quotients is crowded: comparing each with each would take too long."""
+
+MOST_TERMS: Final = 64
+"""A product that would have more terms is not multiplied out."""
+
+MOST_OPERANDS: Final = 24
+"""Of more operands an extremum compares only those that differ by a constant."""
+
+MOST_SPELLED: Final = ((6, 16), (3, 6), (0, 0))
+"""How many quotients a sum may have for all steps of writing, and for remainders alone.
+
+The first pair is for the sum itself, the second for what a step brings in, the third for what a
+step inside that brings in.
+"""
+
+
+def is_deep(form: Form) -> bool:
+    """Whether operations are nested too deeply in a form to look into it."""
+    return form.depth > DEEPEST
+
+
+def is_crowded(form: Form) -> bool:
+    """Whether a form holds more quotients than are compared with each other."""
+    if len(form.terms) <= MOST_QUOTIENTS:
+        return False
+    return sum(atom.kind is Kind.FLOORDIV for atom in form.terms) > MOST_QUOTIENTS
+
+
+def affordable_steps(form: Form, level: int) -> int:
+    """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
+    if is_deep(form):
+        return 0
+    quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
+    few, many = MOST_SPELLED[level]
+    return 2 if quotients <= few else 1 if quotients <= many else 0
+
+
+def are_many(operands: Sequence[Form]) -> bool:
+    """Whether an extremum has more operands than are compared with each other."""
+    return len(operands) > MOST_OPERANDS
