@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
 from simplifier import operations
-from simplifier.convert import from_sympy
 from simplifier.errors import IndexingError
 from simplifier.form import Form, Kind
 from simplifier.interval import Interval
-from simplifier.problem import Problem
+from simplifier.memory import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import ModuleType
 
     import islpy
-    import sympy
 
     from simplifier.form import Atom
-    from simplifier.interval import IntervalLike
+    from simplifier.problem import Bounds, Constraints, Expression, Problem
 
     Translation: TypeAlias = "Callable[[Space, Atom, list[islpy.PwAff]], islpy.PwAff]"
 
@@ -51,12 +49,7 @@ class MissingIslError(IndexingError, ImportError):
         super().__init__("exact answers need islpy, which is not installed: pip install islpy")
 
 
-def equivalent(
-    a: sympy.Expr | int,
-    b: sympy.Expr | int,
-    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
-    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
-) -> bool:
+def equivalent(a: Expression, b: Expression, bounds: Bounds, constraints: Constraints = ()) -> bool:
     """Whether two expressions have the same value at every point within bounds and constraints.
 
     A variable without bounds is any integer that its assumptions allow. Where there is no point,
@@ -79,10 +72,7 @@ def equivalent(
 
 
 def witness(
-    a: sympy.Expr | int,
-    b: sympy.Expr | int,
-    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
-    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
+    a: Expression, b: Expression, bounds: Bounds, constraints: Constraints = ()
 ) -> dict[str, int] | None:
     """A point where two expressions differ, by name; ``None`` where they are equivalent.
 
@@ -91,10 +81,13 @@ def witness(
     >>> witness(Mod(x, 8), x, {x: (0, 8)})
     {'x': 8}
     """
-    known = tuple(constraints)
-    problem = Problem(bounds, [a, b, *(expression for expression, _ in known)])
-    limited = [(from_sympy(form), Interval.of(interval)) for form, interval in known]
-    return differing_point(from_sympy(a), from_sympy(b), problem.bounds, limited)
+    point = ask(_witness, (a, b), bounds, constraints)
+    return None if point is None else dict(point)
+
+
+def _witness(problem: Problem) -> dict[str, int] | None:
+    a, b = problem.forms
+    return differing_point(a, b, problem.bounds, problem.constraints)
 
 
 def differing_point(

@@ -8,8 +8,8 @@ division by zero stays as it is.
 
 from __future__ import annotations
 
-from functools import reduce
-from typing import TYPE_CHECKING, ClassVar
+from functools import cache, lru_cache, reduce
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import sympy
 from sympy.printing.precedence import PRECEDENCE
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from sympy.printing.latex import LatexPrinter
     from sympy.printing.printer import Printer
 
+_REMEMBERED: Final = 1 << 12
+"""How many symbols are remembered by name; sympy needs long to make one."""
 
+
+@lru_cache(maxsize=_REMEMBERED)
 def symbol(name: str) -> sympy.Symbol:
     """The symbol of a variable: an integer. All symbols of this library are made here.
 
@@ -31,11 +35,31 @@ def symbol(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True)
 
 
-class _Division(sympy.Function):
+class IntegerFunction(sympy.Function):
+    """What all five functions have in common."""
+
+    is_integer = True
+
+    @classmethod
+    def of(cls, *arguments: sympy.Expr) -> sympy.Expr:
+        """What calling the function on expressions gives, without sympy's checks of each call."""
+        if all(isinstance(argument, sympy.Integer) for argument in arguments):
+            return cls(*arguments)
+        made = sympy.Expr.__new__(cls, *arguments)
+        made.nargs = _arity(cls)  # pyright: ignore[reportAttributeAccessIssue] - sympy keeps it here
+        return made
+
+
+@cache
+def _arity(function: type[IntegerFunction]) -> sympy.Basic:
+    """The numbers of arguments that a function takes, as sympy keeps it with every call."""
+    return function.nargs
+
+
+class _Division(IntegerFunction):
     """What the three functions of numerator and divisor have in common."""
 
     nargs = (2,)
-    is_integer = True
     # The texts bring their own parentheses: sympy has one precedence for str and LaTeX.
     precedence: ClassVar[int] = PRECEDENCE["Atom"]
 
@@ -148,10 +172,9 @@ class Mod(_Division):
         return r"\left({} \bmod {}\right)".format(*self._operands(printer))
 
 
-class _Extremum(sympy.Function):
+class _Extremum(IntegerFunction):
     """What ``Min`` and ``Max`` have in common."""
 
-    is_integer = True
     _on_integers: ClassVar[Callable[..., int]]
     _c_comparison: ClassVar[str]
 

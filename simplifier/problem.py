@@ -2,91 +2,105 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import sympy
 
-from simplifier.convert import from_sympy, to_sympy
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.convert import read, to_sympy
 from simplifier.errors import IndexingError
-from simplifier.interval import Interval
+from simplifier.interval import Interval, IntervalLike
 from simplifier.scope import scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from simplifier.form import Form
-    from simplifier.interval import IntervalLike
-    from simplifier.scope import Bounds, Constraints, Scope
+    from simplifier.scope import Scope
+
+Expression: TypeAlias = sympy.Expr | int
+Name: TypeAlias = sympy.Symbol | str
+Bounds: TypeAlias = Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike]
+"""Of symbols or their names; a symbol without bounds is any integer that its assumptions allow."""
+Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike]]"
+"""Expressions, and the intervals that they lie in."""
 
 
 class BoundsError(IndexingError, ValueError):
-    """Bounds that do not name a variable, or name it twice."""
+    """Bounds that do not name a variable, or name it twice; constraints that are none."""
 
 
 class Problem:
-    """Symbols as the user made them, and their bounds."""
+    """Expressions over symbols as the user made them, their bounds, and what else is known."""
 
     def __init__(
         self,
-        bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
-        expressions: Iterable[sympy.Expr | int],
+        expressions: Iterable[Expression],
+        bounds: Iterable[tuple[Name, Interval]],
+        constraints: Iterable[tuple[Expression, Interval]] = (),
     ) -> None:
         self._symbols: dict[str, sympy.Symbol] = {}
         self.bounds: dict[str, Interval] = {}
         """Bounds by name: those given, met with the symbols' assumptions."""
-        for expression in expressions:
-            for symbol in getattr(expression, "free_symbols", ()):
-                self._declare(symbol)
-        for key, interval in bounds.items():
-            self._restrict(key, Interval.of(interval))
+        self.constraints: list[tuple[Form, Interval]] = []
+        """Those given, and that even and odd symbols are even and odd."""
+        self.forms = tuple(self._read(expression) for expression in expressions)
+        known = [(self._read(expression), interval) for expression, interval in constraints]
+        self.constraints += known
+        for name, interval in bounds:
+            self._restrict(name, interval)
+
+    @property
+    def form(self) -> Form:
+        """The first expression."""
+        return self.forms[0]
+
+    def scope(self) -> Scope | None:
+        """The scope of the problem; ``None`` if no value is left to some variable."""
+        facts = tuple(self.constraints)
+        if any(interval.is_empty for interval in (*self.bounds.values(), *dict(facts).values())):
+            return None
+        scope = scope_of(tuple(sorted(self.bounds.items())), facts)
+        return None if scope.is_empty else scope
+
+    def restored(self, form: Form) -> sympy.Expr:
+        """The expression of a form, over the user's own symbols."""
+        return to_sympy(form, self._symbols)
+
+    def _read(self, expression: Expression) -> Form:
+        reading = read(expression)
+        for symbol in reading.symbols:
+            self._declare(symbol)
+        return reading.form
 
     def _declare(self, symbol: sympy.Symbol) -> None:
         known = self._symbols.get(symbol.name)
         if known is None:
             self._symbols[symbol.name] = symbol
-            assumed = _assumed_bounds(symbol)
-            if assumed is not None:
-                self._restrict(symbol.name, assumed)
+            self._assume(symbol)
         elif known != symbol:
             message = f"simplify: two different symbols are called {symbol.name!r}; expected one"
             raise BoundsError(message)
 
-    def _restrict(self, key: sympy.Symbol | str, interval: Interval) -> None:
-        if isinstance(key, sympy.Symbol):
-            self._declare(key)
-        elif not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            message = f"simplify: bounds are given for {key!r}; expected a symbol or its name"
+    def _assume(self, symbol: sympy.Symbol) -> None:
+        """Keep what a symbol's assumptions say."""
+        lower = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
+        upper = -1 if symbol.is_negative else 0 if symbol.is_nonpositive else None
+        if lower is not None or upper is not None:
+            self._restrict(symbol.name, Interval(lower, upper))
+        remainder = 0 if symbol.is_even else 1 if symbol.is_odd else None
+        if remainder is not None:
+            halves = operations.mod(forms.variable(symbol.name), forms.constant(2))
+            self.constraints.append((halves, Interval(remainder, remainder)))
+
+    def _restrict(self, name: Name, interval: Interval) -> None:
+        if isinstance(name, sympy.Symbol):
+            self._declare(name)
+            name = name.name
+        elif not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            message = f"simplify: bounds are given for {name!r}; expected a symbol or its name"
             raise BoundsError(message)
-        name = key if isinstance(key, str) else key.name
         old = self.bounds.get(name)
         self.bounds[name] = interval if old is None else old.intersect(interval)
-
-    def scope(self, constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]]) -> Scope | None:
-        """The scope of the problem; ``None`` if no value is left to some variable."""
-        if any(interval.is_empty for interval in self.bounds.values()):
-            return None
-        bounds: Bounds = tuple(sorted(self.bounds.items()))
-        facts: Constraints = tuple(
-            (from_sympy(form), Interval.of(interval)) for form, interval in constraints
-        )
-        if any(interval.is_empty for _, interval in facts):
-            return None
-        scope = scope_of(bounds, facts)
-        return None if scope.is_empty else scope
-
-    def restored(self, form: Form) -> sympy.Expr:
-        """The expression of a form, over the user's own symbols."""
-        expression = to_sympy(form)
-        replacements = {
-            symbol: self._symbols[symbol.name]
-            for symbol in expression.free_symbols
-            if self._symbols.get(symbol.name, symbol) != symbol
-        }
-        return expression.xreplace(replacements) if replacements else expression
-
-
-def _assumed_bounds(symbol: sympy.Symbol) -> Interval | None:
-    """What a symbol's assumptions say."""
-    lower = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
-    upper = -1 if symbol.is_negative else 0 if symbol.is_nonpositive else None
-    return None if lower is None and upper is None else Interval(lower, upper)

@@ -7,24 +7,19 @@ from typing import TYPE_CHECKING
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
 from simplifier.form import ZERO
-from simplifier.interval import EMPTY, Interval
-from simplifier.problem import Problem
+from simplifier.interval import EMPTY
+from simplifier.memory import ask
 from simplifier.settling import range_of, simplified
 from simplifier.text import format_form, parse_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     import sympy
 
-    from simplifier.interval import IntervalLike
+    from simplifier.interval import Interval
+    from simplifier.problem import Bounds, Constraints, Expression, Problem
 
 
-def simplify(
-    expression: sympy.Expr | int,
-    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
-    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
-) -> sympy.Expr:
+def simplify(expression: Expression, bounds: Bounds, constraints: Constraints = ()) -> sympy.Expr:
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
 
     Args:
@@ -49,18 +44,15 @@ def simplify(
     >>> simplify(FloorDiv(x, 64), {"x": (0, 100)}, constraints=[(x, (0, 63))])
     0
     """
-    known = tuple(constraints)
-    problem = Problem(bounds, [expression, *(constraint for constraint, _ in known)])
-    scope = problem.scope(known)
-    form = from_sympy(expression)
-    return problem.restored(ZERO if scope is None else simplified(scope, form))
+    return ask(_simplified, (expression,), bounds, constraints)
 
 
-def bounds_of(
-    expression: sympy.Expr | int,
-    bounds: Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike],
-    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
-) -> Interval:
+def _simplified(problem: Problem) -> sympy.Expr:
+    scope = problem.scope()
+    return problem.restored(ZERO if scope is None else simplified(scope, problem.form))
+
+
+def bounds_of(expression: Expression, bounds: Bounds, constraints: Constraints = ()) -> Interval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
 
     >>> from simplifier import FloorDiv, symbol
@@ -68,13 +60,15 @@ def bounds_of(
     >>> print(bounds_of(s0 + s1 * 32 - FloorDiv(s0, 32) * 32, {s0: (0, 1023), s1: (0, 31)}))
     [0, 1023]
     """
-    known = tuple(constraints)
-    problem = Problem(bounds, [expression, *(constraint for constraint, _ in known)])
-    scope = problem.scope(known)
-    return EMPTY if scope is None else range_of(scope, from_sympy(expression))
+    return ask(_bounds, (expression,), bounds, constraints)
 
 
-def cost(expression: sympy.Expr | int) -> int:
+def _bounds(problem: Problem) -> Interval:
+    scope = problem.scope()
+    return EMPTY if scope is None else range_of(scope, problem.form)
+
+
+def cost(expression: Expression) -> int:
     """What the expression costs a reader, as :mod:`simplifier.cost` counts.
 
     >>> cost(parse_expr("d0 * 8 + s0 mod 3"))
@@ -95,7 +89,7 @@ def parse_expr(text: str) -> sympy.Expr:
     return to_sympy(parse_form(text))
 
 
-def format_expr(expression: sympy.Expr | int) -> str:
+def format_expr(expression: Expression) -> str:
     """The text of an expression, as XLA writes it; ``parse_expr`` reads it back.
 
     >>> format_expr(parse_expr("d1 + 8 * (d0 // 3) - 1"))

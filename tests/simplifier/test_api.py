@@ -164,7 +164,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "fraction",
         lambda: simplify(x / 2, {}),
         ConversionError,
-        "1/2 in x/2: has type Half; expected integer arithmetic",
+        "x/2: is a fraction; expected an integer, or floor around it",
     ),
     (
         "text",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,7 +10,8 @@ import sympy
 from hypothesis import given
 
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
-from simplifier.convert import from_sympy, to_sympy
+from simplifier.convert import _remembered_reading, from_sympy, to_sympy
+from simplifier.form import Kind
 from simplifier.text import format_form, parse_form
 from tests.strategies import expressions
 
@@ -22,12 +24,13 @@ foreign: Any = sympy
 """What our stubs of sympy leave out, because nobody should need it."""
 
 half = sympy.Rational(1, 2)
+plain, even = sympy.Symbol("plain"), sympy.Symbol("even", even=True)
 
 UNDERSTOOD = [
     # sympy, our text
     (7, "7"),
     (sympy.Integer(-3), "-3"),
-    (sympy.Symbol("plain"), "plain"),
+    (plain, "plain"),
     (2 * x - y + 1, "x * 2 - y + 1"),
     (x * y * 3, "x * y * 3"),
     (x**3, "x * x * x"),
@@ -47,6 +50,20 @@ UNDERSTOOD = [
     (8 * sympy.floor(x / 8) + sympy.Mod(x, 8), "(x floordiv 8) * 8 + x mod 8"),
     (FloorDiv(x, -3) + CeilDiv(y, 2), "x floordiv -3 + y ceildiv 2"),
     (Min(Mod(x, 4), Max(y, 1)), "min(max(1, y), x mod 4)"),
+    (sympy.floor(x / 2 + y / 3 + half), "(x * 3 + y * 2 + 3) floordiv 6"),
+    (sympy.floor(sympy.floor(x / 2) / 3 + y / 4), "((x floordiv 2) * 4 + y * 3) floordiv 12"),
+    (sympy.floor(x * y / 6 + x / 4), "(x * y * 2 + x * 3) floordiv 12"),
+    (sympy.floor((x / 2 + half) * (y + 2)), "((x + 1) * (y + 2)) floordiv 2"),
+    (sympy.floor((x / 2 + half) ** 2), "((x + 1) * (x + 1)) floordiv 4"),
+    (sympy.floor(x / y + half), "(x * 2 + y) floordiv (y * 2)"),
+    (sympy.ceiling(x / 4 - half), "(x - 2) ceildiv 4"),
+    (sympy.floor(plain / 3) + sympy.floor(plain), "plain floordiv 3 + plain"),
+    (sympy.Mod(x, -3) + sympy.Mod(-y, 4), None),
+    (sympy.Abs(x), "max(-x, x)"),
+    (sympy.sign(x - y), "min(1, max(-1, x - y))"),
+    (sympy.Max(sympy.Min(x, 9), -y, 0), "max(0, -y, min(9, x))"),
+    (foreign.floor(even / 2) * 3, "(even * 3) floordiv 2"),
+    (sympy.Integer(3**200) * x, f"x * {3**200}"),
 ]
 
 
@@ -57,8 +74,8 @@ def test_understood(expression: sympy.Expr | int, text: str | None) -> None:
     form = from_sympy(expression)
     if text is not None:
         assert format_form(form) == text
-    for a in (-9, -1, 0, 5, 16):
-        values = {x: a, y: 3, sympy.Symbol("plain"): a}
+    for a in (-8, -2, 0, 6, 16):
+        values = {x: a, y: 3, plain: a, even: a}
         assert sympy.sympify(expression).subs(values) == to_sympy(form).subs(
             {symbol(key.name): value for key, value in values.items()}
         )
@@ -66,8 +83,8 @@ def test_understood(expression: sympy.Expr | int, text: str | None) -> None:
 
 REFUSED: list[tuple[Any, str | None]] = [
     # sympy, the part that is to blame
-    (x / 2, "1/2"),
-    (x + half, "1/2"),
+    (x / 2, "x/2"),
+    (x + half, "x + 1/2"),
     (foreign.sin(x) + 1, "sin(x)"),
     (x**y, "x**y"),
     (1 / x, "1/x"),
@@ -77,7 +94,18 @@ REFUSED: list[tuple[Any, str | None]] = [
     (foreign.oo, "oo"),
     (foreign.nan, "nan"),
     (x + foreign.I, "I"),
-    (Mod(x / 2, 3), None),
+    (Mod(x / 2, 3), "x/2"),
+    (sympy.Max(x / 2, 3) + x, "x/2"),
+    (foreign.Abs(x / 2), None),
+    (foreign.floor(foreign.sqrt(x)) * 2, "sqrt(x)"),
+    (foreign.floor(x * foreign.pi / 2), "pi"),
+    (foreign.floor(2**x), None),
+    (foreign.frac(x / 2), "frac(x/2)"),
+    (foreign.Function("f")(x) + 1, "f(x)"),
+    (sympy.Symbol("h", integer=False) + 1, "h"),
+    (foreign.Symbol("A", commutative=False) * x, "A"),
+    (foreign.Symbol("i", imaginary=True), "i"),
+    (foreign.Piecewise((x / 2, foreign.Gt(x, 0)), (1, True)), None),
 ]
 
 
@@ -105,6 +133,29 @@ def test_a_foreign_integer_function_stays_whole() -> None:
     assert to_sympy(from_sympy(whole)) == whole
 
 
+HUGE = sum((symbol(f"d{place}") for place in range(400)), start=foreign.sqrt(x))
+
+
+def test_a_message_shows_the_beginning_of_a_long_expression() -> None:
+    with pytest.raises(ConversionError, match=r"sqrt\(x\) in .*\.\.\.: has type Pow") as caught:
+        from_sympy(HUGE)
+    assert len(str(caught.value)) < 300
+
+
+@given(expressions())
+def test_the_expression_is_the_one_that_sympy_builds(form: Form) -> None:
+    expression = to_sympy(form)
+    assert _rebuilt(expression) == expression
+    over_own = to_sympy(form, {"x": plain})
+    assert over_own == expression.xreplace({x: plain})
+    assert _rebuilt(over_own) == over_own
+
+
+def _rebuilt(expression: sympy.Basic) -> sympy.Basic:
+    """The same expression, built by calling sympy's constructors from the leaves up."""
+    return expression.func(*map(_rebuilt, expression.args)) if expression.args else expression
+
+
 @given(expressions())
 def test_to_sympy_and_back(form: Form) -> None:
     assert from_sympy(to_sympy(form)) == form
@@ -116,10 +167,42 @@ def test_the_expression_of_a_form_is_made_once() -> None:
     assert to_sympy(form) == 2 * Mod(x, 8) + FloorDiv(y, 3)
 
 
+def nested(depth: int) -> sympy.Expr:
+    """``floor((floor((x + 1) / 2) + 1) / 2)`` and so on."""
+    expression: sympy.Expr = x
+    for _ in range(depth):
+        expression = FloorDiv(expression + 1, 2)
+    return expression
+
+
 def test_deep_expressions_are_converted() -> None:
-    form = parse_form("x")
-    text = "x"
-    for _ in range(300):
-        text = f"({text} + 1) floordiv 2"
-    form = parse_form(text)
-    assert from_sympy(to_sympy(form)) == form
+    deep = nested(10_000)
+    form = from_sympy(deep)
+    assert form.depth == 10_000
+    _remembered_reading.cache_clear()
+    again = to_sympy(pickle.loads(pickle.dumps(form)))  # noqa: S301 - our own
+    assert hash(again) == hash(deep)
+    assert from_sympy(again) == form
+    with pytest.raises(ConversionError, match="a deeply nested expression"):
+        from_sympy(deep + half)
+
+
+def test_what_is_not_evaluated_is_read_through() -> None:
+    assert from_sympy(sympy.UnevaluatedExpr(x + 1) * 2) == from_sympy(2 * x + 2)
+    halves = sympy.Mul(2, sympy.Mul(half, x, evaluate=False), evaluate=False)
+    assert from_sympy(halves) == from_sympy(x)
+
+
+def test_wide_expressions_are_converted() -> None:
+    wide = sympy.Add(*(place * FloorDiv(symbol(f"d{place}"), 3) for place in range(1, 2_001)))
+    form = from_sympy(wide)
+    assert len(form.terms) == 2_000
+    assert to_sympy(form) == wide
+
+
+def test_high_powers_are_not_multiplied_out() -> None:
+    (square,) = from_sympy(x**2).terms
+    assert len(square.arguments) == 2
+    (huge,) = from_sympy(x ** (10**9) * 3).terms
+    assert huge.kind is Kind.OPAQUE
+    assert to_sympy(from_sympy(x ** (10**9) * 3 + 1)) == x ** (10**9) * 3 + 1

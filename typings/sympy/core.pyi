@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, SupportsInt, TypeAlias, overload
 
 _Operand: TypeAlias = Expr | int
@@ -20,6 +20,7 @@ class Basic:
     is_Symbol: ClassVar[bool]
     def __new__(cls, *args: Any, **options: Any) -> Self: ...
     def __hash__(self) -> int: ...
+    def compare(self, other: Basic) -> int: ...
     def atoms(self, *types: type[Basic]) -> set[Any]: ...
     def count_ops(self) -> int: ...
     def doit(self, **hints: bool) -> Expr: ...
@@ -37,12 +38,14 @@ class Basic:
 class Expr(Basic):
     is_commutative: bool
     # Three-valued assumptions; subclasses fix some of them.
+    is_even: bool | None
     is_extended_real: bool | None
     is_finite: bool | None
     is_integer: bool | None
     is_negative: bool | None
     is_nonnegative: bool | None
     is_nonpositive: bool | None
+    is_odd: bool | None
     is_number: bool
     is_positive: bool | None
     is_rational: bool | None
@@ -110,11 +113,15 @@ class Add(Expr):
     def __new__(cls, *args: _Operand, evaluate: bool = ...) -> Self: ...
     @classmethod
     def make_args(cls, expr: Expr) -> tuple[Expr, ...]: ...
+    @classmethod
+    def _from_args(cls, args: Sequence[Expr], is_commutative: bool | None = ...) -> Expr: ...
 
 class Mul(Expr):
     def __new__(cls, *args: _Operand, evaluate: bool = ...) -> Self: ...
     @classmethod
     def make_args(cls, expr: Expr) -> tuple[Expr, ...]: ...
+    @classmethod
+    def _from_args(cls, args: Sequence[Expr], is_commutative: bool | None = ...) -> Expr: ...
 
 class Pow(Expr):
     base: Expr

@@ -1,0 +1,140 @@
+"""Equal questions: answered from memory, in microseconds, and never mixed up with others."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from timeit import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+import sympy
+
+from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, memory, simplify, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+x, y = symbol("x"), symbol("y")
+EXPRESSION = 8 * FloorDiv(x, 8) + Mod(x, 8) + 3 * FloorDiv(y, 3)
+MOST_MICROSECONDS = 20
+"""Ten times of what it takes on an idle machine."""
+
+Bounds: TypeAlias = dict[Any, Any]
+Pair: TypeAlias = tuple[Any, Any]
+
+SPELLINGS: dict[str, Bounds] = {
+    "pairs": {x: (0, 63), y: (0, 2)},
+    "lists": {x: [0, 63], y: [0, 2]},
+    "intervals": {x: Interval(0, 63), y: Interval(0, 2)},
+    "names": {"x": (0, 63), "y": (0, 2)},
+    "point": {x: (0, 63), y: 2},
+}
+
+
+@pytest.fixture
+def solved(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What the solver is really asked, from an empty memory on."""
+    memory._remembered.cache_clear()
+    asked: list[object] = []
+    solve = memory.Problem.scope
+
+    def watched(problem: memory.Problem) -> object:
+        asked.append(problem)
+        return solve(problem)
+
+    monkeypatch.setattr(memory.Problem, "scope", watched)
+    return asked
+
+
+@pytest.mark.parametrize("ask", [simplify, bounds_of])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_an_equal_question_takes_microseconds(
+    ask: Callable[..., object], spelling: str, solved: list[object]
+) -> None:
+    bounds, known = SPELLINGS[spelling], ((x + y, (0, 63)),)
+    first = ask(EXPRESSION, bounds, known)
+    assert len(solved) == 1
+    assert ask(EXPRESSION, dict(bounds), list(known)) is first
+    assert len(solved) == 1
+    seconds = min(repeat(lambda: ask(EXPRESSION, bounds), number=100, repeat=20)) / 100
+    assert seconds * 1e6 < MOST_MICROSECONDS
+
+
+def test_spellings_of_intervals_are_one_question(solved: list[object]) -> None:
+    results = {simplify(EXPRESSION, SPELLINGS[name]) for name in ("pairs", "lists", "intervals")}
+    assert results == {x}
+    assert len(solved) == 1
+
+
+real = sympy.Symbol("x", real=True)
+DIFFERENT: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
+    # two questions that Python's == takes for one, or nearly so
+    ("true-is-not-one", lambda: simplify(1, {}), lambda: simplify(True, {})),
+    ("float-is-not-one", lambda: simplify(1, {}), lambda: simplify(1.0, {})),  # pyright: ignore[reportArgumentType]
+    ("end-true", lambda: simplify(x, {x: (0, 1)}), lambda: simplify(x, {x: (0, True)})),
+    ("end-float", lambda: bounds_of(x, {x: [0, 1]}), lambda: bounds_of(x, {x: [0, 1.0]})),  # pyright: ignore[reportArgumentType]
+    (
+        "constraint-true",
+        lambda: simplify(x, {}, [(1, (0, 1))]),
+        lambda: simplify(x, {}, [(True, (0, 1))]),
+    ),
+    ("three-ends", lambda: simplify(x, {x: (0, 1)}), lambda: simplify(x, {x: (0, 1, 2)})),  # pyright: ignore[reportArgumentType]
+    ("other-symbol", lambda: simplify(x, {"x": 1}), lambda: simplify(x + real, {"x": 1})),
+]
+
+
+@pytest.mark.parametrize(
+    ("answered", "refused"), [row[1:] for row in DIFFERENT], ids=[row[0] for row in DIFFERENT]
+)
+def test_what_is_refused_is_refused_whatever_was_asked(
+    answered: Callable[[], object], refused: Callable[[], object]
+) -> None:
+    for _ in range(2):
+        answered()
+        with pytest.raises(IndexingError):
+            refused()
+
+
+def test_assumptions_tell_symbols_apart() -> None:
+    natural = sympy.Symbol("x", integer=True, nonnegative=True)
+    expression = sympy.Max(x, -1)
+    assert simplify(expression, {}) == simplify(expression, {})
+    assert simplify(expression.xreplace({x: natural}), {}) == natural
+    assert simplify(sympy.Max(real, -1), {}).free_symbols == {real}
+    assert bounds_of(natural, {}) != bounds_of(x, {})
+
+
+@pytest.mark.parametrize("bounds", [[(x, (0, 3))], "x", None, 3], ids=repr)
+def test_bounds_must_be_a_mapping(bounds: Bounds) -> None:
+    with pytest.raises(IndexingError, match="expected a mapping from symbols or their names"):
+        simplify(x, bounds)
+
+
+@pytest.mark.parametrize("constraint", [x, (x,), (x, 0, 3)], ids=repr)
+def test_a_constraint_is_an_expression_and_an_interval(constraint: Pair) -> None:
+    with pytest.raises(IndexingError, match="expected an expression and an interval"):
+        simplify(x, {}, [constraint])
+
+
+def test_what_cannot_be_hashed_is_still_answered() -> None:
+    class End:
+        __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+        def __index__(self) -> int:
+            return 3
+
+    unhashable: Bounds = {x: (End(), 3)}
+    assert simplify(x, unhashable) == 3
+    with pytest.raises(IndexingError, match="expected integer arithmetic"):
+        simplify([x], {})  # pyright: ignore[reportArgumentType]
+
+
+def test_threads_share_the_memory() -> None:
+    def answers(number: int) -> tuple[object, object]:
+        expression = FloorDiv(x + number % 7, 8)
+        return simplify(expression, {x: (0, 7)}), bounds_of(expression, {x: (0, 63)})
+
+    expected = [answers(number) for number in range(64)]
+    memory._remembered.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(answers, range(64))) == expected
