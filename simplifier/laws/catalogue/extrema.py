@@ -1,0 +1,99 @@
+"""Minima and maxima: what becomes of ``max(A, B, ...)`` before ``max(0, ...)`` may be an atom."""
+
+from __future__ import annotations
+
+from simplifier.laws.law import Example, Law, NearMiss
+
+MINIMUM = Law(
+    name="minimum",
+    identity="min(A, B) == -max(-A, -B)",
+    why="Negation turns the order round; so each law of maxima serves minima, too.",
+    example=Example("min(x, y) + max(x, y)", "", "x + y"),
+    near_miss=NearMiss("max(x, y)", "", "max(x, y)", "a maximum stays one"),
+)
+
+FLATTEN_MAXIMA = Law(
+    name="nested maximum",
+    identity="max(T + k * max(A, B), C) == max(T + k * A, T + k * B, C)",
+    condition="k > 0",
+    why="Growing functions keep the greatest where it is.",
+    example=Example("max(max(x, y), z)", "", "max(x, y, z)"),
+    near_miss=NearMiss(
+        "max(z - max(x, y), 0)", "", "max(0, z - max(x, y))", "this is the least of z - x and z - y"
+    ),
+)
+
+PRUNE = Law(
+    name="dominated operand",
+    identity="max(A, B) == B",
+    condition="A <= B",
+    why="What another operand never falls below does not matter.",
+    example=Example("max(x, x + y)", "y >= 0", "x + y"),
+    near_miss=NearMiss("max(x, x + y)", "y >= -1", "max(0, y) + x", "x is greater where y is -1"),
+)
+
+ABSORB = Law(
+    name="absorption",
+    identity="max(A, min(max(A, B), C)) == max(A, min(B, C))",
+    why="Where A is the greatest, the outer maximum sees it anyway.",
+    example=Example("max(x, min(max(x, y), z))", "", "max(x, min(y, z))"),
+    near_miss=NearMiss(
+        "max(x, min(max(y, z), w))",
+        "",
+        "max(x, min(w, max(y, z)))",
+        "x is not in the inner maximum",
+    ),
+)
+
+ABSORB_MINIMUM = Law(
+    name="absorbed minimum",
+    identity="max(A, min(A, B)) == A",
+    why="The least of several is never greater than any of them.",
+    example=Example("max(x, min(x, y))", "", "x"),
+    near_miss=NearMiss("max(x, min(y, z))", "", "max(x, min(y, z))", "x is not in the minimum"),
+)
+
+FACTOR_MINIMUM = Law(
+    name="common minimum",
+    identity="max(min(A, B), min(A, C)) == min(A, max(B, C))",
+    why="Minimum and maximum distribute over each other.",
+    example=Example("max(min(x, y), min(x, z))", "", "min(x, max(y, z))"),
+    near_miss=NearMiss(
+        "max(min(x, y), min(z, w))", "", "max(min(w, z), min(x, y))", "nothing is in both minima"
+    ),
+)
+
+HOIST_QUOTIENT = Law(
+    name="hoisted quotient",
+    identity="max(A floordiv c + S, B floordiv c + T) == max(A + c * S, B + c * T) floordiv c",
+    condition="c > 0",
+    why="Rounding down never changes an order.",
+    example=Example("max(x floordiv 4, y floordiv 4)", "", "max(x, y) floordiv 4"),
+    near_miss=NearMiss(
+        "max(x floordiv 4, y floordiv 8)", "", "max(x floordiv 4, y floordiv 8)", "two divisors"
+    ),
+)
+
+HOIST_TURNED = Law(
+    name="hoisted quotient, turned",
+    identity="max(S - A floordiv c, B floordiv c + T)"
+    " == max(c * S + c - 1 - A, B + c * T) floordiv c",
+    condition="c > 0",
+    why="A negative quotient is turned first: -floor(A/c) = floor((c - 1 - A)/c).",
+    example=Example("max(-(x floordiv 4), y floordiv 4)", "", "max(-x + 3, y) floordiv 4"),
+    near_miss=NearMiss(
+        "max((x floordiv 4) * -2, y floordiv 4)",
+        "",
+        "max((x floordiv 4) * -2, y floordiv 4)",
+        "twice a quotient is no quotient",
+    ),
+)
+
+PIVOT = Law(
+    name="pivot",
+    identity="max(P, P + g * A, P + g * B) == P + g * max(0, A, B)",
+    condition="g >= 0",
+    why="Only differences matter: operands that are all shifted or scaled alike give one atom.",
+    example=Example("max(x * 2 + 4, y * 2 + 4) - 4 - max(x, y) * 2", "", "0"),
+    near_miss=NearMiss("max(x, y) - max(y, z)", "", "max(x, y) - max(y, z)", "other differences"),
+)

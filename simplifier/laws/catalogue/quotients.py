@@ -1,0 +1,180 @@
+"""Quotients by constants: what becomes of ``floor(N / c)`` before it may become an atom."""
+
+from __future__ import annotations
+
+from simplifier.laws.law import Example, Law, NearMiss
+
+REMAINDER = Law(
+    name="remainder",
+    identity="A mod B == A - B * (A floordiv B)",
+    why="This is what a remainder is; without remainders, whatever is linear in quotients cancels.",
+    example=Example("(x floordiv 8) * 8 + x mod 8", "", "x"),
+    near_miss=NearMiss("x mod 0", "", "x mod 0", "nothing is said of a division by zero"),
+)
+
+NEGATIVE_DIVISOR = Law(
+    name="negative divisor",
+    identity="A floordiv (-B) == (-A) floordiv B",
+    why="Both are the same fraction rounded down.",
+    example=Example("x floordiv (-8) + (x + 7) floordiv 8", "", "0"),
+    near_miss=NearMiss("x floordiv y", "", "x floordiv y", "the sign of y is not known"),
+)
+
+UNIT_DIVISOR = Law(
+    name="unit divisor",
+    identity="A floordiv 1 == A",
+    why="An integer is its own quotient by one.",
+    example=Example("x floordiv 1", "", "x"),
+    near_miss=NearMiss("x floordiv 2", "", "x floordiv 2", "the divisor is not one"),
+)
+
+CEILING = Law(
+    name="ceiling",
+    identity="A ceildiv B == -((-A) floordiv B)",
+    why="Rounding up is rounding down seen from the other side.",
+    example=Example("x ceildiv 4", "", "(x + 3) floordiv 4"),
+    near_miss=NearMiss("x floordiv 4", "", "x floordiv 4", "this is rounded down already"),
+)
+
+ONLY_VALUE = Law(
+    name="only value",
+    identity="A == k",
+    condition="k <= A <= k",
+    why="What lies in an interval of one integer is that integer.",
+    example=Example("x + y", "5 <= x <= 5", "y + 5"),
+    near_miss=NearMiss("x + y", "5 <= x <= 6", "x + y", "x has two values"),
+)
+
+EXTRACTION = Law(
+    name="extraction",
+    identity="(w * A + B) floordiv c == m * A + ((w - c * m) * A + B) floordiv c",
+    why="floor(n + t) = n + floor(t) for an integer n. The multiple m is chosen so that the weight"
+    " left inside is nearest to zero; it is taken from whole digits, never from inside one.",
+    example=Example("(x * 13) floordiv 6 - x * 2", "", "x floordiv 6"),
+    near_miss=NearMiss(
+        "((x mod 8) * 128 + y) floordiv 1024",
+        "0 <= x <= 63 and 0 <= y <= 127",
+        "0",
+        "1024 * (x floordiv 8) is inside the digit x mod 8, which would lose its bound",
+    ),
+)
+
+HALF = Law(
+    name="half of the divisor",
+    identity="(c * A + B) floordiv (2 * c) == A + (B - c * A) floordiv (2 * c)",
+    why="Half of a divisor is as near to zero as its negative: where one of the two signs lets the"
+    " rest have one value, that one is taken.",
+    example=Example("(x * 2 + y) floordiv 4", "-1 <= x <= 0 and 0 <= y <= 1", "x"),
+    near_miss=NearMiss(
+        "(x * 2 + y) floordiv 4",
+        "-1 <= x <= 0 and 0 <= y <= 2",
+        "(x * 2 + y) floordiv 4",
+        "y + 2 * x and y - 2 * x both pass a multiple of 4",
+    ),
+)
+
+SPLIT = Law(
+    name="split",
+    identity="(g * A + S) floordiv (g * c) == (A + S floordiv g) floordiv c",
+    condition="c > 0",
+    why="floor(floor(t)/c) = floor(t/c) for c > 0. Taken where S floordiv g needs no quotient: then"
+    " S does not matter, and the divisor gets smaller.",
+    example=Example("(x * 8 + y) floordiv 64", "0 <= y <= 7", "x floordiv 8"),
+    near_miss=NearMiss(
+        "(x * 8 + y) floordiv 64",
+        "0 <= y <= 8",
+        "(x * 8 + y) floordiv 64",
+        "y floordiv 8 is 0 or 1, and y has more than two values",
+    ),
+)
+
+COMMON_FACTOR = Law(
+    name="common factor",
+    identity="(g * A + k) floordiv (g * c) == (A + k floordiv g) floordiv c",
+    condition="c > 0",
+    why="The split in which what is small is a constant.",
+    example=Example("(x * 6 + 5) floordiv 8", "", "(x * 3 + 2) floordiv 4"),
+    near_miss=NearMiss(
+        "(x * 6 + y * 3) floordiv 8",
+        "",
+        "(x * 6 + y * 3) floordiv 8",
+        "2 divides one coefficient only, 3 does not divide the divisor",
+    ),
+)
+
+ONE_VALUE = Law(
+    name="one value",
+    identity="A floordiv B == j",
+    condition="B * j <= A and A < B * j + B",
+    why="The numerator lies between two neighbouring multiples of the divisor.",
+    example=Example("x floordiv 64", "64 <= x <= 127", "1"),
+    near_miss=NearMiss("x floordiv 64", "64 <= x <= 128", "x floordiv 64", "128 gives 2"),
+)
+
+TWO_VALUES = Law(
+    name="two values",
+    identity="(w * A + k) floordiv c == (w * l + k) floordiv c"
+    " + ((w * l + w + k) floordiv c - (w * l + k) floordiv c) * (A - l)",
+    condition="l <= A and A <= l + 1",
+    why="Through two points goes a line: any function of what has two values is affine in it.",
+    example=Example("(a + 3) mod 4", "0 <= a <= 1", "a * -3 + 3"),
+    near_miss=NearMiss("(a + 3) mod 4", "0 <= a <= 2", "(a + 3) mod 4", "a has three values"),
+)
+
+OPEN_DIGIT = Law(
+    name="open digit",
+    identity="(w * (A mod n) + B) floordiv c == (w * A + B) floordiv c - m * (A floordiv n)",
+    condition="w * n == c * m",
+    why="A digit whose weight times its radix is a multiple of the divisor closes on it: its"
+    " quotient leaves as a whole.",
+    proof=(
+        "w * (A mod n) == w * A - w * n * (A floordiv n)",
+        "w * (A mod n) == w * A - c * m * (A floordiv n)",
+    ),
+    example=Example(
+        "((x mod 4) * 2 + y) floordiv 4 - (x * 2 + y) floordiv 4", "", "(x floordiv 4) * -2"
+    ),
+    near_miss=NearMiss(
+        "(x mod 8 + y) floordiv 3",
+        "",
+        "(x mod 8 + y) floordiv 3",
+        "3 does not divide 8: the quotient would stay inside, and the bound of the digit be lost",
+    ),
+)
+
+FLATTEN = Law(
+    name="nested quotient",
+    identity="(A floordiv C + B) floordiv D == (A + C * B) floordiv (C * D)",
+    condition="D > 0",
+    why="floor(floor(t)/D) = floor(t/D) for D > 0; one quotient less.",
+    example=Example("(x floordiv 3 + y) floordiv 5", "", "(y * 3 + x) floordiv 15"),
+    near_miss=NearMiss(
+        "(x floordiv y) floordiv z", "y >= 1", "(x floordiv y) floordiv z", "z may be negative"
+    ),
+)
+
+FLATTEN_TURNED = Law(
+    name="nested quotient, turned",
+    identity="(B - A floordiv a) floordiv c == (a * B + a - 1 - A) floordiv (a * c)",
+    condition="a > 0 and c > 0",
+    why="-floor(A/a) = floor((a - 1 - A)/a) turns the sign of the inner quotient first.",
+    example=Example("(y - x floordiv 3) floordiv 5", "", "(y * 3 - x + 2) floordiv 15"),
+    near_miss=NearMiss(
+        "(y - (x floordiv 3) * 2) floordiv 5",
+        "",
+        "(y - (x floordiv 3) * 2) floordiv 5",
+        "twice a quotient is no quotient",
+    ),
+)
+
+REFLECT = Law(
+    name="reflection",
+    identity="A floordiv c == -((c - 1 - A) floordiv c)",
+    condition="c > 0",
+    why="Counted from the other end, what was rounded down is rounded up. Of the two sides the one"
+    " with fewer negative coefficients is kept, so that a form has one shape.",
+    example=Example("(x + 1) floordiv 2 + (-x) floordiv 2", "", "0"),
+    near_miss=NearMiss(
+        "(x * 3 - y) floordiv 8 ", "", "(x * 3 - y) floordiv 8", "both sides have one negative term"
+    ),
+)

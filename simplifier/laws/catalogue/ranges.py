@@ -1,0 +1,127 @@
+"""Lemmas about ranges: between which values a form lies, which is what conditions rest on.
+
+Each is one reading of a form; the tightest of all of them counts.
+"""
+
+from __future__ import annotations
+
+from simplifier.laws.law import Example, Law, NearMiss
+
+SUM_RANGE = Law(
+    name="range of a sum",
+    identity="min(k * l, k * u) + p <= k * A + B <= max(k * l, k * u) + q",
+    condition="l <= A <= u and p <= B <= q",
+    why="Interval arithmetic, term by term; exact where the terms are independent.",
+    example=Example("(x + y * 4) floordiv 32", "0 <= x <= 3 and 0 <= y <= 7", "0"),
+    near_miss=NearMiss(
+        "(x + y * 4) floordiv 32",
+        "0 <= x <= 4 and 0 <= y <= 7",
+        "(y * 4 + x) floordiv 32",
+        "32 is reached",
+    ),
+)
+
+QUOTIENT_RANGE = Law(
+    name="range of a quotient",
+    identity="l floordiv c <= A floordiv c <= u floordiv c",
+    condition="l <= A <= u and c > 0",
+    why="Rounding down never changes an order.",
+    example=Example("max(x floordiv 8, 12)", "0 <= x <= 99", "12"),
+    near_miss=NearMiss(
+        "max(x floordiv 8, 12)", "0 <= x <= 104", "max(12, x floordiv 8)", "13 is reached"
+    ),
+)
+
+CORNERS = Law(
+    name="range of a symbolic quotient",
+    identity="min(l floordiv p, l floordiv q) <= A floordiv B <= max(u floordiv p, u floordiv q)",
+    condition="l <= A <= u and p <= B <= q and p > 0",
+    why="For one numerator the quotient is extreme at an end of the divisor.",
+    example=Example("max(x floordiv n, 9)", "0 <= x <= 99 and 10 <= n <= 20", "9"),
+    near_miss=NearMiss(
+        "max(x floordiv n, 9)",
+        "0 <= x <= 99 and 9 <= n <= 20",
+        "max(9, x floordiv n)",
+        "99 floordiv 9 is 11",
+    ),
+)
+
+DIGIT_RANGE = Law(
+    name="range of a digit",
+    identity="0 <= A - n * (A floordiv n) <= n - 1",
+    condition="n > 0",
+    why="A remainder is bounded whatever is divided: read as digits, a form shows bounds that its"
+    " single terms do not.",
+    example=Example("(s0 + s1 * 32 - (s0 floordiv 32) * 32) floordiv 1024", "0 <= s1 <= 31", "0"),
+    near_miss=NearMiss(
+        "(s0 + s1 * 32 - (s0 floordiv 32) * 31) floordiv 1024",
+        "0 <= s1 <= 31",
+        "(s1 * 32 + s0 - (s0 floordiv 32) * 31) floordiv 1024",
+        "32 and 31 do not make a digit",
+    ),
+)
+
+ROUNDING_RANGE = Law(
+    name="range without rounding",
+    identity="(l - max(f, 0) * (c - 1)) ceildiv c <= A + f * (N floordiv c)"
+    " <= (u - min(f, 0) * (c - 1)) floordiv c",
+    condition="l <= c * A + f * N <= u and c > 0",
+    why="floor(N/c) is (N - r)/c with r from 0 to c - 1; where N cancels, little else is left.",
+    example=Example("max(x - (x + 1) floordiv 3, 0)", "x >= 0", "(x * 2 + 1) floordiv 3"),
+    near_miss=NearMiss(
+        "max(x - (x + 4) floordiv 3, 0)",
+        "x >= 0",
+        "max(0, x - (x + 4) floordiv 3)",
+        "it is -1 where x is 0",
+    ),
+)
+
+BRANCHES_RANGE = Law(
+    name="range of a maximum",
+    identity="max(l, p) <= T + k * max(A, B) <= max(u, q)",
+    condition="l <= T + k * A <= u and p <= T + k * B <= q and k >= 0",
+    why="The whole is the greater of its two branches; each branch may be simpler than the whole.",
+    example=Example("min(max(x, y) - x, 0)", "", "0"),
+    near_miss=NearMiss("min(max(x, y) - z, 0)", "", "min(0, max(x, y) - z)", "z may be greater"),
+)
+
+BRANCHES_RANGE_NEGATIVE = Law(
+    name="range of a negative maximum",
+    identity="min(l, p) <= T + k * max(A, B) <= min(u, q)",
+    condition="l <= T + k * A <= u and p <= T + k * B <= q and k <= 0",
+    why="The whole is the lesser of its two branches.",
+    example=Example("max(x - max(x, y), 0)", "", "0"),
+    near_miss=NearMiss("max(z - max(x, y), 0)", "", "max(0, z - max(x, y))", "z may be greater"),
+)
+
+PRODUCT_RANGE = Law(
+    name="range of a product",
+    identity="min(l * p, l * q, u * p, u * q) <= A * B <= max(l * p, l * q, u * p, u * q)",
+    condition="l <= A <= u and p <= B <= q",
+    why="A product is extreme at a corner. A factor of all terms of a sum is taken out first.",
+    example=Example("(x * y) floordiv 64", "0 <= x <= 9 and 0 <= y <= 7", "0"),
+    near_miss=NearMiss(
+        "(x * y) floordiv 63", "0 <= x <= 9 and 0 <= y <= 7", "(x * y) floordiv 63", "63 is reached"
+    ),
+)
+
+POWER_RANGE = Law(
+    name="range of a square",
+    identity="0 <= A * A <= max(l * l, u * u)",
+    condition="l <= A <= u",
+    why="An even power is never negative.",
+    example=Example("max(x * x, 0)", "", "x * x"),
+    near_miss=NearMiss("max(x * y, 0)", "", "max(0, x * y)", "two different factors"),
+)
+
+FACT_RANGE = Law(
+    name="range that a fact leaves",
+    identity="(p - u) ceildiv k <= A <= (q - l) floordiv k",
+    condition="p <= k * A + B <= q and l <= B <= u and k > 0",
+    why="What is known of a sum and of its other terms bounds the one that is left: a constraint"
+    " narrows variables, and all forms that contain its form.",
+    example=Example("x floordiv 8", "0 <= x + y <= 7 and 0 <= x <= 99 and 0 <= y <= 99", "0"),
+    near_miss=NearMiss(
+        "x floordiv 8", "0 <= x + y <= 7 and 0 <= x <= 99", "x floordiv 8", "y may be negative"
+    ),
+)

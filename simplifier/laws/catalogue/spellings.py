@@ -1,0 +1,150 @@
+"""Spellings: how remainders, minima and factored products come back when a form is written out.
+
+A step is taken where it makes the whole cheaper to read.
+"""
+
+from __future__ import annotations
+
+from simplifier.laws.law import Example, Law, NearMiss
+
+DIGIT = Law(
+    name="digit",
+    identity="M * (A floordiv g) - M * N * (A floordiv (g * N)) == M * ((A floordiv g) mod N)",
+    condition="N > 0",
+    why="The quotients by neighbouring divisors of a chain are a digit.",
+    example=Example("x floordiv 4 - (x floordiv 32) * 8", "", "(x floordiv 4) mod 8"),
+    near_miss=NearMiss(
+        "x floordiv 4 - (x floordiv 32) * 7",
+        "",
+        "x floordiv 4 - (x floordiv 32) * 7",
+        "32 is not 4 * 7",
+    ),
+)
+
+WHOLE_REMAINDER = Law(
+    name="remainder, written",
+    identity="M * A - M * B * (A floordiv B) == M * (A mod B)",
+    why="This is what a remainder is, read from the other side.",
+    example=Example("x * 3 - (x floordiv 8) * 24", "", "(x mod 8) * 3"),
+    near_miss=NearMiss(
+        "x * 3 - (x floordiv 8) * 23", "", "x * 3 - (x floordiv 8) * 23", "23 is not 3 * 8"
+    ),
+)
+
+CONGRUENT_RESIDUES = Law(
+    name="congruent residues",
+    identity="(w * A + B) mod n == ((w - n * m) * A + B) mod n",
+    why="Multiples of the divisor do not change a remainder.",
+    example=Example("(x * 9 + y) mod 8", "", "(x + y) mod 8"),
+    near_miss=NearMiss(
+        "(x * 3 + y) mod 8", "", "(x * 3 + y) mod 8", "3 is less than 8 and nearest to zero"
+    ),
+)
+
+REFLECTED_REMAINDER = Law(
+    name="reflected remainder",
+    identity="A mod n == n - 1 - (n - 1 - A) mod n",
+    condition="n > 0",
+    why="A digit counted from its other end.",
+    example=Example("(6 - x) mod 8", "", "(-x + 6) mod 8"),
+    near_miss=NearMiss("7 - (7 - x) mod 8", "", "x mod 8", "the digit itself is shorter"),
+)
+
+NEGATIVE_REMAINDER = Law(
+    name="remainder by a negative divisor",
+    identity="-(A mod B) == (-A) mod (-B)",
+    why="The remainder has the sign of its divisor.",
+    example=Example("-((-x) mod 8)", "", "x mod -8"),
+    near_miss=NearMiss("(-x) mod 8", "", "(x * 7) mod 8", "the remainder is positive"),
+)
+
+WEIGHTED_REMAINDER = Law(
+    name="weighted remainder",
+    identity="m * (A mod n) + r == (m * A + r) mod (m * n)",
+    condition="0 <= r < m and n > 0",
+    why="A digit and constants below it are one digit.",
+    proof=(
+        "0 <= m * (A mod n) + r < m * n",
+        "m * n > 0",
+        "m * A + r == m * n * (A floordiv n) + m * (A mod n) + r",
+        "(m * A + r) floordiv (m * n) == A floordiv n",
+    ),
+    example=Example("(x * 6 + 1) mod 14", "", "(x * 6 + 1) mod 14"),
+    near_miss=NearMiss(
+        "((x * 3) mod 7) * 2 + 2", "", "((x * 3) mod 7) * 2 + 2", "2 is not below the weight"
+    ),
+)
+
+ABSORB_TERM = Law(
+    name="term into a quotient",
+    identity="k * (A floordiv c) + k * T == k * ((A + c * T) floordiv c)",
+    why="floor(t) + n = floor(t + n): what was extracted goes back where that is shorter.",
+    example=Example("x - (x * 3) floordiv 8", "", "(x * 5 + 7) floordiv 8"),
+    near_miss=NearMiss(
+        "x * 3 + (y floordiv 8) * 2", "", "(y floordiv 8) * 2 + x * 3", "2 does not divide 3"
+    ),
+)
+
+TURNED_QUOTIENT = Law(
+    name="quotient, turned",
+    identity="k * (A floordiv c) == -k * ((c - 1 - A) floordiv c)",
+    condition="c > 0",
+    why="The reflection with the fewer signs; with terms moved in, ceilings come back so.",
+    example=Example("-((-x) floordiv 8)", "", "(x + 7) floordiv 8"),
+    near_miss=NearMiss("x floordiv 8", "", "x floordiv 8", "7 - x has more signs"),
+)
+
+TURNED_SIGNS = Law(
+    name="quotient of negative terms",
+    identity="(-A) floordiv B == A floordiv (-B)",
+    why="One sign at the divisor instead of one at each term.",
+    example=Example("(-x - y) floordiv 8", "", "(x + y) floordiv -8"),
+    near_miss=NearMiss("(x - y) floordiv 8", "", "(x - y) floordiv 8", "one term is positive"),
+)
+
+SHIFTED_EXTREMA = Law(
+    name="term into a maximum",
+    identity="k * max(A, B) + k * T == k * max(A + T, B + T)",
+    why="A pivot goes back where that is shorter.",
+    example=Example("x + max(0, y - x)", "", "max(x, y)"),
+    near_miss=NearMiss("x + max(0, y - z)", "", "max(0, y - z) + x", "nothing cancels"),
+)
+
+WRITTEN_MINIMUM = Law(
+    name="minimum, written",
+    identity="k * max(A, B) + k * T == -k * min(-A - T, -B - T)",
+    why="Negation turns the order round.",
+    example=Example("x - max(0, x - y)", "", "min(x, y)"),
+    near_miss=NearMiss("x + max(0, y - x)", "", "max(x, y)", "the terms have the same sign"),
+)
+
+SCALED_EXTREMA = Law(
+    name="scaled maximum",
+    identity="k * max(A, B) == max(k * A, k * B)",
+    condition="k >= 0",
+    why="A common factor of the operands goes back where the operands have their own multiples.",
+    example=Example("max(x * 3, 5) * 2", "", "max(10, x * 6)"),
+    near_miss=NearMiss("max(x, 5) * 2", "", "max(5, x) * 2", "max(10, x * 2) costs the same"),
+)
+
+DOUBLE_CLAMP = Law(
+    name="two clamps",
+    identity="max(0, A) - max(0, A - b) == min(max(0, A), b)",
+    condition="b >= 0",
+    why="The difference of two clamps is cut at both ends.",
+    example=Example("max(0, x + y + 5) - max(0, x + y + 2)", "", "min(3, max(0, x + y + 5))"),
+    near_miss=NearMiss(
+        "max(0, x + y + 5) - max(0, x + z + 2)",
+        "",
+        "max(0, x + y + 5) - max(0, x + z + 2)",
+        "the clamps differ by more than a constant",
+    ),
+)
+
+FACTORED = Law(
+    name="factored product",
+    identity="X * A + X * B == X * (A + B)",
+    why="One product instead of two.",
+    example=Example("x * y + x * z", "", "(y + z) * x"),
+    near_miss=NearMiss("x * y + z * w", "", "w * z + x * y", "no factor is common"),
+)

@@ -1,0 +1,200 @@
+"""What laws claim, evaluated: on random points, and by z3 for all integers."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cache, reduce
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from simplifier.form import Kind, postorder
+from simplifier.laws.catalogue import LAWS
+from simplifier.laws.statement import RELATIONS, statement
+from tests.evaluation import values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simplifier.form import Atom, Form
+    from simplifier.laws.law import Law
+    from simplifier.laws.statement import Comparison
+    from tests.evaluation import Column, Columns
+
+POINTS: Final = 20_000
+REACH: Final = 6
+"""Metavariables run from minus this to this on random points."""
+
+RESOURCES: Final = 20_000_000
+"""How much work z3 may put into one question; a count, so that no busy machine changes answers."""
+
+
+def is_identity(law: Law) -> bool:
+    """Whether the law says that two sides are equal; lemmas bound a form instead."""
+    return [comparison.relation for comparison in law.claim] == ["=="]
+
+
+def given_and_shown(law: Law) -> tuple[list[Form], list[Form]]:
+    """Forms that are defined by assumption, and those that the law says are then defined, too."""
+    conditions = [side for part in law.conditions for side in (part.left, part.right)]
+    if is_identity(law):
+        return [law.claim[0].left, *conditions], [law.claim[0].right]
+    return [side for part in law.claim for side in (part.left, part.right)] + conditions, []
+
+
+# On random points.
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A law's truth at random points; each row of ``conditions`` is one part of the condition."""
+
+    points: Columns
+    is_defined: Column
+    conditions: Sequence[Column]
+    claim: Column
+
+    def counterexample(self, without: int | None = None) -> dict[str, int] | None:
+        """A point where the law fails, with its condition, or with a part of it left out."""
+        kept = [part for place, part in enumerate(self.conditions) if place != without]
+        wrong = reduce(np.logical_and, kept, self.is_defined & ~self.claim)
+        if not wrong.any():
+            return None
+        place = int(wrong.argmax())
+        return {name: int(column[place]) for name, column in self.points.items()}
+
+    @property
+    def count(self) -> int:
+        """How many of the points meet the condition."""
+        return int(reduce(np.logical_and, self.conditions, self.is_defined).sum())
+
+
+@cache
+def sample(law: Law) -> Sample:
+    """The law at the same random points in every run."""
+    points = _random_points(law.metavariables)
+    given, shown = given_and_shown(law)
+    claim = _holds(law.claim, points)
+    return Sample(
+        points,
+        _defined(given, points),
+        [_holds([part], points) for part in law.conditions],
+        claim & _defined(shown, points),
+    )
+
+
+def _random_points(names: Sequence[str]) -> Columns:
+    draw = random.Random(" ".join(names))  # noqa: S311 - the same points in every run
+    rows = [[draw.randint(-REACH, REACH) for _ in range(POINTS)] for _ in names]
+    return {name: np.array(row, dtype=object) for name, row in zip(names, rows, strict=True)}
+
+
+def _holds(comparisons: Iterable[Comparison], points: Columns) -> Column:
+    held = [
+        RELATIONS[part.relation](values_of(part.left, points)[0], values_of(part.right, points)[0])
+        for part in comparisons
+    ]
+    return np.array(reduce(np.logical_and, held), dtype=bool)
+
+
+def _defined(forms: Iterable[Form], points: Columns) -> Column:
+    masks = [values_of(form, points)[1] for form in forms]
+    return reduce(np.logical_and, masks, np.ones(POINTS, dtype=bool))
+
+
+# By z3.
+
+
+class Encoding:
+    """Forms as terms of z3 over all integers.
+
+    A quotient is an unknown ``q`` with ``N = d*q + r`` and ``r`` between zero and ``d``, where the
+    divisor is not zero; nothing is said of it elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self.z3: Any = import_module("z3")
+        self.axioms: list[Any] = []
+        self._terms: dict[Atom, Any] = {}
+        self._divisors: dict[Atom, Any] = {}
+
+    def comparison(self, part: Comparison) -> Any:  # noqa: ANN401 - z3 is not typed
+        """A comparison as a formula."""
+        return RELATIONS[part.relation](self.form(part.left), self.form(part.right))
+
+    def defined(self, forms: Iterable[Form]) -> Any:  # noqa: ANN401 - z3 is not typed
+        """That no divisor in the forms is zero."""
+        divisors = [self._divisors[atom] for atom in postorder(forms) if atom in self._divisors]
+        return self.z3.And([divisor != 0 for divisor in divisors])
+
+    def form(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
+        """A form as a term."""
+        for atom in postorder((form,)):
+            if atom not in self._terms:
+                self._terms[atom] = self._atom(atom)
+        return self._sum(form)
+
+    def _sum(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
+        terms = [factor * self._terms[atom] for atom, factor in form.terms.items()]
+        return sum(terms, self.z3.IntVal(form.constant))
+
+    def _atom(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
+        arguments = [self._sum(argument) for argument in atom.arguments]
+        when = self.z3.If
+        if atom.kind is Kind.VARIABLE:
+            return self.z3.Int(atom.name)
+        if atom.kind is Kind.MAX:
+            return reduce(lambda a, b: when(a >= b, a, b), arguments)
+        if atom.kind is Kind.MIN:
+            return reduce(lambda a, b: when(a <= b, a, b), arguments)
+        if atom.kind is Kind.PRODUCT:
+            return reduce(lambda a, b: a * b, arguments)
+        return self._division(atom, *arguments)
+
+    def _division(self, atom: Atom, numerator: Any, divisor: Any) -> Any:  # noqa: ANN401 - z3 is not typed
+        either, both = self.z3.Or, self.z3.And
+        quotient, rest = self.z3.FreshInt("q"), self.z3.FreshInt("r")
+        divided = -numerator if atom.kind is Kind.CEILDIV else numerator
+        self._divisors[atom] = divisor
+        self.axioms += [
+            either(divisor == 0, divided == divisor * quotient + rest),
+            either(divisor == 0, both(rest >= 0, rest < divisor), both(rest <= 0, rest > divisor)),
+        ]
+        return {Kind.MOD: rest, Kind.CEILDIV: -quotient}.get(atom.kind, quotient)
+
+
+def verdicts(law: Law) -> list[str]:
+    """What z3 says of each step of the proof, and last of the law, given what was proved before.
+
+    ``unsat`` if it is proved, ``sat`` if there is a counterexample, or ``unknown``.
+    """
+    encoding = Encoding()
+    given, shown = given_and_shown(law)
+    known = [encoding.comparison(part) for part in law.conditions]
+    steps = [_conjunction(encoding, statement(step)) for step in law.proof]
+    claim = _conjunction(encoding, law.claim)
+    known += encoding.axioms
+    known.append(encoding.defined(given))
+    answers: list[str] = []
+    for step in (*steps, encoding.z3.And(encoding.defined(shown), claim)):
+        answers.append(_verdict(encoding, known, step))
+        known.append(step)
+    return answers
+
+
+def _conjunction(encoding: Encoding, parts: Iterable[Comparison]) -> Any:  # noqa: ANN401 - z3 is not typed
+    return encoding.z3.And([encoding.comparison(part) for part in parts])
+
+
+def _verdict(encoding: Encoding, known: Sequence[Any], claim: Any) -> str:  # noqa: ANN401 - z3 is not typed
+    solver = encoding.z3.Solver()
+    solver.set("rlimit", RESOURCES)
+    solver.add(*known, encoding.z3.Not(claim))
+    return str(solver.check())
+
+
+def every_condition() -> list[tuple[Law, int]]:
+    """Each law with the place of each part of its condition."""
+    return [(law, place) for law in LAWS for place in range(len(law.conditions))]
