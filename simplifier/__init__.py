@@ -2,7 +2,7 @@
 
 from simplifier.convert import ConversionError
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
-from simplifier.exact import MissingIslError, NotQuasiAffineError, equivalent
+from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
 from simplifier.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.interval import Interval, IntervalError
 from simplifier.problem import BoundsError
@@ -10,6 +10,7 @@ from simplifier.simplification import bounds_of, cost, format_expr, parse_expr, 
 
 __all__ = [
     "BoundsError",
+    "BudgetError",
     "CeilDiv",
     "ConversionError",
     "FloorDiv",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simplifier.convert import from_sympy, to_sympy
 from simplifier.cost import cost_of_form
+from simplifier.exact import BUDGET, exact_range
 from simplifier.form import ZERO
 from simplifier.interval import EMPTY
 from simplifier.memory import ask
@@ -52,20 +53,43 @@ def _simplified(problem: Problem) -> sympy.Expr:
     return problem.restored(ZERO if scope is None else simplified(scope, problem.form))
 
 
-def bounds_of(expression: Expression, bounds: Bounds, constraints: Constraints = ()) -> Interval:
+def bounds_of(
+    expression: Expression,
+    bounds: Bounds,
+    constraints: Constraints = (),
+    *,
+    exact: bool = False,
+    budget: int | None = BUDGET,
+) -> Interval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
 
-    >>> from simplifier import FloorDiv, symbol
+    With ``exact`` it is the smallest one: both ends are values, ``None`` is an end that the values
+    really go beyond, and a domain without points gives an empty interval.
+
+    Raises:
+        ConversionError, BoundsError: as :func:`simplify`.
+        NotQuasiAffineError, BudgetError: as :func:`equivalent`, if ``exact``.
+
+    >>> from simplifier import FloorDiv, Mod, symbol
     >>> s0, s1 = symbol("s0"), symbol("s1")
     >>> print(bounds_of(s0 + s1 * 32 - FloorDiv(s0, 32) * 32, {s0: (0, 1023), s1: (0, 31)}))
     [0, 1023]
+    >>> difference = Mod(s0, 4) - Mod(s0, 6)
+    >>> print(bounds_of(difference, {}), bounds_of(difference, {}, exact=True))
+    [-5, 3] [-4, 2]
     """
+    if exact:
+        return ask(_exact_bounds, (expression,), bounds, constraints, budget)
     return ask(_bounds, (expression,), bounds, constraints)
 
 
 def _bounds(problem: Problem) -> Interval:
     scope = problem.scope()
     return EMPTY if scope is None else range_of(scope, problem.form)
+
+
+def _exact_bounds(problem: Problem, budget: int | None) -> Interval:
+    return exact_range(problem.form, problem.bounds, problem.constraints, budget)
 
 
 def cost(expression: Expression) -> int:

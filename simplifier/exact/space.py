@@ -1,12 +1,11 @@
-"""Questions about quasi-affine expressions that isl answers exactly: complete, sometimes slow.
+"""Bounds, constraints and forms as isl's sets and piecewise quasi-affine expressions.
 
-A question costs little for the handful of variables of an indexing map; in the worst case the time
-grows exponentially with the number of variables, quotients and extrema. Forms are handed to isl
-operation by operation through its programming interface, never as text.
+Forms are handed to isl operation by operation through its programming interface, never as text.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -15,21 +14,20 @@ from simplifier import form as forms
 from simplifier import operations
 from simplifier.errors import IndexingError
 from simplifier.form import Form, Kind
-from simplifier.interval import Interval
-from simplifier.memory import ask
+from simplifier.interval import EMPTY, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from types import ModuleType
 
     import islpy
 
     from simplifier.form import Atom
-    from simplifier.problem import Bounds, Constraints, Expression, Problem
 
     Translation: TypeAlias = "Callable[[Space, Atom, list[islpy.PwAff]], islpy.PwAff]"
 
-_EVERYTHING: Final = Interval(None, None)
+BUDGET: Final = 1_000_000
+"""Operations that isl may spend on a question unless it is told otherwise: some seconds."""
 _BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""
 
@@ -42,66 +40,20 @@ class NotQuasiAffineError(IndexingError, ValueError):
         self.term = term
 
 
+class BudgetError(IndexingError, RuntimeError):
+    """An exact question took more operations than its ``budget``, or the budget is none."""
+
+    def __init__(self, budget: int, objection: str = "") -> None:
+        spent = f"{budget} operations of isl were not enough; give more, or None for no limit"
+        super().__init__(f"budget: {objection or spent}")
+        self.budget = budget
+
+
 class MissingIslError(IndexingError, ImportError):
     """An exact question was asked where islpy is not installed."""
 
     def __init__(self) -> None:
         super().__init__("exact answers need islpy, which is not installed: pip install islpy")
-
-
-def equivalent(a: Expression, b: Expression, bounds: Bounds, constraints: Constraints = ()) -> bool:
-    """Whether two expressions have the same value at every point within bounds and constraints.
-
-    A variable without bounds is any integer that its assumptions allow. Where there is no point,
-    everything is equivalent.
-
-    Raises:
-        NotQuasiAffineError: a product of variables, a divisor that is not a constant, or a foreign
-            function is left in ``a - b`` or in a constraint, after variables that have only one
-            value are replaced by it.
-        MissingIslError: islpy is not installed.
-
-    >>> from simplifier import FloorDiv, Mod, symbol
-    >>> x = symbol("x")
-    >>> equivalent(8 * FloorDiv(x, 8) + Mod(x, 8), x, {})
-    True
-    >>> equivalent(Mod(x, 8), x, {x: (0, 7)}), equivalent(Mod(x, 8), x, {x: (0, 8)})
-    (True, False)
-    """
-    return witness(a, b, bounds, constraints) is None
-
-
-def witness(
-    a: Expression, b: Expression, bounds: Bounds, constraints: Constraints = ()
-) -> dict[str, int] | None:
-    """A point where two expressions differ, by name; ``None`` where they are equivalent.
-
-    >>> from simplifier import Mod, symbol
-    >>> x = symbol("x")
-    >>> witness(Mod(x, 8), x, {x: (0, 8)})
-    {'x': 8}
-    """
-    point = ask(_witness, (a, b), bounds, constraints)
-    return None if point is None else dict(point)
-
-
-def _witness(problem: Problem) -> dict[str, int] | None:
-    a, b = problem.forms
-    return differing_point(a, b, problem.bounds, problem.constraints)
-
-
-def differing_point(
-    a: Form,
-    b: Form,
-    bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[Form, Interval]] = (),
-) -> dict[str, int] | None:
-    """A point where two forms differ, or ``None``; terms that both share may be anything."""
-    difference = a - b
-    involved = forms.variables_of(chain((difference,), (form for form, _ in constraints)))
-    space = Space({**dict.fromkeys(involved, _EVERYTHING), **bounds})
-    (expression,) = space.expressions([difference])
-    return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
 
 
 class Space:
@@ -112,14 +64,29 @@ class Space:
     """
 
     def __init__(
-        self, bounds: Mapping[str, Interval], context: islpy.Context | None = None
+        self,
+        bounds: Mapping[str, Interval],
+        context: islpy.Context | None = None,
+        budget: int | None = BUDGET,
     ) -> None:
         self.isl = _isl()
         self.bounds = dict(bounds)
         self.context = context or self.isl.Context()
+        self.budget = checked_budget(budget)
+        self.context.set_max_operations(self.budget)
         self._places = {name: place for place, name in enumerate(self.bounds)}
         space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
         self._local = self.isl.LocalSpace.from_space(space)
+
+    @contextmanager
+    def within_budget(self) -> Generator[None]:
+        """Questions asked inside raise a :class:`BudgetError` once the budget is spent."""
+        try:
+            yield
+        except self.isl.Error as error:
+            if "maximal number of operations" not in str(error):
+                raise
+            raise BudgetError(self.budget) from None
 
     def domain(self, constraints: Sequence[tuple[Form, Interval]] = ()) -> islpy.Set:
         """All points within the bounds that meet the constraints."""
@@ -158,9 +125,26 @@ class Space:
             return None
         point, kind = points.sample_point(), self.isl.dim_type.set
         return {
-            name: _integer(point.get_coordinate_val(kind, place))
+            name: integer(point.get_coordinate_val(kind, place))
             for name, place in self._places.items()
         }
+
+    def extent(self, values: islpy.PwAff) -> Interval:
+        """The least and the greatest value of an expression; empty where it has none."""
+        lower, upper = values.min_val(), values.max_val()
+        if lower.is_nan():
+            return EMPTY
+        return Interval(
+            *(
+                None if end.is_infty() or end.is_neginfty() else integer(end)
+                for end in (lower, upper)
+            )
+        )
+
+    def agree(self, left: Form, right: Form, domain: islpy.Set) -> bool:
+        """Whether two forms have the same value everywhere on a domain."""
+        (difference,) = self.expressions([left - right])
+        return bool(domain.intersect(difference.non_zero_set()).is_empty())
 
     def value(self, value: int) -> islpy.Val:
         """An integer of any size as isl's number."""
@@ -252,7 +236,7 @@ def _words(value: int) -> list[int]:
     return words
 
 
-def _integer(number: islpy.Val) -> int:
+def integer(number: islpy.Val) -> int:
     """One of isl's integers; its own way out is decimal text, whose length Python limits."""
     base = type(number)(_BASE, number.get_ctx())
     rest = number.abs()
@@ -263,6 +247,17 @@ def _integer(number: islpy.Val) -> int:
         weight *= _BASE
         rest = rest.sub(word).div(base)
     return -value if number.is_neg() else value
+
+
+def checked_budget(budget: int | None) -> int:
+    """The budget as isl counts it, where 0 is no limit."""
+    if budget is None:
+        return 0
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+        raise BudgetError(
+            budget, f"is {budget!r}; expected a positive number of operations or None"
+        )
+    return min(budget, _BASE)
 
 
 def _isl() -> ModuleType:

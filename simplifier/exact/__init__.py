@@ -1,0 +1,27 @@
+"""Questions about quasi-affine expressions that isl answers exactly: complete, sometimes slow.
+
+A question costs little for the handful of variables of an indexing map; in the worst case the time
+grows exponentially with the number of variables, quotients and extrema. So every question has a
+budget of operations.
+"""
+
+from simplifier.exact.questions import differing_point, equivalent, exact_range, witness
+from simplifier.exact.space import (
+    BUDGET,
+    BudgetError,
+    MissingIslError,
+    NotQuasiAffineError,
+    Space,
+)
+
+__all__ = [
+    "BUDGET",
+    "BudgetError",
+    "MissingIslError",
+    "NotQuasiAffineError",
+    "Space",
+    "differing_point",
+    "equivalent",
+    "exact_range",
+    "witness",
+]

@@ -1,0 +1,111 @@
+"""Whether two expressions are equal, where they differ, what values one has: exact, by isl."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from simplifier import form as forms
+from simplifier.exact.space import BUDGET, Space
+from simplifier.interval import Interval
+from simplifier.memory import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simplifier.form import Form
+    from simplifier.problem import Bounds, Constraints, Expression, Problem
+
+EVERYTHING: Final = Interval(None, None)
+
+
+def equivalent(
+    a: Expression,
+    b: Expression,
+    bounds: Bounds,
+    constraints: Constraints = (),
+    *,
+    budget: int | None = BUDGET,
+) -> bool:
+    """Whether two expressions have the same value at every point within bounds and constraints.
+
+    A variable without bounds is any integer that its assumptions allow. Where there is no point,
+    everything is equivalent. The budget counts operations of isl; the default is seconds.
+
+    Raises:
+        NotQuasiAffineError: a product of variables, a divisor that is not a constant, or a foreign
+            function is left in ``a - b`` or in a constraint, after variables that have only one
+            value are replaced by it.
+        BudgetError: the answer was not found within the budget.
+        MissingIslError: islpy is not installed.
+
+    >>> from simplifier import FloorDiv, Mod, symbol
+    >>> x = symbol("x")
+    >>> equivalent(8 * FloorDiv(x, 8) + Mod(x, 8), x, {})
+    True
+    >>> equivalent(Mod(x, 8), x, {x: (0, 7)}), equivalent(Mod(x, 8), x, {x: (0, 8)})
+    (True, False)
+    """
+    return witness(a, b, bounds, constraints, budget=budget) is None
+
+
+def witness(
+    a: Expression,
+    b: Expression,
+    bounds: Bounds,
+    constraints: Constraints = (),
+    *,
+    budget: int | None = BUDGET,
+) -> dict[str, int] | None:
+    """A point where two expressions differ, by name; ``None`` where they are equivalent.
+
+    >>> from simplifier import Mod, symbol
+    >>> x = symbol("x")
+    >>> witness(Mod(x, 8), x, {x: (0, 8)})
+    {'x': 8}
+    """
+    point = ask(_witness, (a, b), bounds, constraints, budget)
+    return None if point is None else dict(point)
+
+
+def _witness(problem: Problem, budget: int | None) -> dict[str, int] | None:
+    a, b = problem.forms
+    return differing_point(a, b, problem.bounds, problem.constraints, budget)
+
+
+def differing_point(
+    a: Form,
+    b: Form,
+    bounds: Mapping[str, Interval],
+    constraints: Sequence[tuple[Form, Interval]] = (),
+    budget: int | None = BUDGET,
+) -> dict[str, int] | None:
+    """A point where two forms differ, or ``None``; terms that both share may be anything."""
+    difference = a - b
+    space = Space(all_bounds((difference,), bounds, constraints), budget=budget)
+    with space.within_budget():
+        (expression,) = space.expressions([difference])
+        return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
+
+
+def exact_range(
+    form: Form,
+    bounds: Mapping[str, Interval],
+    constraints: Sequence[tuple[Form, Interval]] = (),
+    budget: int | None = BUDGET,
+) -> Interval:
+    """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
+    space = Space(all_bounds((form,), bounds, constraints), budget=budget)
+    with space.within_budget():
+        (expression,) = space.expressions([form])
+        return space.extent(expression.intersect_domain(space.domain(constraints)))
+
+
+def all_bounds(
+    wanted: Iterable[Form],
+    bounds: Mapping[str, Interval],
+    constraints: Iterable[tuple[Form, Interval]],
+) -> dict[str, Interval]:
+    """Bounds of every variable that is bounded or occurs."""
+    involved = forms.variables_of(chain(wanted, (form for form, _ in constraints)))
+    return {**dict.fromkeys(involved, EVERYTHING), **bounds}
