@@ -14,12 +14,15 @@ from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from simplifier import Interval, operations
 from simplifier import form as forms
+from simplifier.scope import scope_of
+from simplifier.settling import simplified
 from simplifier.text import format_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from simplifier.form import Form
+    from simplifier.scope import Scope
     from tests.evaluation import Columns
 
 NAMES = ("x", "y", "z")
@@ -46,6 +49,15 @@ class Problem:
     def points(self) -> Columns:
         """Points of the box, one column a variable."""
         return points_of(self.box)
+
+    def scope(self) -> Scope:
+        """The scope of the box."""
+        return scope_of(tuple(sorted(self.box.items())))
+
+    def result(self, form: Form | None = None) -> Form:
+        """The simplified expression, or form, with nothing remembered from other problems."""
+        scope_of.cache_clear()
+        return simplified(self.scope(), self.form if form is None else form)
 
 
 # Intervals and boxes.
@@ -216,6 +228,9 @@ def _split(linear: Form, shape: Sequence[int]) -> list[Form]:
 def problems(draw: st.DrawFn, expression: st.SearchStrategy[Form] | None = None) -> Problem:
     """An expression over three variables, and their bounds."""
     return Problem(draw(expressions() if expression is None else expression), draw(boxes()))
+
+
+any_problem = st.one_of(problems(), problems(quasi_affine()), reshape_chains())
 
 
 def constraints(names: Sequence[str] = NAMES) -> st.SearchStrategy[list[tuple[Form, Interval]]]:

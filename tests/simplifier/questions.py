@@ -1,0 +1,106 @@
+"""Questions of the suite, as texts: the published expressions, and families written by hand.
+
+Each ``tests/data/simplifier/families/*.txt`` is one family; its first line says which. A row is
+``expression => result``, or ``expression lies in [lower, upper]``, and after ``where`` its domain:
+the first interval of a variable is its bounds, everything else is a constraint.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from simplifier import Interval, parse_expr
+from tests.conformance import rows
+
+if TYPE_CHECKING:
+    import sympy
+
+Limit: TypeAlias = tuple[str, Interval]
+"""The text of a variable or an expression, and where it lies."""
+
+FOLDER = Path(__file__).parents[1] / "data" / "simplifier" / "families"
+ROW = re.compile(r"(.+?)  (=>|lies in)  (.+?)(?:  where (.+))?")
+LIMIT = re.compile(r"(.+?) in \[(-inf|-?\d+), (inf|-?\d+)\](?:, |$)")
+
+
+class Question(NamedTuple):
+    """An expression, bounds of variables, constraints."""
+
+    expression: str
+    bounds: tuple[Limit, ...]
+    constraints: tuple[Limit, ...] = ()
+
+    def parsed(self) -> tuple[sympy.Expr, dict[str, Interval], list[tuple[sympy.Expr, Interval]]]:
+        """The arguments of ``simplify`` and ``bounds_of``."""
+        constraints = [(parse_expr(text), interval) for text, interval in self.constraints]
+        return parse_expr(self.expression), dict(self.bounds), constraints
+
+    def __str__(self) -> str:
+        domain = ", ".join(
+            f"{text} in {interval}" for text, interval in self.bounds + self.constraints
+        )
+        return f"{self.expression}{domain and ' where '}{domain}"
+
+
+class Row(NamedTuple):
+    """One line of a family."""
+
+    family: str
+    question: Question
+    relation: str
+    expected: str
+
+    @classmethod
+    def of(cls, family: str, line: str) -> Row:
+        """The row of a line."""
+        match = ROW.fullmatch(line)
+        if match is None or LIMIT.sub("", match[4] or ""):
+            raise ValueError(f"{family}: {line!r} is no row: 'a  =>  b  where x in [0, 3]'")
+        expression, relation, expected, domain = match.groups("")
+        return cls(family, Question(expression, *_limits(domain)), relation, expected)
+
+    def __str__(self) -> str:
+        return f"{self.family}: {self.question}"
+
+
+def _limits(domain: str) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
+    """Bounds and constraints."""
+    bounds: dict[str, Interval] = {}
+    constraints: list[Limit] = []
+    for text, lower, upper in LIMIT.findall(domain):
+        interval = Interval(_end(lower), _end(upper))
+        if text.isidentifier() and text not in bounds:
+            bounds[text] = interval
+        else:
+            constraints.append((text, interval))
+    return tuple(bounds.items()), tuple(constraints)
+
+
+def _end(text: str) -> int | None:
+    return None if text.endswith("inf") else int(text)
+
+
+@lru_cache
+def families() -> tuple[Row, ...]:
+    """The rows of all families."""
+    return tuple(
+        Row.of(path.stem, line)
+        for path in sorted(FOLDER.glob("*.txt"))
+        for line in path.read_text("utf-8").splitlines()
+        if line and not line.startswith("#")
+    )
+
+
+def questions() -> list[Question]:
+    """The published questions, and those of all families; each once."""
+    published = [
+        Question(
+            row["expr"],
+            tuple((name, Interval(*ends)) for name, ends in row["bounds"].items()),
+        )
+        for row in rows("expressions")
+    ]
+    return list(dict.fromkeys([*published, *(row.question for row in families())]))
