@@ -7,6 +7,7 @@ budget of operations.
 
 from simplifier.exact.questions import differing_point, equivalent, exact_range, witness
 from simplifier.exact.space import (
+    ATTEMPT,
     BUDGET,
     BudgetError,
     MissingIslError,
@@ -15,6 +16,7 @@ from simplifier.exact.space import (
 )
 
 __all__ = [
+    "ATTEMPT",
     "BUDGET",
     "BudgetError",
     "MissingIslError",

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     Translation: TypeAlias = "Callable[[Space, Atom, list[islpy.PwAff]], islpy.PwAff]"
 
 BUDGET: Final = 1_000_000
-"""Operations that isl may spend on a question unless it is told otherwise: some seconds."""
+"""Operations that isl may spend on a question unless it is told otherwise: seconds."""
+
+ATTEMPT: Final = 100_000
+"""Operations that isl may spend on an attempt to make an expression cheaper."""
 _BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""
 
@@ -101,6 +104,18 @@ class Space:
                 points = points.intersect(expression.le_set(self._constant(interval.upper)))
         return points
 
+    def checked(self, wanted: Iterable[Form]) -> tuple[Form, ...]:
+        """The forms with the value of each variable that has only one, if isl can be told of them.
+
+        Raises:
+            NotQuasiAffineError: naming an innermost term that is not quasi-affine.
+        """
+        simpler = operations.substitute(wanted, self._points())
+        for atom in forms.postorder(simpler):
+            if atom.kind is not Kind.VARIABLE:
+                _translation(atom)
+        return simpler
+
     def expressions(self, wanted: Iterable[Form]) -> list[islpy.PwAff]:
         """The forms as piecewise quasi-affine expressions.
 
@@ -109,7 +124,7 @@ class Space:
         Raises:
             NotQuasiAffineError: naming an innermost term that is not quasi-affine.
         """
-        simpler = operations.substitute(wanted, self._points())
+        simpler = self.checked(wanted)
         known: dict[Atom, islpy.PwAff] = {}
         for atom in forms.postorder(simpler):
             if atom.kind is Kind.VARIABLE:
@@ -146,6 +161,13 @@ class Space:
         (difference,) = self.expressions([left - right])
         return bool(domain.intersect(difference.non_zero_set()).is_empty())
 
+    def form_of(self, expression: islpy.Aff) -> Form:
+        """The form of an expression that has only one piece."""
+        divisions: list[Form] = []
+        for place in range(expression.dim(self.isl.dim_type.div)):
+            divisions.append(self._quotient(expression.get_div(place), divisions))
+        return self._quotient(expression, divisions)
+
     def value(self, value: int) -> islpy.Val:
         """An integer of any size as isl's number."""
         base = self.isl.Val(_BASE, self.context)
@@ -158,6 +180,21 @@ class Space:
         """``floor(numerator / divisor)``; isl divides by positive numbers only."""
         signed = numerator if divisor > 0 else numerator.neg()
         return signed.scale_down_val(self.value(abs(divisor))).floor()
+
+    def _quotient(self, expression: islpy.Aff, divisions: Sequence[Form]) -> Form:
+        """An expression over variables and divisions whose forms are known, rounded down."""
+        divisor = expression.get_denominator_val()
+        numerator = forms.constant(integer(expression.get_constant_val().mul(divisor)))
+        known = {
+            self.isl.dim_type.in_: [forms.variable(name) for name in self.bounds],
+            self.isl.dim_type.div: divisions,
+        }
+        for kind, terms in known.items():
+            for place, term in enumerate(terms):
+                factor = expression.get_coefficient_val(kind, place).mul(divisor)
+                numerator = numerator.plus(term, integer(factor))
+        by = integer(divisor)
+        return numerator if by == 1 else operations.floordiv(numerator, forms.constant(by))
 
     def _points(self) -> dict[str, Form]:
         return {
