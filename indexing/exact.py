@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier.exact import Space
+from simplifier.exact import BUDGET, Space
 
 if TYPE_CHECKING:
     import islpy
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
     from indexing.map import IndexingMap
 
 
-def equals(left: IndexingMap, right: IndexingMap) -> bool:
+def equals(left: IndexingMap, right: IndexingMap, budget: int | None = BUDGET) -> bool:
     """Whether two maps relate the same ``dims`` to the same ``results``.
 
     Ranges and runtime variables count for what they reach: two elements are related if some values
     of these variables within the domain relate them. Names and number of such variables do not
     matter.
 
-    Costs milliseconds for maps of everyday operations; in the worst case the time grows
+    Costs milliseconds for maps of everyday operations; in the worst case the time would grow
     exponentially with the number of ranges, quotients and extrema.
 
     Raises:
         NotQuasiAffineError: a product of variables, or a divisor that is not a constant.
+        BudgetError: the answer takes more operations of isl than the budget.
 
     >>> from indexing import parse_map
     >>> pairs = "()[s0, s1] -> (s0 * 2 + s1), domain: s0 in [0, 3], s1 in [0, 1]"
@@ -34,19 +35,20 @@ def equals(left: IndexingMap, right: IndexingMap) -> bool:
         return True
     if (len(left.dims), len(left.forms)) != (len(right.dims), len(right.forms)):
         return False
-    pairs = relation(left)
-    return bool(pairs.is_equal(relation(right, pairs.get_ctx())))
+    space = Space(left.domain.bounds, budget=budget)
+    with space.within_budget():
+        return bool(relation(left, space.context).is_equal(relation(right, space.context)))
 
 
-def is_empty(indexing_map: IndexingMap) -> bool:
+def is_empty(indexing_map: IndexingMap, budget: int | None = BUDGET) -> bool:
     """Whether no point meets all bounds and constraints.
 
-    Costs one integer programme over the map's variables: milliseconds in everyday maps,
-    exponential time in the worst case.
+    Costs one integer programme over the map's variables: milliseconds in everyday maps.
 
     Raises:
         NotQuasiAffineError: a constraint has a product of variables, or a divisor that is not a
             constant.
+        BudgetError: the answer takes more operations of isl than the budget.
 
     >>> from indexing import parse_map
     >>> odd = "(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
@@ -56,7 +58,9 @@ def is_empty(indexing_map: IndexingMap) -> bool:
     if indexing_map.is_known_empty:
         return True
     domain = indexing_map.domain
-    return bool(Space(domain.bounds).domain(domain.constraints).is_empty())
+    space = Space(domain.bounds, budget=budget)
+    with space.within_budget():
+        return bool(space.domain(domain.constraints).is_empty())
 
 
 def relation(indexing_map: IndexingMap, context: islpy.Context | None = None) -> islpy.Map:

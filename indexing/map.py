@@ -8,6 +8,7 @@ from indexing.domain import Domain
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.convert import from_sympy, to_sympy
+from simplifier.exact import ATTEMPT, BUDGET
 from simplifier.form import Form
 from simplifier.operations import substitute
 
@@ -155,13 +156,14 @@ class IndexingMap:
         """Whether the map is seen to have no point; one without may look as if it had some."""
         return self._domain.is_known_empty
 
-    def is_empty(self) -> bool:
+    def is_empty(self, *, budget: int | None = BUDGET) -> bool:
         """Whether the map has no point; exact, by isl.
 
-        Costs milliseconds for everyday maps, exponential time in the worst case.
+        Costs milliseconds for everyday maps.
 
         Raises:
             NotQuasiAffineError: a constraint multiplies variables or divides by one.
+            BudgetError: the answer takes more operations of isl than the budget.
 
         >>> from indexing import parse_map
         >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
@@ -170,37 +172,48 @@ class IndexingMap:
         """
         from indexing.exact import is_empty  # noqa: PLC0415 - it looks into maps
 
-        return is_empty(self)
+        return is_empty(self, budget)
 
-    def equals(self, other: IndexingMap) -> bool:
+    def equals(self, other: IndexingMap, *, budget: int | None = BUDGET) -> bool:
         """Whether both maps relate the same elements to each other; exact, by isl.
 
         Ranges and runtime variables count for what they reach, not for their names or number. Costs
-        milliseconds for everyday maps, exponential time in the worst case.
+        milliseconds for everyday maps.
 
         Raises:
             NotQuasiAffineError: an expression multiplies variables or divides by one.
+            BudgetError: the answer takes more operations of isl than the budget.
         """
         from indexing.exact import equals  # noqa: PLC0415 - it looks into maps
 
-        return equals(self, other)
+        return equals(self, other, budget)
 
-    def simplify(self) -> IndexingMap:
+    def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
 
-        Simplifying twice changes nothing.
+        Simplifying twice changes nothing. With ``exact``, isl finishes what the fast way leaves:
+        bounds that are reached, no constraint that others imply, results as small as
+        :func:`simplifier.simplify` finds them with ``exact``; ``budget`` is the number of its
+        operations for each attempt, and what takes more is left as the fast way has it.
+
+        Raises:
+            NotQuasiAffineError: if ``exact``, an expression multiplies variables or divides by one.
 
         >>> from indexing import parse_map
         >>> low = "(d0, d1) -> (d0 + d1 floordiv 8, d1 mod 8), domain: d0 in [0, 6], d1 in [0, 7]"
         >>> print(parse_map(low).simplify())
         (d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 7]
+        >>> odd = "(d0) -> (d0), domain: d0 in [0, 13], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]"
+        >>> print(parse_map(odd).simplify(exact=True))
+        (d0) -> (9), domain: d0 in [9, 9]
         """
+        from indexing.finishing import finished  # noqa: PLC0415 - it builds maps
         from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
             self._simplified = smallest._simplified = smallest
-        return self._simplified
+        return finished(self._simplified, budget) if exact else self._simplified
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
         """``producer`` after this map: its dimensions are this map's results.

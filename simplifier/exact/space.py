@@ -62,8 +62,8 @@ class MissingIslError(IndexingError, ImportError):
 class Space:
     """Variables with bounds as dimensions of an isl space, and forms over them as its expressions.
 
-    Spaces share a context only where one is given: isl's contexts must not cross threads, but what
-    is compared must be of one context.
+    Spaces share a context, and with it the budget of the first, only where one is given: isl's
+    contexts must not cross threads, but what is compared must be of one context.
     """
 
     def __init__(
@@ -74,9 +74,10 @@ class Space:
     ) -> None:
         self.isl = _isl()
         self.bounds = dict(bounds)
-        self.context = context or self.isl.Context()
         self.budget = checked_budget(budget)
-        self.context.set_max_operations(self.budget)
+        self.context = context or self.isl.Context()
+        if context is None:
+            self.context.set_max_operations(self.budget)
         self._places = {name: place for place, name in enumerate(self.bounds)}
         space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
         self._local = self.isl.LocalSpace.from_space(space)

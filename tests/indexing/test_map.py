@@ -152,7 +152,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "fraction",
         lambda: IndexingMap([d0 / 2], [TEN]),
         ConversionError,
-        "1/2 in d0/2: has type Half; expected integer arithmetic",
+        "d0/2: is a fraction; expected an integer, or floor around it",
     ),
     (
         "with_constraint",
