@@ -62,8 +62,8 @@ class MissingIslError(IndexingError, ImportError):
 class Space:
     """Variables with bounds as dimensions of an isl space, and forms over them as its expressions.
 
-    Spaces share a context, and with it the budget of the first, only where one is given: isl's
-    contexts must not cross threads, but what is compared must be of one context.
+    Spaces share a context only where one is given: isl's contexts must not cross threads, but what
+    is compared must be of one context.
     """
 
     def __init__(
@@ -76,8 +76,6 @@ class Space:
         self.bounds = dict(bounds)
         self.budget = checked_budget(budget)
         self.context = context or self.isl.Context()
-        if context is None:
-            self.context.set_max_operations(self.budget)
         self._places = {name: place for place, name in enumerate(self.bounds)}
         space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
         self._local = self.isl.LocalSpace.from_space(space)
@@ -85,12 +83,16 @@ class Space:
     @contextmanager
     def within_budget(self) -> Generator[None]:
         """Questions asked inside raise a :class:`BudgetError` once the budget is spent."""
+        self.context.reset_operations()
+        self.context.set_max_operations(self.budget)
         try:
             yield
         except self.isl.Error as error:
             if "maximal number of operations" not in str(error):
                 raise
             raise BudgetError(self.budget) from None
+        finally:
+            self.context.set_max_operations(0)
 
     def domain(self, constraints: Sequence[tuple[Form, Interval]] = ()) -> islpy.Set:
         """All points within the bounds that meet the constraints."""
@@ -281,7 +283,7 @@ def integer(number: islpy.Val) -> int:
     value, weight = 0, 1
     while not rest.is_zero():
         word = rest.mod(base)
-        value += weight * int(word.to_python())
+        value += weight * word.get_num_si()
         weight *= _BASE
         rest = rest.sub(word).div(base)
     return -value if number.is_neg() else value

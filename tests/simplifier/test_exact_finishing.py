@@ -1,0 +1,239 @@
+"""Exact ranges, and what isl makes of expressions that the canonical form has made small."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplifier import (
+    BudgetError,
+    FloorDiv,
+    Interval,
+    Max,
+    Mod,
+    NotQuasiAffineError,
+    bounds_of,
+    cost,
+    equivalent,
+    exact,
+    format_expr,
+    parse_expr,
+    simplify,
+    symbol,
+)
+from simplifier.cost import cost_of_form
+from simplifier.exact.finishing import finished
+from simplifier.exact.relations import reduced, solved
+from simplifier.form import variable
+from simplifier.scope import scope_of
+from simplifier.settling import simplified
+from tests.evaluation import first_difference, values_of, where
+from tests.strategies import bounded_boxes, points_of, quasi_affine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simplifier.form import Form
+
+Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
+Known: TypeAlias = "list[tuple[str, int | tuple[int | None, int | None]]]"
+
+FINISHED: list[tuple[str, Bounds, Known, str]] = [
+    # expression, bounds, constraints, result
+    # constants and affine forms
+    ("max(y, x mod 3)", {"x": (-5, 10), "y": (0, 7)}, [("x floordiv 12", (5, 6))], "0"),
+    ("((x + y) floordiv 16) mod 3", {"x": (0, 99), "y": (0, 63)}, [("y floordiv 32", 5)], "0"),
+    ("(x * 3) mod 5", {"x": (0, 99)}, [("x mod 4 + x mod 6", 0), ("x", (1, 12))], "1"),
+    ("x floordiv 6 - y", {"x": (0, 99), "y": (0, 9)}, [("x - y * 6", (0, 5))], "0"),
+    ("x * 66 + y * 12 + 45", {"x": (0, 15)}, [("x * 2 + x mod 8", 0)], "y * 12 + 45"),
+    (
+        "(x * 8 + y * 7 + 1) floordiv 10 - y floordiv 5",
+        {"x": (4, 5)},
+        [("x * 8 - y", 1)],
+        "x * 5 - 1",
+    ),
+    ("min(4, x * 6) - x * 5", {"x": (0, 99)}, [("x floordiv 3", 5)], "x * -5 + 4"),
+    ("(y * 5 + x) floordiv 7", {}, [("x - y * 2", 0)], "y"),
+    # parts
+    ("((x + 1) mod 2) * 3 + y", {}, [("(x mod 2) mod 3", 0)], "y + 3"),
+    ("x * 4 - (z floordiv 2) * 4 - z * 6", {}, [("z mod 6", 0)], "x * 4 - z * 8"),
+    ("(x mod 4) * 32 + x * 69 + 9", {"x": (-5, 58)}, [("x mod 4", 0)], "x * 69 + 9"),
+    ("x mod 8 - y mod 8 + z", {}, [("x - y", 16)], "z"),
+    # operands of extrema
+    ("max(x, y, z)", {}, [("x - y", (1, None))], "max(x, z)"),
+    ("max(x, x * 3 + z)", {"x": (-5, 9)}, [("z", (20, None))], "x * 3 + z"),
+    ("min(x, y, z)", {}, [("x + y - z * 2", (None, 0))], "min(x, y)"),
+    # quotients
+    (
+        "(x * 4 + y) floordiv 8",
+        {"y": (0, 9)},
+        [("y * 2 - z", (-1, 0)), ("z", (0, 6))],
+        "x floordiv 2",
+    ),
+]
+
+
+def known(constraints: Known) -> list[tuple[Any, Any]]:
+    return [(parse_expr(text), interval) for text, interval in constraints]
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds", "constraints", "expected"), FINISHED, ids=[row[0] for row in FINISHED]
+)
+def test_finished(text: str, bounds: Bounds, constraints: Known, expected: str) -> None:
+    expression, facts = parse_expr(text), known(constraints)
+    result = simplify(expression, bounds, facts, exact=True)
+    assert format_expr(result) == expected
+    assert equivalent(expression, result, bounds, facts)
+    assert cost(result) <= cost(simplify(expression, bounds, facts))
+    assert simplify(result, bounds, facts, exact=True) == result
+
+
+EXACT: list[tuple[str, Bounds, Known, tuple[int | None, int | None] | None]] = [
+    # expression, bounds, constraints, least and greatest value
+    ("x mod 4 - x mod 6", {}, [], (-4, 2)),
+    ("x - y", {}, [("x + y", 10), ("x", (0, 3))], (-10, -4)),
+    ("x", {}, [("x * 3 + y * 5", 1), ("y", (-2, 4))], (-3, 2)),
+    ("x", {"x": (0, 99)}, [("x mod 4", 1), ("x mod 6", 3)], (9, 93)),
+    ("x floordiv 3", {"x": (None, 7)}, [], (None, 2)),
+    ("max(x, -x)", {}, [], (0, None)),
+    ("x + y", {}, [("x - y", (0, 5))], (None, None)),
+    (f"x * {10**40}", {"x": (-1, 10**25)}, [], (-(10**40), 10**65)),
+    ("x", {"x": (0, 9)}, [("x mod 4", 1), ("x mod 6", 0)], None),
+    ("x", {"x": (3, 2)}, [], None),
+    ("7", {}, [], (7, 7)),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds", "constraints", "ends"), EXACT, ids=[row[0][:30] for row in EXACT]
+)
+def test_exact_bounds(
+    text: str, bounds: Bounds, constraints: Known, ends: tuple[int | None, int | None] | None
+) -> None:
+    interval = bounds_of(parse_expr(text), bounds, known(constraints), exact=True)
+    assert interval.is_empty if ends is None else interval == Interval.of(ends)
+
+
+def constraint_lists() -> st.SearchStrategy[list[tuple[Form, Interval]]]:
+    """One or two facts about small expressions."""
+    ends = st.tuples(st.integers(-4, 6), st.integers(0, 12))
+    interval = ends.map(lambda pair: Interval(pair[0], pair[0] + pair[1]))
+    return st.lists(st.tuples(quasi_affine(leaves=3), interval), max_size=2)
+
+
+small_boxes = bounded_boxes().map(
+    lambda box: {
+        name: Interval(ends.lower, min(ends.upper or 0, (ends.lower or 0) + 8))
+        for name, ends in box.items()
+    }
+)
+
+
+@given(quasi_affine(), small_boxes, constraint_lists())
+def test_exact_bounds_are_those_of_all_points(
+    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]]
+) -> None:
+    rows = np.array(list(product(*box.values())), dtype=object)
+    columns = dict(zip(box, rows.reshape(len(rows), len(box)).T, strict=True))
+    values, _ = values_of(form, where(columns, constraints))
+    interval = exact.exact_range(form, box, constraints)
+    if len(values):
+        assert interval == Interval(min(values), max(values))
+    else:
+        assert interval.is_empty
+
+
+@pytest.mark.parametrize("budget", [exact.ATTEMPT, 500], ids=["enough", "little"])
+@settings(max_examples=60)
+@given(form=quasi_affine(leaves=7), box=bounded_boxes(), constraints=constraint_lists())
+def test_a_finished_form_is_equal_no_dearer_and_settled(
+    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]], budget: int
+) -> None:
+    scope = scope_of(tuple(sorted(box.items())), tuple(constraints))
+    if scope.is_empty:
+        return
+    fast = simplified(scope, form)
+    result = finished(scope, fast, box, constraints, budget)
+    assert first_difference(form, result, where(points_of(box), constraints)) is None
+    assert cost_of_form(result) <= cost_of_form(fast)
+    assert finished(scope, simplified(scope, result), box, constraints, budget) == result
+
+
+x, y = symbol("x"), symbol("y")
+MANY = [symbol(f"d{place}") for place in range(30)]
+HARD = sum((Max(left, 3 * right - 7) for left, right in pairwise(MANY)), start=x)
+ASKED: dict[str, Callable[[int | None], object]] = {
+    "bounds_of": lambda budget: bounds_of(
+        HARD, dict.fromkeys(MANY, (-50, 50)), exact=True, budget=budget
+    ),
+    "equivalent": lambda budget: equivalent(
+        HARD, HARD.subs(x, y), dict.fromkeys(MANY, (-50, 50)), [(HARD, (0, None))], budget=budget
+    ),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_question_ends_with_its_budget(question: str) -> None:
+    with pytest.raises(
+        BudgetError, match="budget: 2000 operations of isl were not enough"
+    ) as caught:
+        ASKED[question](2000)
+    assert caught.value.budget == 2000
+
+
+def test_without_limit_a_question_may_take_long() -> None:
+    text = parse_expr("max(x, y * 3) + min(x * 2, y - 7)")
+    with pytest.raises(BudgetError):
+        bounds_of(text, {"x": (0, 99), "y": (0, 99)}, exact=True, budget=1)
+    free = bounds_of(text, {"x": (0, 99), "y": (0, 99)}, exact=True, budget=None)
+    assert free == bounds_of(text, {"x": (0, 99), "y": (0, 99)}, exact=True)
+
+
+def test_simplify_keeps_what_it_has_when_the_budget_ends() -> None:
+    box = dict.fromkeys(MANY, (-50, 50))
+    assert simplify(HARD, box, exact=True, budget=2000) == simplify(HARD, box)
+    text, facts = parse_expr("(y * 5 + x) floordiv 7"), [(x - 2 * y, 0)]
+    assert simplify(text, {}, facts, exact=True) == y
+    assert simplify(text, {}, facts, exact=True, budget=1) == simplify(text, {}, facts)
+
+
+@pytest.mark.parametrize("budget", [0, -1, True, 1.5, "many"], ids=repr)
+def test_a_budget_is_a_number_of_operations(budget: Any) -> None:  # noqa: ANN401 - wrong ones
+    with pytest.raises(BudgetError, match="expected a positive number of operations or None"):
+        equivalent(x, y, {}, budget=budget)
+
+
+def test_what_is_not_quasi_affine_is_refused_by_name() -> None:
+    for ask in (simplify, bounds_of):
+        with pytest.raises(NotQuasiAffineError, match=r"x \* y: is a product of variables"):
+            ask(Mod(x * y, 3) + 1, {}, exact=True)
+        with pytest.raises(NotQuasiAffineError, match="x mod y: is a division"):
+            ask(FloorDiv(x, 3) + 1, {}, [(Mod(x, y), 0)], exact=True)
+    assert simplify(FloorDiv(x * y, y), {y: (1, None)}, exact=True) == x
+    assert simplify(x * y + x, {y: (3, 3)}, exact=True) == 4 * x
+
+
+def test_large_expressions_end() -> None:
+    total = sum((Mod(x * (2 * k + 3) + y * k, k + 7) for k in range(60)), start=y)
+    box = {x: (0, 10**6), y: (0, 10**6)}
+    assert cost(simplify(total, box, exact=True, budget=1000)) <= cost(simplify(total, box))
+    deep = x
+    for _ in range(1000):
+        deep = FloorDiv(deep + y, 2)
+    assert simplify(deep, box, exact=True, budget=1000) == simplify(deep, box)
+
+
+def test_equations_are_solved_for_the_dearest_parts() -> None:
+    a, b, c = map(variable, "abc")
+    equations = solved([a * 2 + b - 4, b + c * 3 - 1])
+    for row in equations.values():
+        assert not row.is_constant
+    assert reduced(a * 2 + b + c, equations) == c + 4
+    assert reduced(c, equations) == c
+    assert solved([]) == {}
