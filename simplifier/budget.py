@@ -24,13 +24,16 @@ DEEPEST: Final = 20
 MOST_QUOTIENTS: Final = 24
 """A form of more quotients is crowded: comparing each with each would take too long."""
 
-MOST_TERMS: Final = 64
+MOST_TERMS: Final = 24
 """A product that would have more terms is not multiplied out."""
+
+MOST_FLATTENED: Final = 8
+"""A quotient of a quotient by symbols is not flattened where more products would come up."""
 
 MOST_OPERANDS: Final = 24
 """Of more operands an extremum compares only those that differ by a constant."""
 
-MOST_SPELLED: Final = ((6, 16), (3, 6), (0, 0))
+MOST_SPELLED: Final = ((5, 8), (2, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.
 
 The first pair is for the sum itself, the second for what a step brings in, the third for what a

@@ -65,6 +65,8 @@ def cost_of_operation(kind: Kind, operands: int, unit: int = 1) -> int:
         return OPERATOR * unit * (operands - 1)
     if kind is Kind.CEILDIV:
         return (DIVISION + OPERATOR) * unit
+    if kind is Kind.SUM:
+        return 0
     return DIVISION * unit if operands else 0
 
 

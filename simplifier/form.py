@@ -39,6 +39,8 @@ class Kind(enum.IntEnum):
     MIN = 7
     OPAQUE = 8
     """A foreign integer-valued sympy expression."""
+    SUM = 9
+    """A sum that stands for itself, where multiplying it out would leave too many terms."""
 
 
 Key: TypeAlias = "tuple[object, ...]"

@@ -86,6 +86,7 @@ _CONSTRUCTORS: Mapping[Kind, Callable[[tuple[Form, ...]], Form]] = {
     Kind.MIN: minimum,
     Kind.MAX: maximum,
     Kind.PRODUCT: product,
+    Kind.SUM: lambda arguments: arguments[0],
 }
 
 

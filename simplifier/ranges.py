@@ -220,4 +220,5 @@ _ARITHMETIC: Final[Mapping[Kind, Callable[[Sequence[Range]], Range]]] = {
     Kind.MIN: lambda ranges: (min(low for low, _ in ranges), min(high for _, high in ranges)),
     Kind.MAX: lambda ranges: (max(low for low, _ in ranges), max(high for _, high in ranges)),
     Kind.PRODUCT: lambda ranges: reduce(product_range, ranges),
+    Kind.SUM: lambda ranges: ranges[0],
 }

@@ -13,13 +13,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import digits, facts, ranges
-from simplifier.budget import READINGS
+from simplifier.budget import READINGS, is_crowded, is_deep
 from simplifier.digits import Unit
 from simplifier.form import (
     ONE,
     Atom,
     Form,
     Kind,
+    atom_of,
     combine,
     constant,
     floordiv_atom,
@@ -91,16 +92,22 @@ class Scope:
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
         known = self._canonical
-        for atom in postorder((form,)):
-            if atom not in known:
-                arguments = tuple(combine(argument, known) for argument in atom.arguments)
-                known[atom] = _MEANINGS[atom.kind](self, atom, arguments)
+        for atom in postorder((form,), skip=known.__contains__):
+            arguments = tuple([combine(argument, known) for argument in atom.arguments])
+            value = _MEANINGS[atom.kind](self, atom, arguments)
+            known[atom] = self.single(value) if is_crowded(value) else value
         return combine(form, known)
 
     def is_canonical(self, atom: Atom) -> bool:
         """Whether the atom may stand in canonical forms as it is."""
         itself = Form(0, {atom: 1})
         return self.canonical(itself) == itself
+
+    def single(self, form: Form) -> Form:
+        """The form as one term, which is not looked into any more."""
+        if len(form.terms) + (form.constant != 0) <= 1:
+            return form
+        return self.remember(atom_of(Kind.SUM, (form,)), self.range_of(form))
 
     def variable(self, atom: Atom) -> Form:
         """A variable, or its only value."""
@@ -175,6 +182,8 @@ class Scope:
     def mod(self, numerator: Form, divisor: Form) -> Form:
         """``numerator - divisor * floor(numerator / divisor)``."""
         if divisor.is_constant and divisor.constant:
+            if is_deep(numerator):
+                return floor.kept_remainder(self, numerator, divisor.constant)
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
         return symbolic.mod(self, numerator, divisor)
 
@@ -215,6 +224,7 @@ _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]]
     Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
     Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
     Kind.PRODUCT: _product,
+    Kind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simplifier.budget import DEEPEST
 from simplifier.cost import cost_of_form
 from simplifier.form import Atom, Form, combine, constant, postorder
 from simplifier.interval import Interval
@@ -60,8 +61,10 @@ def _by_parts(scope: Scope, form: Form) -> Form:
     """The form with each argument of its atoms written out where that is cheaper."""
     values: dict[Atom, Form] = {}
     for atom in postorder((form,)):
-        arguments = (combine(argument, values) for argument in atom.arguments)
-        values[atom] = rebuilt(atom, tuple(_cheaper(scope, argument) for argument in arguments))
+        arguments = tuple(combine(argument, values) for argument in atom.arguments)
+        if atom.depth <= DEEPEST:
+            arguments = tuple(_cheaper(scope, argument) for argument in arguments)
+        values[atom] = rebuilt(atom, arguments)
     return combine(form, values)
 
 

@@ -236,6 +236,7 @@ _RANKS: Final = {
     Kind.PRODUCT: 5,
     Kind.OPAQUE: 6,
     Kind.VARIABLE: 7,
+    Kind.SUM: 8,
 }
 
 
@@ -273,6 +274,8 @@ class Writer:
             return " * ".join(
                 self._operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
             )
+        if atom.kind is Kind.SUM:
+            return f"({self.sum(*atom.arguments)})"
         operands = ", ".join(self.sum(argument) for argument in atom.arguments)
         return f"{atom.kind.name.lower()}({operands})"
 

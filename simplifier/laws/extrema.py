@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
+from simplifier.budget import are_many, is_deep
 from simplifier.form import ZERO, Atom, Form, Kind, atom_of
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
     """The greatest of canonical forms, in canonical form."""
+    operands = list(operands)
+    if are_many(operands) or any(map(is_deep, operands)):
+        return kept_maximum(scope, operands)
     kept = prune(scope, operands)
     if len(kept) == 1:
         return kept[0]
@@ -29,6 +33,23 @@ def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
         if found is not None:
             return found
     return pivot(scope, kept)
+
+
+def kept_maximum(scope: Scope, operands: Iterable[Form]) -> Form:
+    """The maximum as it stands; of operands that differ by a constant only the greatest."""
+    greatest: dict[Key, Form] = {}
+    for operand in sorted(operands, key=lambda form: form.order):
+        base = Form(0, operand.terms)
+        known = greatest.get(base.key)
+        if known is None or known.constant < operand.constant:
+            greatest[base.key] = operand
+    ranges = {operand: scope.range_of(operand) for operand in greatest.values()}
+    least = max(ends[0] for ends in ranges.values())
+    kept = [operand for operand, ends in ranges.items() if ends[1] > least or ends[0] == least]
+    if len(kept) == 1:
+        return kept[0]
+    ends = max(ranges[form][0] for form in kept), max(ranges[form][1] for form in kept)
+    return scope.remember(atom_of(Kind.MAX, tuple(kept)), ends)
 
 
 def choices(form: Form, sign: int) -> list[Form]:

@@ -12,7 +12,7 @@ from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.budget import is_crowded, is_deep
-from simplifier.form import ZERO, Atom, Form, Kind, accumulate, collected, constant
+from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,33 +33,59 @@ class Residue(NamedTuple):
 
     def form(self) -> Form:
         """The residue as a numerator."""
-        total, terms = self.constant, {}
+        total = self.constant
+        terms: dict[Atom, int] = {}
         for weight, unit in self.units:
             total += weight * unit.value.constant
             accumulate(terms, unit.value, weight)
         return collected(total, terms)
 
 
+class Step(NamedTuple):
+    """``outside + floor(numerator/divisor)``; nothing is left to do for the divisor 1."""
+
+    outside: Form
+    numerator: Form = ZERO
+    divisor: int = 1
+
+
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
-    if is_deep(numerator):
-        return kept(scope, numerator, divisor)
-    merged = merge(scope, numerator, divisor)
-    if merged is not None:
-        return merged
+    outside = ZERO
+    while divisor > 1:
+        step = _next_step(scope, numerator, divisor)
+        outside = outside.plus(step.outside)
+        numerator, divisor = step.numerator, step.divisor
+    return outside.plus(numerator)
+
+
+def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
+    if is_deep(numerator) or is_crowded(numerator):
+        return Step(kept(scope, numerator, divisor))
+    return merge(numerator, divisor) or _shortened(scope, numerator, divisor)
+
+
+def _shortened(scope: Scope, numerator: Form, divisor: int) -> Step:
     outside, residue = extract(scope, numerator, divisor)
     if not residue.units:
-        return outside
-    shorter = split(scope, residue, divisor)
+        return Step(outside)
+    shorter = split(residue, divisor)
     if shorter is not None:
-        return outside.plus(shorter)
+        return Step(outside, *shorter)
     opened, rest = open_digits(residue, divisor)
     if opened.terms:
-        if len(rest.terms) <= len(numerator.terms) and rest != numerator:
-            return outside.plus(opened).plus(scope.floordiv(rest, divisor))
         outside = outside.plus(opened)
-    flat = None if is_crowded(rest) else flatten(scope, rest, divisor)
-    return outside.plus(reflect(scope, rest, divisor) if flat is None else flat)
+        if _size(rest) < _size(numerator):
+            return Step(outside, rest, divisor)
+    flat = flatten(rest, divisor)
+    if flat is not None:
+        return flat._replace(outside=outside)
+    return Step(outside.plus(reflect(scope, rest, divisor)))
+
+
+def _size(form: Form) -> tuple[int, int]:
+    """What gets smaller whenever a numerator is looked at again."""
+    return len(form.terms), sum(map(abs, form.terms.values()))
 
 
 def kept(scope: Scope, numerator: Form, divisor: int) -> Form:
@@ -73,7 +99,22 @@ def kept(scope: Scope, numerator: Form, divisor: int) -> Form:
     return taken.plus(scope.quotient_atom(Form(rest, terms), divisor)) if terms else taken
 
 
-def merge(scope: Scope, numerator: Form, divisor: int) -> Form | None:
+def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
+    """``N mod c`` as it stands, with small coefficients; ``N mod -c = -(-N mod c)``."""
+    sign = 1 if divisor > 0 else -1
+    divisor = abs(divisor)
+    residue = collected(
+        sign * numerator.constant % divisor,
+        {atom: sign * factor % divisor for atom, factor in numerator.terms.items()},
+    )
+    lower, upper = scope.range_of(residue)
+    if isinstance(lower, int) and lower // divisor == upper // divisor:
+        return residue.plus_constant(-(lower // divisor) * divisor).times(sign)
+    remainder = atom_of(Kind.MOD, (residue, constant(divisor)))
+    return scope.remember(remainder, (0, divisor - 1)).times(sign)
+
+
+def merge(numerator: Form, divisor: int) -> Step | None:
     """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, where ``B`` holds what ``A`` does.
 
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
@@ -85,7 +126,7 @@ def merge(scope: Scope, numerator: Form, divisor: int) -> Form | None:
                 if inner not in within:
                     break
             else:
-                return _flattened(scope, numerator, divisor, atom)
+                return _flattened(numerator, divisor, atom)
     return None
 
 
@@ -116,7 +157,7 @@ def nearest_residue(value: int, divisor: int) -> int:
     return residue - divisor if 2 * residue > divisor else residue
 
 
-def split(scope: Scope, residue: Residue, divisor: int) -> Form | None:
+def split(residue: Residue, divisor: int) -> tuple[Form, int] | None:
     """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
 
     One law covers quotients that are constant, small terms that never matter, common factors,
@@ -125,7 +166,7 @@ def split(scope: Scope, residue: Residue, divisor: int) -> Form | None:
     for factor in _common_factors(residue, divisor):
         quotient = _affine_quotient(residue, factor)
         if quotient is not None:
-            return scope.floordiv(quotient, divisor // factor)
+            return quotient, divisor // factor
     return None
 
 
@@ -250,7 +291,7 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
         del terms[atom]
 
 
-def flatten(scope: Scope, numerator: Form, divisor: int) -> Form | None:
+def flatten(numerator: Form, divisor: int) -> Step | None:
     """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, for one inner quotient.
 
     A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
@@ -258,20 +299,18 @@ def flatten(scope: Scope, numerator: Form, divisor: int) -> Form | None:
     inner = [
         atom
         for atom, factor in numerator.terms.items()
-        if atom.kind is Kind.FLOORDIV and abs(factor) == 1
+        if atom.kind is Kind.FLOORDIV and factor in (1, -1)
     ]
-    if not inner:
-        return None
-    return _flattened(scope, numerator, divisor, inner[-1])
+    return _flattened(numerator, divisor, inner[-1]) if inner else None
 
 
-def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> Form:
+def _flattened(numerator: Form, divisor: int, inner: Atom) -> Step:
     radix = inner.divisor
     if numerator.terms[inner] > 0:
         source = inner.numerator
     else:
         source = inner.numerator.times(-1).plus_constant(radix - 1)
-    return scope.floordiv(source.plus(numerator.without(inner), radix), radix * divisor)
+    return Step(ZERO, source.plus(numerator.without(inner), radix), radix * divisor)
 
 
 def reflect(scope: Scope, numerator: Form, divisor: int) -> Form:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
+from simplifier.budget import MOST_FLATTENED, MOST_TERMS, is_deep
 from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
 from simplifier.ranges import cofactor, factors, monomial_range
@@ -24,6 +25,8 @@ def product(scope: Scope, left: Form, right: Form) -> Form:
         return right.times(left.constant)
     if right.is_constant:
         return left.times(right.constant)
+    if max(len(left.terms), 1) * max(len(right.terms), 1) > MOST_TERMS:
+        left, right = scope.single(left), scope.single(right)
     total = left.constant * right.constant
     terms: dict[Atom, int] = {}
     accumulate(terms, left, right.constant)
@@ -76,6 +79,8 @@ def quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
     """
     if divisor == ZERO:
         return _atom(scope, numerator, divisor, (0, 0))
+    if is_deep(numerator) or is_deep(divisor):
+        return _atom(scope, numerator, divisor, scope.range_of(divisor))
     numerator, divisor = _without_common_integer(*_oriented(scope, numerator, divisor))
     shorter = _without_common_atom(scope, numerator, divisor)
     if shorter is not None:
@@ -195,7 +200,8 @@ def _flattened(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form
         if factor != 1 or atom.kind not in (Kind.FLOORDIV, Kind.QUOTIENT):
             continue
         inner, radix = atom.arguments
-        if scope.range_of(radix)[0] >= 1:
+        is_small = len(numerator.terms) * len(radix.terms) <= MOST_FLATTENED
+        if is_small and scope.range_of(radix)[0] >= 1:
             rest = numerator.without(atom)
             return product(scope, rest, radix).plus(inner), product(scope, divisor, radix)
     return None

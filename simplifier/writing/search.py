@@ -127,6 +127,9 @@ class Speller:
         return found
 
     def _search(self, form: Form) -> Form:
+        kinds = affordable_steps(form, self._level)
+        if not kinds:
+            return form
         own = frozenset(postorder((form,)))
         helper = self._helper or self
 
@@ -134,7 +137,7 @@ class Speller:
             return self.cost(atom) if atom in own else helper.cost(atom)
 
         current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
-        for steps in self._steps[: affordable_steps(form, self._level)]:
+        for steps in self._steps[:kinds]:
             while price > least:
                 found = _cheapest(steps(self._scope, current), price, cost_of, helper)
                 if found is None:

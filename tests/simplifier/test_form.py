@@ -6,6 +6,7 @@ import gc
 import pickle
 import subprocess
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import permutations
@@ -77,13 +78,17 @@ def test_equal_atoms_are_one_object() -> None:
 
 
 def test_atoms_go_when_nobody_holds_them() -> None:
-    kept = x
-    before = len(forms._ATOMS)
-    many = [operations.floordiv(kept + number, forms.constant(977)) for number in range(500)]
-    assert len(forms._ATOMS) >= before + 500
-    del many
+    (atom,) = operations.floordiv(x + 1, forms.constant(977)).terms
+    held = weakref.ref(atom)
+    del atom
     gc.collect()
-    assert len(forms._ATOMS) < before + 500
+    assert held() is None
+
+
+def test_the_table_of_atoms_forgets_dead_ones() -> None:
+    for number in range(3 * forms._FIRST_SWEEP):
+        operations.floordiv(x + number, forms.constant(977))
+    assert len(forms._ATOMS._references) <= 2 * forms._FIRST_SWEEP
 
 
 @given(expressions())
