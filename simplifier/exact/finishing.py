@@ -102,8 +102,8 @@ def _by_relations(task: Task) -> Form:
     if task.domain.is_empty():
         return ZERO
     equations = relations(task.space, task.domain, task.atoms)
-    values: dict[Atom, Form] = {}
-    for atom in sorted(postorder((task.form,)), key=price):
+    values = {forms.variable_atom(name): forms.variable(name) for name in task.space.bounds}
+    for atom in sorted(task.atoms, key=price):
         arguments = (combine(reduced(argument, equations), values) for argument in atom.arguments)
         values[atom] = operations.rebuilt(atom, tuple(arguments))
     return combine(reduced(task.form, equations), values)
