@@ -6,8 +6,10 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from simplifier.budget import READINGS, is_crowded, is_deep
-from simplifier.form import Atom, Form, Kind, collected, postorder
+from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+from simplifier.polynomials import cofactor, factors
+from simplifier.symbolic_digits import SymbolicDigit, symbolic_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,6 +57,8 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Ra
         yield _by_branches(scope, form, depth)
     if Kind.PRODUCT in kinds:
         yield from _by_common_factor(scope, form, depth)
+        for digit in symbolic_digits(scope, form):
+            yield _by_symbolic_digit(scope, digit, depth)
     for fact in scope.facts_about(form):
         yield fact.range_within(scope, form, depth)
 
@@ -114,25 +118,30 @@ def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
             return
 
 
-def factors(atom: Atom) -> tuple[Atom, ...]:
-    """The atoms that a monomial multiplies."""
-    if atom.kind is not Kind.PRODUCT:
-        return (atom,)
-    return tuple(next(iter(argument.terms)) for argument in atom.arguments)
+def _by_symbolic_digit(scope: Scope, digit: SymbolicDigit, depth: int) -> Range:
+    """``T + m*(L mod R)``, where the digit lies between 0 and ``R - 1``.
+
+    It has the sign of ``R``, and never lies beyond ``L`` if ``L`` has that sign, too.
+    """
+    rest, weight, source, radix = digit
+    if scope.divisor_range(radix)[0] >= 1:
+        ends = rest, rest.plus(radix.plus_constant(-1), weight)
+        low, high = ends if weight > 0 else ends[::-1]
+        return range_of(scope, low, depth - 1)[0], range_of(scope, high, depth - 1)[1]
+    low, high = range_of(scope, rest, depth - 1)
+    least, most = _digit_range(scope.range_of(source), scope.divisor_range(radix))
+    if weight < 0:
+        least, most = most, least
+    return low + weight * least, high + weight * most
 
 
-def cofactor(scope: Scope, form: Form, factor: Atom) -> Form:
-    """What is left of a form all of whose terms have the factor."""
-    constant = 0
-    terms: dict[Atom, int] = {}
-    for atom, value in form.terms.items():
-        left = list(factors(atom))
-        left.remove(factor)
-        if left:
-            terms[scope.monomial(left)] = value
-        else:
-            constant = value
-    return collected(constant, terms)
+def _digit_range(source: Range, radix: Range) -> Range:
+    lower, upper = min(radix[0] + 1, 0), max(radix[1] - 1, 0)
+    if source[0] >= 0:
+        upper = min(upper, source[1])
+    if source[1] <= 0:
+        lower = max(lower, source[0])
+    return lower, upper
 
 
 def product_range(left: Range, right: Range) -> Range:

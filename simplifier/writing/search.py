@@ -217,9 +217,16 @@ def _least_price(form: Form) -> int:
 
 
 def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
-    if any(atom.kind in (Kind.PRODUCT, Kind.QUOTIENT) for atom in form.terms):
+    if any(map(_is_symbolic, form.terms)):
         yield from product_steps(scope, form)
     yield from remainder_steps(scope, form)
+
+
+def _is_symbolic(atom: Atom) -> bool:
+    """Whether an atom is a product, or a quotient by symbols, maybe of which one by a constant."""
+    if atom.kind is Kind.FLOORDIV:
+        return any(inner.kind is Kind.QUOTIENT for inner in atom.numerator.terms)
+    return atom.kind is Kind.PRODUCT or atom.kind is Kind.QUOTIENT
 
 
 def _steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
