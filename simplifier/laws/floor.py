@@ -115,15 +115,14 @@ def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
 
 
 def merge(numerator: Form, divisor: int) -> Step | None:
-    """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, where ``B`` holds what ``A`` does.
+    """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
 
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
     """
     for atom, factor in numerator.terms.items():
         if factor in (1, -1) and atom.kind is Kind.FLOORDIV:
-            within = numerator.terms
-            for inner in atom.numerator.terms:
-                if inner not in within:
+            for inner, value in atom.numerator.terms.items():
+                if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
             else:
                 return _flattened(numerator, divisor, atom)
