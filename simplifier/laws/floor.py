@@ -40,12 +40,11 @@ class Residue(NamedTuple):
 
 
 class Step(NamedTuple):
-    """``outside + sign*floor(numerator/divisor)``; nothing is left to do for the divisor 1."""
+    """``outside + floor(numerator/divisor)``; nothing is left to do for the divisor 1."""
 
     outside: Form
     numerator: Form = ZERO
     divisor: int = 1
-    sign: int = 1
 
 
 class Rest(NamedTuple):
@@ -67,12 +66,12 @@ class Rest(NamedTuple):
 
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
-    outside, sign = ZERO, 1
+    outside = ZERO
     while divisor > 1:
         step = _next_step(scope, numerator, divisor)
-        outside = outside.plus(step.outside, sign)
-        numerator, divisor, sign = step.numerator, step.divisor, sign * step.sign
-    return outside.plus(numerator, sign)
+        outside = outside.plus(step.outside)
+        numerator, divisor = step.numerator, step.divisor
+    return outside.plus(numerator)
 
 
 def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
@@ -93,10 +92,9 @@ def _shortened(scope: Scope, numerator: Form, divisor: int) -> Step:
         outside = outside.plus(opened)
         if _size(rest.numerator) < _size(numerator):
             return Step(outside, rest.numerator, divisor)
-    sign, numerator = turn_half(rest.numerator, divisor)
-    flat = flatten(numerator, divisor)
+    flat = flatten(rest.numerator, divisor)
     if flat is not None:
-        return flat._replace(outside=outside.plus(numerator) if sign < 0 else outside, sign=sign)
+        return flat._replace(outside=outside)
     return Step(outside.plus(reflect(scope, rest, divisor)))
 
 
@@ -158,6 +156,8 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
     units: list[tuple[int, Unit]] = []
     for weight, unit in view.units:
         residue = nearest_residue(weight, divisor)
+        if residue == -weight and divisor == 2 and _is_quotient(unit):  # noqa: PLR2004 - half
+            residue = weight
         if residue != weight:
             multiple = (weight - residue) // divisor
             whole += multiple * unit.value.constant
@@ -165,6 +165,11 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
         if residue:
             units.append((residue, unit))
     return collected(whole, outside), Residue(rest, units)
+
+
+def _is_quotient(unit: Unit) -> bool:
+    """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
+    return unit.quotient is None and any(atom.kind is Kind.FLOORDIV for atom in unit.value.terms)
 
 
 def nearest_residue(value: int, divisor: int) -> int:
@@ -293,19 +298,14 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
     """Leave of a term only its residue; the multiple goes outside."""
     factor = terms[atom]
     residue = nearest_residue(factor, divisor)
+    if residue == -factor and divisor == 2 and atom.kind is Kind.FLOORDIV:  # noqa: PLR2004 - half
+        residue = factor
     if residue != factor:
         outside[atom] = outside.get(atom, 0) + (factor - residue) // divisor
     if residue:
         terms[atom] = residue
     else:
         del terms[atom]
-
-
-def turn_half(numerator: Form, divisor: int) -> tuple[int, Form]:
-    """``floor((N + 1)/2) = N - floor(N/2)``: the sign of the quotient, and its numerator."""
-    if divisor == 2 and numerator.constant == 1:  # noqa: PLR2004 - the law is about halves
-        return -1, Form(0, numerator.terms)
-    return 1, numerator
 
 
 def flatten(numerator: Form, divisor: int) -> Step | None:
