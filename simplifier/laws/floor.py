@@ -280,7 +280,11 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
     outside: dict[Atom, int] = {}
     for weight, unit, quotient in digits:
         factor = terms.get(quotient, 0)
-        if factor and (factor % divisor == 0 or factor != -weight * unit.radix):
+        closing = weight * unit.radix
+        if factor and (factor % divisor == 0 or factor != -closing):
+            if closing % divisor == 0:
+                terms[quotient] = factor + closing
+                outside[quotient] = outside.get(quotient, 0) - closing // divisor
             _reduce(terms, quotient, divisor, outside)
     whole = [
         (weight, unit.value)
