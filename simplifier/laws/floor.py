@@ -220,7 +220,9 @@ def _affine_quotient(residue: Residue, divisor: int) -> Form | None:
             total += multiple * unit.value.constant
             accumulate(quotient, unit.value, multiple)
     found = _affine_remainder(small, (lower, upper), residue.constant, divisor)
-    return None if found is None else collected(total, quotient).plus(found)
+    if found is None:
+        return None
+    return collected(total, quotient).plus(found) if quotient else found.plus_constant(total)
 
 
 def _affine_remainder(
