@@ -46,7 +46,7 @@ class View(NamedTuple):
 def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
-    if not quotients or is_crowded(form):
+    if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
         units = [(weight, scope.unit(atom)) for atom, weight in form.terms.items()]
         return View(form.constant, tuple(units))
     quotients.sort(key=_divisor)
@@ -64,6 +64,20 @@ def digit_view(scope: Scope, form: Form) -> View:
         _regather(scope, rest, atom, digits)
     digits += [(weight, scope.unit(atom)) for atom, weight in rest.terms.items()]
     return View(rest.constant, tuple(digits))
+
+
+def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
+    """Whether some quotient stands beside its source, or beside a quotient that it may divide."""
+    for atom in quotients:
+        for inner in atom.numerator.terms:
+            if inner in terms:
+                return True
+    if len(quotients) > 1:
+        for atom in quotients:
+            for other in quotients:
+                if atom.divisor > other.divisor and atom.divisor % other.divisor == 0:
+                    return True
+    return False
 
 
 def _divisor(atom: Atom) -> int:
