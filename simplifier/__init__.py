@@ -6,6 +6,7 @@ from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, 
 from simplifier.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.interval import Interval, IntervalError
 from simplifier.problem import BoundsError
+from simplifier.rules import Rule, Rules, rules
 from simplifier.simplification import bounds_of, cost, format_expr, parse_expr, simplify
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "MissingIslError",
     "Mod",
     "NotQuasiAffineError",
+    "Rule",
+    "Rules",
     "Span",
     "TextError",
     "UndecidedError",
@@ -30,6 +33,7 @@ __all__ = [
     "equivalent",
     "format_expr",
     "parse_expr",
+    "rules",
     "simplify",
     "symbol",
 ]

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import sympy
 from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pretty.stringpict import prettyForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sympy.printing.codeprinter import CodePrinter
     from sympy.printing.latex import LatexPrinter
+    from sympy.printing.pretty.pretty import PrettyPrinter
     from sympy.printing.printer import Printer
 
 _REMEMBERED: Final = 1 << 12
@@ -87,7 +89,13 @@ class _Division(IntegerFunction):
         text = self._python(printer)
         return text if printer._print_level == 1 else f"({text})"
 
-    _pythoncode = _numpycode = _mpmathcode = _sympystr
+    _pythoncode = _numpycode = _cupycode = _jaxcode = _mpmathcode = _sympystr
+
+    def _cxxcode(self, printer: CodePrinter) -> str:
+        return self._ccode(printer)
+
+    def _ccode(self, printer: CodePrinter) -> str:
+        raise NotImplementedError
 
     def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
         text = self._plain_latex(printer)
@@ -120,6 +128,13 @@ class FloorDiv(_Division):
         off_by_one = f"({remainder} != 0 && ({remainder} < 0) != (({divisor}) < 0))"
         return f"(({numerator}) / ({divisor}) - {off_by_one})"
 
+    def _fcode(self, printer: CodePrinter) -> str:
+        numerator, divisor = (printer._print(argument) for argument in self.args)
+        return f"(({numerator} - modulo({numerator}, {divisor}))/({divisor}))"
+
+    def _pretty(self, printer: PrettyPrinter) -> prettyForm:
+        return prettyForm(*_fraction(self, printer).parens("lfloor", "rfloor"))
+
     def _plain_latex(self, printer: LatexPrinter) -> str:
         numerator, divisor = (printer._print(argument) for argument in self.args)
         return rf"\left\lfloor \frac{{{numerator}}}{{{divisor}}} \right\rfloor"
@@ -141,6 +156,12 @@ class CeilDiv(_Division):
 
     def _ccode(self, printer: CodePrinter) -> str:
         return f"(-{FloorDiv(-self.args[0], self.args[1])._ccode(printer)})"
+
+    def _fcode(self, printer: CodePrinter) -> str:
+        return f"(-{FloorDiv(-self.args[0], self.args[1])._fcode(printer)})"
+
+    def _pretty(self, printer: PrettyPrinter) -> prettyForm:
+        return prettyForm(*_fraction(self, printer).parens("lceil", "rceil"))
 
     def _plain_latex(self, printer: LatexPrinter) -> str:
         numerator, divisor = (printer._print(argument) for argument in self.args)
@@ -168,8 +189,17 @@ class Mod(_Division):
         numerator, divisor = (f"({printer._print(argument)})" for argument in self.args)
         return f"(({numerator} % {divisor} + {divisor}) % {divisor})"
 
+    def _fcode(self, printer: CodePrinter) -> str:
+        numerator, divisor = (printer._print(argument) for argument in self.args)
+        return f"modulo({numerator}, {divisor})"
+
     def _plain_latex(self, printer: LatexPrinter) -> str:
         return r"\left({} \bmod {}\right)".format(*self._operands(printer))
+
+
+def _fraction(division: _Division, printer: PrettyPrinter) -> prettyForm:
+    numerator, divisor = (printer._print(argument) for argument in division.args)
+    return numerator / divisor
 
 
 class _Extremum(IntegerFunction):
@@ -201,14 +231,22 @@ class _Extremum(IntegerFunction):
         return f"{self._lower_name}({', '.join(self._printed(printer))})"
 
     def _numpycode(self, printer: CodePrinter) -> str:
-        function = printer._module_format(f"numpy.{self._lower_name}imum")
+        function = printer._module_format(f"{printer._module}.{self._lower_name}imum")
         return reduce(lambda left, right: f"{function}({left}, {right})", self._printed(printer))
+
+    _cupycode = _jaxcode = _numpycode
 
     def _ccode(self, printer: CodePrinter) -> str:
         return reduce(
             lambda left, right: f"(({left}) {self._c_comparison} ({right}) ? ({left}) : ({right}))",
             self._printed(printer),
         )
+
+    _cxxcode = _ccode
+
+    def _fcode(self, printer: CodePrinter) -> str:
+        name = self._lower_name
+        return reduce(lambda left, right: f"{name}({left}, {right})", self._printed(printer))
 
     def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
         power = "" if exp is None else f"^{{{exp}}}"

@@ -9,6 +9,7 @@ then all begins anew. A result is what none of them improves, so finishing it ag
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -35,6 +36,15 @@ _MOST_ATOMS: Final = 100
 _MOST_PIECES: Final = 3
 
 
+class Given(NamedTuple):
+    """What is known of the variables, to the canonical form and to isl, and what isl may spend."""
+
+    scope: Scope
+    bounds: Mapping[str, Interval]
+    constraints: Sequence[tuple[Form, Interval]]
+    budget: int | None
+
+
 class Task(NamedTuple):
     """A form that may get cheaper, and the points where it has to stay equal."""
 
@@ -46,6 +56,10 @@ class Task(NamedTuple):
     def atoms(self) -> list[Atom]:
         """The operations of the form, each after those inside it."""
         return [atom for atom in postorder((self.form,)) if atom.kind is not Kind.VARIABLE]
+
+    def allows(self, old: Form, new: Form) -> bool:
+        """Whether the new form is cheaper, and equal on the domain."""
+        return rank(new) < rank(old) and self.space.agree(old, new, self.domain)
 
 
 def finished(
@@ -67,30 +81,21 @@ def finished(
     Space(everything, budget=budget).checked((form, *(known for known, _ in constraints)))
     if len(postorder((form,))) > _MOST_ATOMS:
         return form
-    while True:
-        better = _improved(scope, form, everything, constraints, budget)
-        if better is None:
-            return form
+    given = Given(scope, everything, constraints, budget)
+    while (better := _improved(given, form)) is not None:
         form = better
+    return form
 
 
-def _improved(
-    scope: Scope,
-    form: Form,
-    bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[Form, Interval]],
-    budget: int | None,
-) -> Form | None:
+def _improved(given: Given, form: Form) -> Form | None:
+    """A cheaper form by the first way that finds one."""
     for improve in _WAYS:
-        space = Space(bounds, budget=budget)
-        try:
-            with space.within_budget():
-                domain = space.domain(constraints)
-                found = simplified(scope, improve(Task(form, space, domain)))
-                if rank(found) < rank(form) and space.agree(form, found, domain):
-                    return found
-        except BudgetError:
-            continue
+        space = Space(given.bounds, budget=given.budget)
+        with suppress(BudgetError), space.within_budget():
+            task = Task(form, space, space.domain(given.constraints))
+            better = simplified(given.scope, improve(task))
+            if task.allows(form, better):
+                return better
     return None
 
 
@@ -102,8 +107,8 @@ def _by_relations(task: Task) -> Form:
     if task.domain.is_empty():
         return ZERO
     equations = relations(task.space, task.domain, task.atoms)
-    values: dict[Atom, Form] = {}
-    for atom in sorted(postorder((task.form,)), key=price):
+    values = {forms.variable_atom(name): forms.variable(name) for name in task.space.bounds}
+    for atom in sorted(task.atoms, key=price):
         arguments = (combine(reduced(argument, equations), values) for argument in atom.arguments)
         values[atom] = operations.rebuilt(atom, tuple(arguments))
     return combine(reduced(task.form, equations), values)
@@ -118,7 +123,7 @@ def _by_leaving_out(task: Task) -> Form:
     for atom in task.atoms:
         whole = Form(0, {atom: 1})
         for less in sorted(_less(atom), key=rank):
-            if rank(less) < rank(whole) and task.space.agree(whole, less, task.domain):
+            if task.allows(whole, less):
                 found[atom] = less
                 break
     return operations.replace(task.form, found)
@@ -149,7 +154,7 @@ def _coarser(atom: Atom) -> Iterator[Form]:
     numerator, divisor = atom.arguments
     for unit in sorted({gcd(factor, atom.divisor) for factor in numerator.terms.values()} - {1}):
         multiples = {term: factor for term, factor in numerator.terms.items() if not factor % unit}
-        whole = Form(numerator.constant // unit, multiples and _divided(multiples, unit))
+        whole = Form(numerator.constant // unit, _divided(multiples, unit))
         rest = numerator.plus(whole, -unit)
         quotient = forms.constant(divisor.constant // unit)
         if atom.kind is Kind.FLOORDIV:
@@ -166,25 +171,24 @@ def _divided(terms: Mapping[Atom, int], unit: int) -> dict[Atom, int]:
 
 
 def _by_pieces(task: Task) -> Form:
-    """The form, or an operation in it, as one of the few pieces that its values consist of."""
-    found: dict[Atom, Form] = {}
-    for atom in reversed(task.atoms):
-        whole = Form(0, {atom: 1})
-        for pieces in _merged(task, whole):
-            if rank(pieces) < rank(whole) and task.space.agree(whole, pieces, task.domain):
-                found[atom] = pieces
-                break
+    """The form, or each operation in it, as one of the few pieces that its values consist of."""
+    whole = _merged(task, task.form)
+    if whole is not task.form:
+        return whole
+    found = {atom: _merged(task, Form(0, {atom: 1})) for atom in task.atoms}
     return operations.replace(task.form, found)
 
 
-def _merged(task: Task, form: Form) -> Iterator[Form]:
-    """What the form could be: its only piece, or the least or greatest of a few."""
+def _merged(task: Task, form: Form) -> Form:
+    """The only piece of the form, or the least or greatest of a few; or the form."""
     (value,) = task.space.expressions([form])
     pieces = value.coalesce().gist(task.domain).coalesce().get_pieces()
-    if len(pieces) <= _MOST_PIECES:
+    if 0 < len(pieces) <= _MOST_PIECES:
         parts = [task.space.form_of(part) for _, part in pieces]
-        for choose in (operations.maximum, operations.minimum):
-            yield choose(parts)
+        for merged in (operations.maximum(parts), operations.minimum(parts)):
+            if task.allows(form, merged):
+                return merged
+    return form
 
 
 Way: TypeAlias = Callable[[Task], Form]

@@ -36,6 +36,7 @@ plain = sympy.Symbol("x")
 natural = sympy.Symbol("n", integer=True, nonnegative=True)
 positive = sympy.Symbol("p", integer=True, positive=True)
 negative = sympy.Symbol("m", integer=True, negative=True)
+even, odd = sympy.Symbol("e", even=True), sympy.Symbol("o", odd=True)
 
 SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     # expression, bounds, result
@@ -56,6 +57,8 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     (Min(positive, 1), {}, 1),
     (Max(negative, 0), {}, 0),
     (Mod(natural, 8), {"n": (None, 7)}, natural),
+    (sympy.floor(even / 2) * 2, {}, even),
+    (sympy.Symbol("nought", zero=True), {}, 0),
     # no value at all
     (x + 5, {x: (1, 0)}, 0),
     (x + 5, {y: (1, 0)}, 0),
@@ -209,6 +212,8 @@ def test_bounds_by_symbol_and_by_name_are_joined() -> None:
 
 
 def test_the_exact_tier_knows_assumptions_too() -> None:
+    assert simplify(Mod(even, 2) + Mod(odd, 4) * 3 + Mod(odd, 2), {odd: (4, 6)}, exact=True) == 4
+    assert bounds_of(even, {even: (1, 9)}, exact=True) == Interval(2, 8)
     assert equivalent(Max(natural, 0), natural, {})
     assert not equivalent(Max(x, 0), x, {})
 

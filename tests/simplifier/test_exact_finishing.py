@@ -59,6 +59,7 @@ FINISHED: list[tuple[str, Bounds, Known, str]] = [
     ),
     ("min(4, x * 6) - x * 5", {"x": (0, 99)}, [("x floordiv 3", 5)], "x * -5 + 4"),
     ("(y * 5 + x) floordiv 7", {}, [("x - y * 2", 0)], "y"),
+    ("x floordiv 6 + 1", {"x": (0, 99)}, [("x - y * 6", (0, 5))], "y + 1"),
     # parts
     ("((x + 1) mod 2) * 3 + y", {}, [("(x mod 2) mod 3", 0)], "y + 3"),
     ("x * 4 - (z floordiv 2) * 4 - z * 6", {}, [("z mod 6", 0)], "x * 4 - z * 8"),

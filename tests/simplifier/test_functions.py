@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 import shutil
 import subprocess
@@ -168,6 +169,21 @@ def test_numpy_code_is_exact_where_floats_are_not() -> None:
     assert function(np.array([large])).tolist() == [2 * large]
 
 
+@pytest.mark.needs("jax")
+@by_expression
+def test_jax_code_means_the_same(name: str) -> None:
+    function = sympy.lambdify((x, y), EXPRESSIONS[name], "jax")
+    columns = np.array(POINTS, dtype=np.int32).T
+    assert np.asarray(function(*columns)).tolist() == expected(name)
+
+
+@by_expression
+def test_other_lambdas_mean_the_same(name: str) -> None:
+    for module in ("mpmath", "sympy"):
+        function = sympy.lambdify((x, y), EXPRESSIONS[name], module)
+        assert [function(a, b) for a, b in POINTS] == expected(name)
+
+
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 
 
@@ -199,6 +215,52 @@ def values_in_c(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]
 @by_expression
 def test_c_code_means_the_same(name: str, values_in_c: dict[str, list[int]]) -> None:
     assert values_in_c[name] == expected(name)
+
+
+@by_expression
+def test_cpp_code_is_c_code(name: str) -> None:
+    assert sympy.cxxcode(EXPRESSIONS[name]).replace("std::", "") == sympy.ccode(EXPRESSIONS[name])
+
+
+@by_expression
+def test_fortran_code_means_the_same(name: str) -> None:
+    code: str = sympy.fcode(EXPRESSIONS[name], standard=95, source_format="free")
+    # Fortran divides integers towards zero; these quotients have no remainder.
+    names = {"modulo": operator.mod, "min": min, "max": max}
+    program = compile(code.replace("&\n", "").replace("/", "//"), name, "eval")
+    found = [eval(program, names, {"x": a, "y": b}) for a, b in POINTS]  # noqa: S307 - our own text
+    assert found == expected(name)
+
+
+PRETTY = [
+    # expression, drawing
+    (
+        FloorDiv(x + 1, 8) * 2,
+        """\
+  ⎢x + 1⎥
+2⋅⎢─────⎥
+  ⎣  8  ⎦""",
+    ),
+    (
+        CeilDiv(x, 8) - y,
+        """\
+     ⎡x⎤
+-y + ⎢─⎥
+     ⎢8⎥""",
+    ),
+    (Mod(x, 8) + 1, "(x mod 8) + 1"),
+]
+
+
+@pytest.mark.parametrize(("expression", "drawing"), PRETTY, ids=[str(row[0]) for row in PRETTY])
+def test_drawn(expression: sympy.Expr, drawing: str) -> None:
+    assert sympy.pretty(expression, use_unicode=True) == drawing
+
+
+def test_a_derivative_stays_as_it_is_asked_for() -> None:
+    assert FloorDiv(x, 3).diff(y) == 0
+    assert (2 * FloorDiv(x, 3) + 5 * x).diff(x) == 2 * FloorDiv(x, 3).diff(x) + 5
+    assert FloorDiv(x, 3).diff(x).doit().has(FloorDiv)
 
 
 @by_expression

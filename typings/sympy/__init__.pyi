@@ -85,6 +85,12 @@ from sympy.printing import (
     ccode as ccode,
 )
 from sympy.printing import (
+    cxxcode as cxxcode,
+)
+from sympy.printing import (
+    fcode as fcode,
+)
+from sympy.printing import (
     latex as latex,
 )
 from sympy.printing import (

@@ -49,7 +49,7 @@ ABSORB_MINIMUM = Law(
     name="absorbed minimum",
     identity="max(A, min(A, B)) == A",
     why="The least of several is never greater than any of them.",
-    example=Example("max(x, min(x, y))", "", "x"),
+    example=Example("max(min(y, z), min(x, y, z))", "", "min(y, z)"),
     near_miss=NearMiss("max(x, min(y, z))", "", "max(x, min(y, z))", "x is not in the minimum"),
 )
 

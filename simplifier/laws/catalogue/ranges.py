@@ -12,12 +12,9 @@ SUM_RANGE = Law(
     identity="min(k * l, k * u) + p <= k * A + B <= max(k * l, k * u) + q",
     condition="l <= A <= u and p <= B <= q",
     why="Interval arithmetic, term by term; exact where the terms are independent.",
-    example=Example("(x + y * 4) floordiv 32", "0 <= x <= 3 and 0 <= y <= 7", "0"),
+    example=Example("max(x + y * 4, 31)", "0 <= x <= 3 and 0 <= y <= 7", "31"),
     near_miss=NearMiss(
-        "(x + y * 4) floordiv 32",
-        "0 <= x <= 4 and 0 <= y <= 7",
-        "(y * 4 + x) floordiv 32",
-        "32 is reached",
+        "max(x + y * 4, 31)", "0 <= x <= 4 and 0 <= y <= 7", "max(31, y * 4 + x)", "32 is reached"
     ),
 )
 
@@ -52,12 +49,12 @@ DIGIT_RANGE = Law(
     condition="n > 0",
     why="A remainder is bounded whatever is divided: read as digits, a form shows bounds that its"
     " single terms do not.",
-    example=Example("(s0 + s1 * 32 - (s0 floordiv 32) * 32) floordiv 1024", "0 <= s1 <= 31", "0"),
+    example=Example("max(x + y * 32 - (x floordiv 32) * 32, 1023)", "0 <= y <= 31", "1023"),
     near_miss=NearMiss(
-        "(s0 + s1 * 32 - (s0 floordiv 32) * 31) floordiv 1024",
-        "0 <= s1 <= 31",
-        "(s1 * 32 + s0 - (s0 floordiv 32) * 31) floordiv 1024",
-        "32 and 31 do not make a digit",
+        "max(x + y * 32 - (x floordiv 32) * 32, 1022)",
+        "0 <= y <= 31",
+        "max(1022, y * 32 + x mod 32)",
+        "1023 is reached",
     ),
 )
 
@@ -81,8 +78,13 @@ BRANCHES_RANGE = Law(
     identity="max(l, p) <= T + k * max(A, B) <= max(u, q)",
     condition="l <= T + k * A <= u and p <= T + k * B <= q and k >= 0",
     why="The whole is the greater of its two branches; each branch may be simpler than the whole.",
-    example=Example("min(max(x, y) - x, 0)", "", "0"),
-    near_miss=NearMiss("min(max(x, y) - z, 0)", "", "min(0, max(x, y) - z)", "z may be greater"),
+    example=Example("max(x, y) floordiv 10", "0 <= x <= 9 and 0 <= y <= 9", "0"),
+    near_miss=NearMiss(
+        "max(x, y) floordiv 9",
+        "0 <= x <= 9 and 0 <= y <= 9",
+        "max(x, y) floordiv 9",
+        "9 is reached",
+    ),
 )
 
 BRANCHES_RANGE_NEGATIVE = Law(
@@ -90,8 +92,10 @@ BRANCHES_RANGE_NEGATIVE = Law(
     identity="min(l, p) <= T + k * max(A, B) <= min(u, q)",
     condition="l <= T + k * A <= u and p <= T + k * B <= q and k <= 0",
     why="The whole is the lesser of its two branches.",
-    example=Example("max(x - max(x, y), 0)", "", "0"),
-    near_miss=NearMiss("max(z - max(x, y), 0)", "", "max(0, z - max(x, y))", "z may be greater"),
+    example=Example("max(min(x, y), 0)", "0 <= x <= 9 and 0 <= y <= 9", "min(x, y)"),
+    near_miss=NearMiss(
+        "max(min(x, y), 1)", "0 <= x <= 9 and 0 <= y <= 9", "max(1, min(x, y))", "0 is reached"
+    ),
 )
 
 PRODUCT_RANGE = Law(

@@ -35,10 +35,8 @@ CONGRUENT_RESIDUES = Law(
     name="congruent residues",
     identity="(w * A + B) mod n == ((w - n * m) * A + B) mod n",
     why="Multiples of the divisor do not change a remainder.",
-    example=Example("(x * 9 + y) mod 8", "", "(x + y) mod 8"),
-    near_miss=NearMiss(
-        "(x * 3 + y) mod 8", "", "(x * 3 + y) mod 8", "3 is less than 8 and nearest to zero"
-    ),
+    example=Example("(-x) mod 8", "", "(x * 7) mod 8"),
+    near_miss=NearMiss("7 - x mod 8", "", "-(x mod 8) + 7", "the numerator has no sign"),
 )
 
 REFLECTED_REMAINDER = Law(
@@ -46,7 +44,7 @@ REFLECTED_REMAINDER = Law(
     identity="A mod n == n - 1 - (n - 1 - A) mod n",
     condition="n > 0",
     why="A digit counted from its other end.",
-    example=Example("(6 - x) mod 8", "", "(-x + 6) mod 8"),
+    example=Example("7 - (x + 1) mod 8", "", "(-x + 6) mod 8"),
     near_miss=NearMiss("7 - (7 - x) mod 8", "", "x mod 8", "the digit itself is shorter"),
 )
 
@@ -69,7 +67,7 @@ WEIGHTED_REMAINDER = Law(
         "m * A + r == m * n * (A floordiv n) + m * (A mod n) + r",
         "(m * A + r) floordiv (m * n) == A floordiv n",
     ),
-    example=Example("(x * 6 + 1) mod 14", "", "(x * 6 + 1) mod 14"),
+    example=Example("((x * 3) mod 7) * 2 + 1", "", "(x * 6 + 1) mod 14"),
     near_miss=NearMiss(
         "((x * 3) mod 7) * 2 + 2", "", "((x * 3) mod 7) * 2 + 2", "2 is not below the weight"
     ),
@@ -90,8 +88,8 @@ TURNED_QUOTIENT = Law(
     identity="k * (A floordiv c) == -k * ((c - 1 - A) floordiv c)",
     condition="c > 0",
     why="The reflection with the fewer signs; with terms moved in, ceilings come back so.",
-    example=Example("-((-x) floordiv 8)", "", "(x + 7) floordiv 8"),
-    near_miss=NearMiss("x floordiv 8", "", "x floordiv 8", "7 - x has more signs"),
+    example=Example("-((x + 7) floordiv 8)", "", "x floordiv -8"),
+    near_miss=NearMiss("-(x floordiv 8)", "", "-(x floordiv 8)", "7 - x costs more"),
 )
 
 TURNED_SIGNS = Law(

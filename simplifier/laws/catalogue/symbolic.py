@@ -50,6 +50,6 @@ ZERO_NUMERATOR = Law(
     name="zero numerator",
     identity="0 floordiv A == 0",
     why="Whatever the divisor, it is not zero where the quotient is defined.",
-    example=Example("(x - x) floordiv y", "", "0"),
-    near_miss=NearMiss("1 floordiv y", "", "1 floordiv y", "y may be 1"),
+    example=Example("(x - x) floordiv (y + 1)", "", "0"),
+    near_miss=NearMiss("1 floordiv (y + 1)", "", "1 floordiv (y + 1)", "y may be 0"),
 )

@@ -1,0 +1,139 @@
+"""Results of several simplifiers on the same problems, side by side: costs, truth, times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.peers import Answer, Peer, UnsupportedError
+from benchmarks.problems import seeded
+from simplifier.cost import cost_of_form
+from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
+from tests.evaluation import first_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from benchmarks.problems import Problem
+    from simplifier.form import Form
+
+POINTS: Final = 200
+"""Of each box where results are evaluated."""
+
+ISL_BUDGET: Final = 100_000
+"""Operations that isl may spend on proving one result equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one simplifier made of one problem."""
+
+    form: Form | None
+    """Nothing where it has no words for the problem or failed."""
+    cost: int
+    """That of the problem where there is no right result."""
+    seconds: float
+    is_wrong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One problem and what became of it, by the name of the simplifier."""
+
+    problem: Problem
+    outcomes: Mapping[str, Outcome]
+
+    def best_peer(self, us: str) -> str:
+        """Who has the cheapest right result, apart from us."""
+        return min((name for name in self.outcomes if name != us), key=self._cost_of, default=us)
+
+    def _cost_of(self, name: str) -> int:
+        return self.outcomes[name].cost
+
+    def best_cost(self, us: str) -> int:
+        """The lowest cost that others reach, here or as published; ours, if there are none."""
+        costs = [outcome.cost for name, outcome in self.outcomes.items() if name != us]
+        known = self.problem.best_known
+        return min(costs if known is None else [*costs, known], default=self.outcomes[us].cost)
+
+    def excess(self, us: str) -> int:
+        """How much dearer our result is than the best of others; negative where it is cheaper."""
+        return self.outcomes[us].cost - self.best_cost(us)
+
+
+def compared(problems: Sequence[Problem], peers: Sequence[Peer], runs: int) -> Iterator[Row]:
+    """The rows, one after the other."""
+    for problem in problems:
+        yield Row(problem, {peer.name: outcome(problem, peer, runs) for peer in peers})
+
+
+def outcome(problem: Problem, peer: Peer, runs: int) -> Outcome:
+    """The cheaper of the results for the expression as written and with like terms collected.
+
+    The time is the least of the runs on the expression as written.
+    """
+    timed = [answer for _ in range(runs) if (answer := _answer(peer, problem))]
+    answers = [*timed[:1], *filter(None, [_answer(peer, problem.collected)])]
+    form = min((answer.form for answer in answers), key=cost_of_form, default=None)
+    is_wrong = form is not None and not _is_equal(problem, form)
+    cost = cost_of_form(problem.form if form is None or is_wrong else form)
+    seconds = min((answer.seconds for answer in timed), default=float("nan"))
+    return Outcome(form, cost, seconds, is_wrong)
+
+
+def _answer(peer: Peer, problem: Problem) -> Answer | None:
+    """A cold answer; what the peer's own code raises counts as none."""
+    peer.forget()
+    try:
+        return peer.solve(problem)
+    except UnsupportedError:
+        return None
+    except Exception:  # noqa: BLE001 - peers fail in their own ways
+        return None
+
+
+def _is_equal(problem: Problem, form: Form) -> bool:
+    """By evaluation, and by isl where that is quick."""
+    points = problem.points(seeded(problem.name), POINTS)
+    if first_difference(problem.form, form, points) is not None:
+        return False
+    try:
+        different = differing_point(problem.form, form, dict(problem.bounds), (), ISL_BUDGET)
+    except (NotQuasiAffineError, BudgetError):
+        return True
+    return different is None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One simplifier on all problems."""
+
+    name: str
+    at_best: int
+    """At or below the best of all but ours."""
+    total_cost: int
+    wrong: int
+    unanswered: int
+    median_seconds: float
+    worst_seconds: float
+    median_ratio: float
+    """Its time by ours, on the problems that it answers."""
+
+
+def summary(rows: Sequence[Row], name: str, us: str) -> Summary:
+    """What the rows say of one simplifier."""
+    outcomes = [row.outcomes[name] for row in rows]
+    answered = [row for row in rows if row.outcomes[name].form is not None]
+    seconds = [row.outcomes[name].seconds for row in answered] or [float("nan")]
+    ratios = [row.outcomes[name].seconds / row.outcomes[us].seconds for row in answered]
+    return Summary(
+        name,
+        sum(found.cost <= row.best_cost(us) for found, row in zip(outcomes, rows, strict=True)),
+        sum(found.cost for found in outcomes),
+        sum(found.is_wrong for found in outcomes),
+        len(rows) - len(answered),
+        median(seconds),
+        max(seconds),
+        median(ratios or [float("nan")]),
+    )

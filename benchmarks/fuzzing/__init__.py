@@ -1,0 +1,1 @@
+"""Random questions to the simplifier, and what must hold of every answer."""

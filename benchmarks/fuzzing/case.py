@@ -1,0 +1,96 @@
+"""One question to the simplifier: an expression, bounds, constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from benchmarks.problems import Ends, Problem
+from simplifier import form as forms
+from simplifier.interval import Interval
+from simplifier.scope import scope_of
+from simplifier.text import format_form, parse_form
+from tests.evaluation import where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from random import Random
+
+    from simplifier.form import Form
+    from simplifier.scope import Scope
+    from tests.evaluation import Columns
+
+MOST_POINTS: Final = 256
+"""A box with no more points is looked at whole; of others, so many random ones."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An expression, the ends of its variables, and limits of other expressions."""
+
+    form: Form
+    ends: Mapping[str, Ends]
+    limits: Sequence[tuple[Form, Ends]] = ()
+
+    @classmethod
+    def of(
+        cls, text: str, ends: Mapping[str, Ends], limits: Mapping[str, Ends] | None = None
+    ) -> Case:
+        """The case of a row of a table of tests."""
+        constraints = [(parse_form(limit), pair) for limit, pair in (limits or {}).items()]
+        return cls(parse_form(text), ends, constraints)
+
+    @property
+    def row(self) -> str:
+        """The case as a row's arguments."""
+        limits = {format_form(form): ends for form, ends in self.limits}
+        return f"{_quoted(format_form(self.form))}, {_table(self.ends)}, {_table(limits)}"
+
+    @property
+    def bounds(self) -> dict[str, Interval]:
+        """Bounds by name."""
+        return {name: Interval(*ends) for name, ends in self.ends.items()}
+
+    @property
+    def constraints(self) -> tuple[tuple[Form, Interval], ...]:
+        """The limits as a scope wants them."""
+        return tuple((form, Interval(*ends)) for form, ends in self.limits)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the case, which remembers what it was asked."""
+        return scope_of(tuple(sorted(self.bounds.items())), self.constraints)
+
+    def points(self, random: Random) -> Columns:
+        """Points within bounds and limits, in columns; perhaps none."""
+        return where(self._points_of_box(random), self.constraints)
+
+    def _points_of_box(self, random: Random) -> Columns:
+        ends = [
+            (lower, upper)
+            for lower, upper in self.ends.values()
+            if lower is not None and upper is not None
+        ]
+        if len(ends) < len(self.ends) or prod(b - a + 1 for a, b in ends) > MOST_POINTS:
+            return Problem("", "", self.ends).points(random, MOST_POINTS)
+        rows = list(product(*(range(lower, upper + 1) for lower, upper in ends)))
+        columns = np.array(rows, dtype=object).reshape(len(rows), len(ends)).T
+        return dict(zip(self.ends, columns, strict=True))
+
+    def without_idle_variables(self) -> Case:
+        """The case without variables that occur nowhere."""
+        used = set(forms.variables_of((self.form, *(form for form, _ in self.limits))))
+        ends = {name: pair for name, pair in self.ends.items() if name in used}
+        return Case(self.form, ends, self.limits)
+
+
+def _table(ends: Mapping[str, Ends]) -> str:
+    return "{" + ", ".join(f"{_quoted(key)}: {pair}" for key, pair in ends.items()) + "}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'

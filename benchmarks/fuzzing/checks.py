@@ -1,0 +1,137 @@
+"""What must hold of every answer, each check against an independent reading of the question.
+
+A check says what is wrong, or nothing. Each simplifies for itself, so that it can be asked alone.
+"""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.problems import seeded
+from simplifier.cost import cost_of_form
+from simplifier.errors import IndexingError
+from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point, exact_range
+from simplifier.form import Form, postorder
+from simplifier.scope import scope_of
+from simplifier.settling import range_of, simplified
+from simplifier.text import format_form, parse_form
+from tests.evaluation import first_difference, values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from benchmarks.fuzzing.case import Case
+
+ISL_BUDGET: Final = 30_000
+"""Operations that isl may spend on one question: some hundredths of a second."""
+
+MOST_SECONDS: Final = 5.0
+"""Of processor time, for one expression: so much is a fault."""
+
+
+def complaints(case: Case) -> Iterator[tuple[str, str]]:
+    """What is wrong: which check says it, and what."""
+    for name in CHECKS:
+        said = complaint(case, name)
+        if said is not None:
+            yield name, said
+
+
+def complaint(case: Case, name: str) -> str | None:
+    """What one check finds wrong; an exception is wrong, too, whatever the check."""
+    try:
+        return CHECKS[name](case)
+    except IndexingError as error:
+        return f"refused: {error}"
+    except Exception as error:  # noqa: BLE001 - any exception at all is a find
+        return f"{type(error).__name__}: {error}"
+
+
+def _equal_at_points(case: Case) -> str | None:
+    result = simplified(case.scope, case.form)
+    points = case.points(seeded(0))
+    if case.ends and not len(next(iter(points.values()))):
+        return None
+    if case.scope.is_empty:
+        return "the limits leave points, but are said to leave none"
+    point = first_difference(case.form, result, points)
+    return None if point is None else f"{result} differs at {point}"
+
+
+def _equal_for_isl(case: Case) -> str | None:
+    result = simplified(case.scope, case.form)
+    try:
+        point = differing_point(case.form, result, case.bounds, case.constraints, ISL_BUDGET)
+    except (NotQuasiAffineError, BudgetError):
+        return None
+    return None if point is None else f"{result} differs at {point}"
+
+
+def _never_costlier(case: Case) -> str | None:
+    result = simplified(case.scope, case.form)
+    before, after = cost_of_form(case.form), cost_of_form(result)
+    return f"{result} costs {after}, not {before}" if after > before else None
+
+
+def _settled(case: Case) -> str | None:
+    result = simplified(case.scope, case.form)
+    scope_of.cache_clear()
+    again = simplified(case.scope, result)
+    return None if again == result else f"{result} becomes {again}"
+
+
+def _bounds_hold_values(case: Case) -> str | None:
+    interval = range_of(case.scope, case.form)
+    values, is_defined = values_of(case.form, case.points(seeded(1)))
+    outside = [value for value in values[is_defined] if value not in interval]
+    return f"{outside[0]} is not in {interval}" if outside else None
+
+
+def _bounds_hold_extremes(case: Case) -> str | None:
+    """Isl's least and greatest value."""
+    interval = range_of(case.scope, case.form)
+    try:
+        exact = exact_range(case.form, case.bounds, case.constraints, ISL_BUDGET)
+    except (NotQuasiAffineError, BudgetError):
+        return None
+    return None if interval.contains(exact) else f"{interval} does not hold {exact}"
+
+
+def _same_in_any_order(case: Case) -> str | None:
+    """The same result and range where every part was simplified before, the largest first."""
+    scope_of.cache_clear()
+    result, interval = simplified(case.scope, case.form), range_of(case.scope, case.form)
+    scope_of.cache_clear()
+    for atom in reversed(postorder((case.form, result))):
+        simplified(case.scope, Form(1, {atom: -2}))
+        range_of(case.scope, Form(0, {atom: 1}))
+    again = simplified(case.scope, case.form), range_of(case.scope, case.form)
+    return None if again == (result, interval) else f"{result}, {interval}; later {again}"
+
+
+def _text_is_read_back(case: Case) -> str | None:
+    result = simplified(case.scope, case.form)
+    wrong = [form for form in (case.form, result) if parse_form(format_form(form)) != form]
+    return f"{wrong[0]} is read as {parse_form(format_form(wrong[0]))}" if wrong else None
+
+
+def _quick(case: Case) -> str | None:
+    scope_of.cache_clear()
+    start = process_time()
+    simplified(case.scope, case.form)
+    seconds = process_time() - start
+    return f"took {seconds:.1f} s" if seconds > MOST_SECONDS else None
+
+
+CHECKS: Final[Mapping[str, Callable[[Case], str | None]]] = {
+    "quick": _quick,
+    "equal at points": _equal_at_points,
+    "equal for isl": _equal_for_isl,
+    "never costlier": _never_costlier,
+    "settled": _settled,
+    "bounds hold values": _bounds_hold_values,
+    "bounds hold extremes": _bounds_hold_extremes,
+    "same in any order": _same_in_any_order,
+    "text is read back": _text_is_read_back,
+}

@@ -1,0 +1,132 @@
+"""The smallest case that still shows a fault: greedy, by smaller parts and smaller numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.form import Form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from benchmarks.fuzzing.case import Case
+    from benchmarks.problems import Ends
+
+SECONDS: Final = 30.0
+"""How long one case is made smaller at most."""
+
+NAMES: Final = ("x", "y", "z", "w")
+"""What variables are called in the end."""
+
+_DEEPEST: Final = 20
+"""Parts nested deeper are not made smaller where they stand, only taken out or left out."""
+
+
+def shrunk(case: Case, is_faulty: Callable[[Case], bool]) -> Case:
+    """A case with the fault of which no smaller neighbour has it, or the best of some seconds."""
+    end = monotonic() + SECONDS
+    while monotonic() < end:
+        weight = _weight(case)
+        smaller = (near.without_idle_variables() for near in _neighbours(case))
+        better = (near for near in smaller if monotonic() > end or _weight(near) < weight)
+        found = next((near for near in better if monotonic() > end or is_faulty(near)), None)
+        if found is None or monotonic() > end:
+            break
+        case = found
+    return case
+
+
+def _weight(case: Case) -> tuple[int, int, str]:
+    """Short texts first, then small numbers, then first letters; a bound is smaller than none."""
+    row = case.row
+    return len(row) + 9 * row.count("None"), sum(map(int, re.findall(r"\d+", row))), row
+
+
+def _neighbours(case: Case) -> Iterator[Case]:
+    limits = list(case.limits)
+    for place in range(len(limits)):
+        yield replace(case, limits=limits[:place] + limits[place + 1 :])
+    for form in _smaller(case.form):
+        yield replace(case, form=form)
+    for name, ends in case.ends.items():
+        for closer in _closer(ends):
+            yield replace(case, ends={**case.ends, name: closer})
+        for other in NAMES[: len(case.ends)]:
+            if other not in case.ends:
+                yield _renamed(case, name, other)
+    for place, (limit, ends) in enumerate(limits):
+        others = [(form, ends) for form in _smaller(limit)]
+        others += [(limit, closer) for closer in _closer(ends)]
+        for other in others:
+            yield replace(case, limits=[*limits[:place], other, *limits[place + 1 :]])
+
+
+def _renamed(case: Case, name: str, other: str) -> Case:
+    new = {name: forms.variable(other)}
+    (form, *limits) = operations.substitute((case.form, *(form for form, _ in case.limits)), new)
+    return replace(
+        case,
+        form=form,
+        ends={other if key == name else key: ends for key, ends in case.ends.items()},
+        limits=[(limit, ends) for limit, (_, ends) in zip(limits, case.limits, strict=True)],
+    )
+
+
+def _closer(ends: Ends) -> Iterator[Ends]:
+    """Ends nearer to zero and to each other."""
+    lower, upper = ends
+    for less in _nearer(lower):
+        if upper is None or less <= upper:
+            yield less, upper
+    for less in _nearer(upper):
+        if lower is None or less >= lower:
+            yield lower, less
+    if lower is not None and upper is not None and lower:
+        yield 0, upper - lower
+
+
+def _nearer(number: int | None) -> Iterator[int]:
+    """Numbers closer to zero, the closest first; instead of none, any."""
+    if number is None:
+        yield from (0, 1, -1, 7, -7, 100)
+        return
+    for other in (0, 1, 2, number // 10, number // 2, number - 1, -number, number + 1):
+        if (abs(other), other < 0) < (abs(number), number < 0):
+            yield other
+
+
+def _smaller(form: Form, depth: int = 0) -> Iterator[Form]:
+    """Forms that are parts of this one, or this one with a part left out or made smaller."""
+    for atom in form.terms:
+        yield from atom.arguments
+    for atom in form.terms:
+        yield form.without(atom)
+    if form.constant:
+        yield from (Form(number, form.terms) for number in _nearer(form.constant))
+    for atom, factor in form.terms.items():
+        rest = form.without(atom)
+        for number in _nearer(factor):
+            yield rest.plus_atom(atom, number)
+        if depth < _DEEPEST:
+            for other in _smaller_atoms(atom, depth):
+                yield rest.plus(other, factor)
+
+
+def _smaller_atoms(atom: forms.Atom, depth: int) -> Iterator[Form]:
+    arguments = atom.arguments
+    yield from arguments
+    for place, argument in enumerate(arguments):
+        for other in _smaller(argument, depth + 1):
+            changed = (*arguments[:place], other, *arguments[place + 1 :])
+            yield operations.build(atom.kind, changed)
+        others = arguments[:place] + arguments[place + 1 :]
+        if atom.kind in _ANY_NUMBER and len(others) > 1:
+            yield operations.build(atom.kind, others)
+
+
+_ANY_NUMBER: Final = frozenset({forms.Kind.MIN, forms.Kind.MAX, forms.Kind.PRODUCT})

@@ -1,0 +1,363 @@
+"""Random problems of the kinds that index arithmetic of tensor programs makes.
+
+Every problem is made from the seed and its own number alone, so the first hundred of a thousand are
+the same hundred. Expressions are written out operation by operation, as a compiler that composes
+maps finds them; nothing is simplified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.problems import Ends, Problem, happens, seeded
+from simplifier.cost import cost_of_form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from random import Random
+
+SIZES: Final = (
+    *(24, 35, 36, 48, 60, 64, 96, 105, 120, 128, 180, 210, 256, 360, 384, 420, 512),
+    *(630, 720, 768, 840, 1024, 1152, 1260, 1440, 1536, 2048, 2520, 3072, 4096, 5040, 6144),
+)
+"""Numbers of elements: powers of two, three times those, odd ones and many mixed divisors."""
+
+
+LEAST_COST: Final = 8
+"""Expressions are at least this dear: two divisions, say, and what is divided."""
+
+
+def problems(seed: int, count: int) -> list[Problem]:
+    """So many problems, the kinds in turn."""
+    kinds = list(KINDS)
+    return [problem(seed, number, kinds[number % len(kinds)]) for number in range(count)]
+
+
+def problem(seed: int, number: int, kind: str) -> Problem:
+    """The problem of this number; expressions that hold little are drawn again."""
+    random = seeded(seed, number)
+    while True:
+        expression, ends = KINDS[kind](random)
+        drawn = Problem(f"{kind}-{number}", _without_parentheses(expression), ends)
+        if cost_of_form(drawn.form) >= LEAST_COST:
+            return drawn
+
+
+def _without_parentheses(text: str) -> str:
+    return text[1:-1] if text.startswith("(") and _closes_at_end(text) else text
+
+
+def _closes_at_end(text: str) -> bool:
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return place == len(text) - 1
+    return False
+
+
+# Text of operations.
+
+
+def _plus(left: str, right: str | int) -> str:
+    if isinstance(right, int) and right <= 0:
+        return f"({left} - {-right})" if right else left
+    return f"({left} + {right})"
+
+
+def _times(text: str, factor: int) -> str:
+    return text if factor == 1 else f"{text} * {factor}"
+
+
+def _over(text: str, divisor: int) -> str:
+    return text if divisor == 1 else f"({text} // {divisor})"
+
+
+def _mod(text: str, divisor: int) -> str:
+    return f"({text} % {divisor})"
+
+
+def _sum(terms: Sequence[str]) -> str:
+    return f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
+
+
+def _linear(index: Sequence[str], strides: Sequence[int]) -> str:
+    """The offset of an index under strides."""
+    return _sum([_times(text, stride) for text, stride in zip(index, strides, strict=True)])
+
+
+# Chains of operations that move elements: from the index of the last result back to the operand.
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """An array in the middle of a chain: its shape, and the index into it that is looked at."""
+
+    shape: tuple[int, ...]
+    index: tuple[str, ...]
+
+    @property
+    def linear(self) -> str:
+        """The offset in row-major order."""
+        return _linear(self.index, _strides(self.shape))
+
+    @property
+    def ends(self) -> dict[str, Ends]:
+        """The bounds of an index made of variables."""
+        return {name: (0, size - 1) for name, size in zip(self.index, self.shape, strict=True)}
+
+
+def _strides(shape: Sequence[int]) -> list[int]:
+    return [prod(shape[place + 1 :]) for place in range(len(shape))]
+
+
+def _start(random: Random, size: int) -> _Array:
+    shape = _shape(random, size)
+    return _Array(shape, tuple(f"d{place}" for place in range(len(shape))))
+
+
+def _shape(random: Random, size: int) -> tuple[int, ...]:
+    """One to four extents greater than 1 of that many elements."""
+    shape: list[int] = []
+    for _ in range(random.choice((0, 1, 1, 2, 2, 3))):
+        divisors = [divisor for divisor in range(2, size) if size % divisor == 0]
+        if divisors:
+            shape.append(random.choice(divisors))
+            size //= shape[-1]
+    shape.append(size)
+    random.shuffle(shape)
+    return tuple(shape)
+
+
+def _split(offset: str, shape: Sequence[int]) -> tuple[str, ...]:
+    """The index of an offset in row-major order; the first digit needs no remainder."""
+    parts = [_over(offset, stride) for stride in _strides(shape)]
+    rest = [_mod(part, extent) for part, extent in zip(parts[1:], shape[1:], strict=True)]
+    return (parts[0], *rest)
+
+
+def _reshape(random: Random, array: _Array) -> _Array:
+    shape = _shape(random, prod(array.shape))
+    return _Array(shape, _split(array.linear, shape))
+
+
+def _transpose(random: Random, array: _Array) -> _Array:
+    order = list(range(len(array.shape)))
+    random.shuffle(order)
+    return _Array(
+        tuple(array.shape[place] for place in order), tuple(array.index[place] for place in order)
+    )
+
+
+def _slice(random: Random, array: _Array) -> _Array:
+    """The operand of a slice is larger: ``index * stride + start``."""
+    place = random.randrange(len(array.shape))
+    start, stride = random.choice((0, 1, 3, 4, 8, 16)), random.choice((1, 1, 1, 2, 3))
+    extent = start + (array.shape[place] - 1) * stride + 1
+    extent += -extent % random.choice((4, 6, 8, 8, 10, 32))
+    return _with(array, place, extent, _plus(_times(array.index[place], stride), start))
+
+
+def _pad(random: Random, array: _Array) -> _Array:
+    """The operand of a pad is smaller: ``(index - low) floordiv (interior + 1)``."""
+    place = random.randrange(len(array.shape))
+    low, step = random.choice((0, 1, 2, 5, 16)), random.choice((1, 1, 1, 2, 3))
+    extent = max(1, (array.shape[place] - 1 - low) // step + 1)
+    extent -= extent % random.choice((2, 3, 4, 8)) if extent > low else 0
+    return _with(array, place, extent, _over(_plus(array.index[place], -low), step))
+
+
+def _reverse(random: Random, array: _Array) -> _Array:
+    place = random.randrange(len(array.shape))
+    last = array.shape[place] - 1
+    return _with(array, place, last + 1, f"({last} - {array.index[place]})")
+
+
+def _broadcast(random: Random, array: _Array) -> _Array:
+    """The operand lacks a dimension."""
+    if len(array.shape) == 1:
+        return array
+    place = random.randrange(len(array.shape))
+    return _Array(
+        array.shape[:place] + array.shape[place + 1 :],
+        array.index[:place] + array.index[place + 1 :],
+    )
+
+
+def _with(array: _Array, place: int, extent: int, text: str) -> _Array:
+    shape, index = list(array.shape), list(array.index)
+    shape[place], index[place] = extent, text
+    return _Array(tuple(shape), tuple(index))
+
+
+def _concatenate(random: Random, array: _Array) -> _Array:
+    """An operand of a concatenation, clamped as a select between operands is."""
+    place = random.randrange(len(array.shape))
+    extent = array.shape[place]
+    before = extent // random.choice((2, 3, 4))
+    own = before + extent // 4 + 1
+    own -= own % 4 if own > extent // 3 + 4 else 0
+    text = f"min(max({_plus(array.index[place], -before)}, 0), {own - 1})"
+    return _with(array, place, own, text)
+
+
+def _chain(
+    *steps: Callable[[Random, _Array], _Array],
+) -> Callable[[Random], tuple[str, dict[str, Ends]]]:
+    """A chain of reshapes with some of these steps between them."""
+
+    def draw(random: Random) -> tuple[str, dict[str, Ends]]:
+        first = array = _start(random, random.choice(SIZES))
+        for _ in range(random.choice((1, 1, 2, 2, 3))):
+            if steps:
+                array = random.choice(steps)(random, array)
+            array = _reshape(random, array)
+        return random.choice((*array.index, array.linear)), first.ends
+
+    return draw
+
+
+# Layouts.
+
+_TILES: Final = ((8, 128), (4, 128), (2, 128), (1, 128), (16, 64), (4, 32), (8, 16))
+
+
+def _tiled(random: Random) -> tuple[str, dict[str, Ends]]:
+    """Offsets under a tiled layout, or what a row-major reader makes of them."""
+    rows, columns = random.choice(_TILES)
+    shape = (rows * random.randint(1, 6), columns * random.randint(1, 5))
+    array = _start(random, prod(shape)) if happens(random, 0.5) else _Array(shape, ("d0", "d1"))
+    row, column = _split(array.linear, shape) if array.shape != shape else array.index
+    packed = random.choice((1, 1, 2, 4))
+    offset = _tiled_offset((row, column), shape[1] // columns, (rows, columns), packed)
+    if happens(random, 0.4):
+        return offset, array.ends
+    if happens(random, 0.5):
+        return random.choice(_split(offset, shape)), array.ends
+    other = random.choice([tile for tile in _TILES if prod(shape) % prod(tile) == 0])
+    digits = _split(offset, (prod(shape) // prod(other), *other))
+    return random.choice((*digits, _linear(digits[1:], (other[1], 1)))), array.ends
+
+
+def _tiled_offset(index: tuple[str, str], tiles: int, tile: tuple[int, int], packed: int) -> str:
+    """``T(tile)``, and ``T(tile)(packed,1)`` where rows are packed."""
+    (row, column), (rows, columns) = index, tile
+    number = [_times(_over(row, rows), tiles * rows * columns)]
+    number.append(_times(_over(column, columns), rows * columns))
+    inner_row, inner_column = _mod(row, rows), _mod(column, columns)
+    if packed == 1 or rows % packed:
+        return _sum([*number, _times(inner_row, columns), inner_column])
+    return _sum(
+        [
+            *number,
+            _times(_over(inner_row, packed), columns * packed),
+            _times(inner_column, packed),
+            _mod(inner_row, packed),
+        ]
+    )
+
+
+def _untiled(random: Random) -> tuple[str, dict[str, Ends]]:
+    """The index of an offset under a tiled layout, put together again in another way."""
+    rows, columns = random.choice(_TILES)
+    tile_rows, tile_columns = random.randint(1, 6), random.randint(1, 5)
+    digits = _split("d0", (tile_rows, tile_columns, rows, columns))
+    row = _linear((digits[0], digits[2]), (rows, 1))
+    column = _linear((digits[1], digits[3]), (columns, 1))
+    shape = (tile_rows * rows, tile_columns * columns)
+    ends: dict[str, Ends] = {"d0": (0, prod(shape) - 1)}
+    if happens(random, 0.4):
+        return _tiled_offset((row, column), tile_columns, (rows, columns), 1), ends
+    return random.choice((row, column, _Array(shape, (row, column)).linear)), ends
+
+
+def _vectorized(random: Random) -> tuple[str, dict[str, Ends]]:
+    """Elements of threads, blocks, unrolled loops and vectors, split into a shape."""
+    vector, threads = random.choice((1, 2, 4, 8)), random.choice((32, 64, 128, 256))
+    unroll, blocks = random.choice((1, 2, 4, 6)), random.choice((4, 7, 12, 30, 64, 1008))
+    extents = (blocks, unroll, threads, vector)
+    array = _Array(extents, ("bl", "u", "th", "v"))
+    total = prod(extents)
+    shape = _shape(random, total)
+    digits = _split(array.linear, shape)
+    digit = random.choice((*digits, _linear(digits, [1, *_strides(shape)[1:]])))
+    return digit, array.ends
+
+
+# Arithmetic.
+
+
+def _digits(random: Random) -> tuple[str, dict[str, Ends]]:
+    """Digits of one number, weighed anew."""
+    size = random.choice(SIZES) * random.choice((1, 1, 4))
+    shape = _shape(random, size)
+    source = random.choice(("x", "(x * 2 + y)", "(x * 3 + y + 1)", "(y - x)", "(x + 5)"))
+    digits = list(_split(source, shape))
+    weights = random.choice((_strides(shape), [random.choice((1, 2, 3, 8)) for _ in shape]))
+    terms = [_times(digit, weight) for digit, weight in zip(digits, weights, strict=True)]
+    if happens(random, 0.3):
+        terms.append(_times(_over(source, random.choice((2, 3, 4, 12))), random.choice((1, 2, 6))))
+    return _sum(terms), {"x": (0, size - 1), "y": (0, random.choice((1, 2, 7)))}
+
+
+def _arithmetic(random: Random) -> tuple[str, dict[str, Ends]]:
+    """Any operations on one to four variables with any bounds."""
+    names = random.sample(("x", "y", "z", "w"), random.randint(1, 4))
+    ends = {name: _ends(random) for name in sorted(names)}
+    return _drawn(random, names, random.randint(2, 6), ("+", "+", "//", "%", "*")), ends
+
+
+def _extrema(random: Random) -> tuple[str, dict[str, Ends]]:
+    """Clamps, rounding, and shifted minima and maxima."""
+    names = random.sample(("x", "y", "z"), random.randint(1, 3))
+    ends = {name: _ends(random) for name in sorted(names)}
+    signs = ("+", "+", "//", "%", "min", "max", "min", "max")
+    return _drawn(random, names, random.randint(2, 5), signs), ends
+
+
+def _ends(random: Random) -> Ends:
+    lower = random.choice((0, 0, 0, 1, -3, -8, 5))
+    return lower, lower + random.choice((1, 2, 3, 7, 9, 15, 31, 63, 99, 127, 419, 1233)) - 0
+
+
+def _drawn(random: Random, names: Sequence[str], leaves: int, signs: Sequence[str]) -> str:
+    """An expression of at most so many leaves."""
+    if leaves <= 1:
+        return random.choice(names)
+    here = random.randint(1, leaves - 1)
+    sign = random.choice(signs)
+    left = _drawn(random, names, here, signs)
+    if sign == "//":
+        return _over(left, random.choice(_DIVISORS))
+    if sign == "%":
+        return _mod(left, random.choice(_DIVISORS))
+    if sign == "*":
+        return f"({_times(left, random.choice((2, 3, 4, 6, 32, -1, -3)))})"
+    right = _drawn(random, names, leaves - here, signs)
+    if sign == "+":
+        joined = f"({left} {random.choice('+-')} {right})"
+        return _plus(joined, random.choice((0, 0, 0, 1, -1, 7, -12)))
+    if happens(random, 0.4):
+        right = str(random.choice((0, 1, 7, 31)))
+    return f"{sign}({left}, {right})"
+
+
+_DIVISORS: Final = (2, 2, 3, 4, 5, 6, 7, 8, 12, 16, 18, 32, 35, 64, 128, 420)
+
+
+KINDS: Final[Mapping[str, Callable[[Random], tuple[str, dict[str, Ends]]]]] = {
+    "reshape": _chain(),
+    "transpose": _chain(_transpose),
+    "slice": _chain(_slice, _slice, _transpose, _broadcast),
+    "pad": _chain(_pad, _reverse, _pad, _transpose),
+    "concatenate": _chain(_concatenate, _transpose, _slice),
+    "tiled": _tiled,
+    "untiled": _untiled,
+    "vectorized": _vectorized,
+    "digits": _digits,
+    "arithmetic": _arithmetic,
+    "extrema": _extrema,
+}
+"""Each draws an expression and its bounds."""

@@ -1,0 +1,62 @@
+"""This project in the role of a peer, and how long each of its stages takes."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.peers import Answer, Peer, timed
+from simplifier import parse_expr, simplify
+from simplifier.convert import to_sympy
+from simplifier.scope import scope_of
+from simplifier.settling import simplified
+
+if TYPE_CHECKING:
+    from benchmarks.problems import Problem
+
+REPEATS: Final = 1000
+"""An answer from memory takes about as long as reading the clock, so many are timed at once."""
+
+
+def load() -> Peer:
+    """This project; its time holds reading the text and finding the cheapest spelling."""
+    return Peer("ours", "", _solve, forget)
+
+
+def forget() -> None:
+    """Forget every problem, so that the next one is cold."""
+    scope_of.cache_clear()
+    gc.collect(1)  # scopes point to themselves; all of them are young
+
+
+def _solve(problem: Problem) -> Answer:
+    form, seconds = timed(lambda: simplified(scope_of(problem.bounds), problem.form))
+    return Answer(form, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Seconds that the stages of one cold problem took."""
+
+    canonical: float
+    """From text to the canonical form."""
+    spelled: float
+    """From the canonical form to the cheapest spelling."""
+    exported: float
+    """From there to a sympy expression."""
+    again: float
+    """The whole question from sympy to sympy, asked again."""
+
+
+def stages(problem: Problem) -> Stages:
+    """One cold run."""
+    forget()
+    bounds = problem.bounds
+    _, canonical = timed(lambda: scope_of(bounds).canonical(problem.form))
+    form, spelled = timed(lambda: simplified(scope_of(bounds), problem.form))
+    _, exported = timed(lambda: to_sympy(form))
+    question, box = parse_expr(problem.text), dict(bounds)
+    simplify(question, box)
+    _, again = timed(lambda: [simplify(question, box) for _ in range(REPEATS)])
+    return Stages(canonical, spelled, exported, again / REPEATS)

@@ -1,0 +1,152 @@
+"""Other simplifiers of integer expressions, each behind the same call.
+
+An adapter is a module with a function ``load() -> Peer`` that raises ``ImportError`` where the peer
+is not installed. A peer gets the expression as it is written and answers with a form that says what
+its own result says: like terms are collected, nothing else is done to it. Where a peer has several
+ways, the adapter tries them and takes the cheapest result; the time is that of its usual way alone,
+without the time to build its expression.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import operator
+from dataclasses import dataclass
+from functools import reduce
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from simplifier import operations
+from simplifier.cost import cost_of_form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from benchmarks.problems import Problem
+    from simplifier.form import Form
+
+Native: TypeAlias = Any
+"""An expression of a peer, whose types are not at hand where it is not installed."""
+
+Words: TypeAlias = "Mapping[str, Callable[..., Native]]"
+"""What makes expressions of a peer, by Python's sign or name: ``//``, ``%``, ``min``, ``max``."""
+
+ADAPTERS: Final = ("isl", "tvm", "tinygrad", "inductor", "mlir", "sympy_simplify")
+
+
+class UnsupportedError(Exception):
+    """The peer has no such operation, or answers with what is not integer arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a peer found, and how many seconds its usual way took."""
+
+    form: Form
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A simplifier to compare with."""
+
+    name: str
+    version: str
+    solve: Callable[[Problem], Answer]
+    forget: Callable[[], object] = lambda: None
+    """Empties its caches, so that a problem is cold again."""
+
+
+def load(adapter: str) -> Peer | str:
+    """The peer, or why it is not there."""
+    try:
+        return importlib.import_module(f"benchmarks.peers.{adapter}").load()
+    except ImportError as error:
+        return f"{adapter}: not installed ({error})"
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """How a peer says things; sums and products are ``+``, ``-`` and ``*`` of its own values."""
+
+    variable: Callable[[str], Native]
+    constant: Callable[[int], Native]
+    words: Words
+    """What is not there, it cannot say."""
+
+    def read(self, text: str) -> Native:
+        """The expression of a text, operation by operation as it is written.
+
+        Raises:
+            UnsupportedError: naming an operation that the peer does not have.
+        """
+        return self._value(ast.parse(text, mode="eval").body)
+
+    def _value(self, node: ast.expr) -> Native:
+        match node:
+            case ast.Name(name):
+                return self.variable(name)
+            case ast.Constant(int(value)):
+                return self.constant(value)
+            case ast.UnaryOp(ast.USub(), ast.Constant(int(value))):
+                return self.constant(-value)
+            case ast.UnaryOp(ast.USub(), operand):
+                return self._value(operand) * self.constant(-1)
+            case ast.BinOp(left, sign, right):
+                return self._operation(type(sign))(self._value(left), self._value(right))
+            case ast.Call(ast.Name(name), operands):
+                return reduce(self._named(name), map(self._value, operands))
+            case _:
+                raise UnsupportedError(ast.unparse(node))
+
+    def _operation(self, sign: type[ast.operator]) -> Callable[..., Native]:
+        return _OWN_SIGNS[sign] if sign in _OWN_SIGNS else self._named(_SIGNS[sign])
+
+    def _named(self, name: str) -> Callable[..., Native]:
+        if name not in self.words:
+            raise UnsupportedError(name)
+        return self.words[name]
+
+
+_OWN_SIGNS: Final[Mapping[type[ast.operator], Callable[..., Native]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+_SIGNS: Final[Mapping[type[ast.operator], str]] = {ast.FloorDiv: "//", ast.Mod: "%"}
+
+
+def timed(call: Callable[[], Native]) -> tuple[Native, float]:
+    """What a call gives, and how many seconds it took."""
+    start = perf_counter()
+    result = call()
+    return result, perf_counter() - start
+
+
+def cheapest(candidates: Iterable[Form]) -> Form:
+    """The form with the least cost; of several the first."""
+    return min(candidates, key=cost_of_form)
+
+
+# What results say, for readers of them.
+
+
+def difference(left: Form, right: Form) -> Form:
+    """``left - right``."""
+    return left.plus(right, -1)
+
+
+def product(*factors: Form) -> Form:
+    """The product; a constant multiplies a sum out."""
+    return operations.product(factors)
+
+
+def minimum(*operands: Form) -> Form:
+    """The least of some forms."""
+    return operations.minimum(operands)
+
+
+def maximum(*operands: Form) -> Form:
+    """The greatest of some forms."""
+    return operations.maximum(operands)

@@ -1,0 +1,119 @@
+"""PyTorch Inductor's simplification of index expressions, on sympy with its own functions."""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Final
+
+import sympy
+
+from benchmarks import peers
+from benchmarks.peers import (
+    Answer,
+    Language,
+    Native,
+    Peer,
+    UnsupportedError,
+    Words,
+    cheapest,
+    timed,
+)
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.form import Form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchmarks.problems import Problem
+
+FAR: Final = 1 << 40
+"""Its variables need sizes: this one stands for none."""
+
+LARGEST_POWER: Final = 16
+
+
+def load() -> Peer:
+    """The peer."""
+    sizevars = importlib.import_module("torch._inductor.sizevars")
+    functions = importlib.import_module("torch.utils._sympy.functions")
+    adapter = Adapter(sizevars.SizeVarAllocator, functions)
+    version = importlib.import_module("torch").__version__
+    forget = importlib.import_module("sympy.core.cache").clear_cache
+    return Peer("PyTorch Inductor", version, adapter.solve, forget)
+
+
+class Adapter:
+    """Expressions of Inductor, made and read; its variables begin at 0."""
+
+    def __init__(self, allocator: Callable[[], Native], functions: Native) -> None:
+        self._allocator = allocator
+        self._words: Words = {
+            "//": functions.FloorDiv,
+            "%": partial(_remainder, functions),
+            "min": functions.Min,
+            "max": functions.Max,
+        }
+
+    def solve(self, problem: Problem) -> Answer:
+        """The cheaper of the result and of the result multiplied out and simplified again."""
+        bounds = problem.bounds
+        symbols = {name: sympy.Symbol(name, integer=True, nonnegative=True) for name, _ in bounds}
+        starts = {name: interval.lower or 0 for name, interval in bounds}
+        sizes = {symbols[name]: _size(starts[name], interval.upper) for name, interval in bounds}
+        language = Language(lambda name: symbols[name] + starts[name], sympy.Integer, self._words)
+        expression, allocator = language.read(problem.text), self._allocator()
+        result, seconds = timed(lambda: allocator.simplify_with_ranges(expression, sizes))
+        again = allocator.simplify_with_ranges(sympy.expand(result), sizes)
+        return Answer(cheapest(_read(found, starts) for found in (result, again)), seconds)
+
+
+def _size(start: int, upper: int | None) -> int:
+    return FAR if upper is None else upper - start + 1
+
+
+def _remainder(functions: Native, numerator: Native, divisor: Native) -> Native:
+    """Its own remainder is for numbers that are not negative."""
+    if numerator.is_nonnegative:
+        return functions.ModularIndexing(numerator, 1, divisor)
+    return functions.PythonMod(numerator, divisor)
+
+
+def _read(expression: Native, starts: Mapping[str, int]) -> Form:
+    """The form that an expression of Inductor says."""
+    if isinstance(expression, sympy.Integer):
+        return forms.constant(int(expression))
+    if isinstance(expression, sympy.Symbol):
+        return forms.variable(expression.name).plus_constant(-starts[expression.name])
+    kind = type(expression).__name__
+    if kind not in _READERS:
+        raise UnsupportedError(kind)
+    return _READERS[kind](*(_read(argument, starts) for argument in expression.args))
+
+
+def _sum(*terms: Form) -> Form:
+    return reduce(Form.plus, terms)
+
+
+def _power(base: Form, exponent: Form) -> Form:
+    if exponent.terms or not 0 < exponent.constant <= LARGEST_POWER:
+        raise UnsupportedError("Pow")
+    return operations.product([base] * exponent.constant)
+
+
+def _modular_indexing(base: Form, divisor: Form, modulus: Form) -> Form:
+    return operations.mod(operations.floordiv(base, divisor), modulus)
+
+
+_READERS: Final[Mapping[str, Callable[..., Form]]] = {
+    "Add": _sum,
+    "Mul": peers.product,
+    "Pow": _power,
+    "FloorDiv": operations.floordiv,
+    "ModularIndexing": _modular_indexing,
+    "PythonMod": operations.mod,
+    "Mod": operations.mod,
+    "Min": peers.minimum,
+    "Max": peers.maximum,
+}

@@ -1,0 +1,117 @@
+"""TVM's arithmetic analyzer: rewriting rules, a canonical form, and both in turn."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Final
+
+from benchmarks import peers
+from benchmarks.peers import (
+    Answer,
+    Language,
+    Native,
+    Peer,
+    UnsupportedError,
+    Words,
+    cheapest,
+    timed,
+)
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.form import Form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchmarks.problems import Problem
+    from simplifier.interval import Interval
+    from simplifier.scope import Bounds
+
+INTEGER: Final = "int64"
+STEPS: Final = 8
+"""How often rewriting and canonical form may take turns at most."""
+
+
+def load() -> Peer:
+    """The peer; older releases call its modules ``tir`` and ``arith``."""
+    tvm = importlib.import_module("tvm")
+    adapter = Adapter(_first("tvm.tirx", "tvm.tir"), _first("tvm.sym", "tvm.arith"))
+    return Peer("TVM", tvm.__version__, adapter.solve)
+
+
+def _first(*names: str) -> Native:
+    for name in names[:-1]:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    return importlib.import_module(names[-1])
+
+
+class Adapter:
+    """Expressions of TVM, made and read."""
+
+    def __init__(self, tir: Native, arith: Native) -> None:
+        self._tir = tir
+        self._arith = arith
+        self._words: Words = {
+            "//": tir.floordiv,
+            "%": tir.floormod,
+            "min": tir.min,
+            "max": tir.max,
+        }
+
+    def solve(self, problem: Problem) -> Answer:
+        """The cheapest of all entry points; the time is that of ``simplify``."""
+        variables = {name: self._tir.Var(name, INTEGER) for name, _ in problem.bounds}
+        language = Language(variables.__getitem__, self._constant, self._words)
+        expression = language.read(problem.text)
+        analyzer = self._analyzer(problem.bounds, variables)
+        result, seconds = timed(lambda: analyzer.simplify(expression))
+        others = [
+            analyzer.simplify(expression, STEPS),
+            analyzer.rewrite_simplify(expression),
+            analyzer.canonical_simplify(expression),
+        ]
+        return Answer(cheapest(map(_read, (result, *others))), seconds)
+
+    def _constant(self, value: int) -> Native:
+        if not -(1 << 63) <= value < 1 << 63:
+            raise UnsupportedError(f"{value} has more than 64 bits")
+        return self._tir.IntImm(INTEGER, value)
+
+    def _analyzer(self, bounds: Bounds, variables: Mapping[str, Native]) -> Native:
+        analyzer = self._arith.Analyzer()
+        for name, interval in bounds:
+            analyzer.update(variables[name], self._bound(interval))
+        return analyzer
+
+    def _bound(self, interval: Interval) -> Native:
+        bound = self._arith.ConstIntBound
+        return bound(
+            bound.NEG_INF if interval.lower is None else interval.lower,
+            bound.POS_INF if interval.upper is None else interval.upper,
+        )
+
+
+def _read(expression: Native) -> Form:
+    """The form that an expression of TVM says."""
+    kind = type(expression).__name__
+    if kind == "IntImm":
+        return forms.constant(int(expression.value))
+    if kind == "Var":
+        return forms.variable(str(expression.name))
+    if kind not in _READERS:
+        raise UnsupportedError(kind)
+    return _READERS[kind](_read(expression.a), _read(expression.b))
+
+
+_READERS: Final[Mapping[str, Callable[..., Form]]] = {
+    "Add": Form.plus,
+    "Sub": peers.difference,
+    "Mul": peers.product,
+    "FloorDiv": operations.floordiv,
+    "FloorMod": operations.mod,
+    "Min": peers.minimum,
+    "Max": peers.maximum,
+}

@@ -1,0 +1,104 @@
+"""What the benchmarks ask: an expression as text and the box that its variables lie in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from simplifier.interval import Interval
+from simplifier.text import Spelling, format_form, parse_form
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simplifier.form import Form
+    from simplifier.scope import Bounds
+    from tests.evaluation import Columns
+
+CONFORMANCE: Final = Path(__file__).parents[1] / "tests/data/conformance/expressions.jsonl"
+
+FAR: Final = 10**6 + 3
+"""How far beyond a finite end an unbounded variable is followed."""
+
+Ends: TypeAlias = "tuple[int | None, int | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An expression, the ends of its variables, and what is known to be reachable."""
+
+    name: str
+    text: str
+    ends: Mapping[str, Ends]
+    best_known: int | None = None
+    """The lowest published cost, where there is one."""
+
+    @property
+    def form(self) -> Form:
+        """The expression as it is written."""
+        return parse_form(self.text)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds as a scope wants them."""
+        return tuple(sorted((name, Interval(*ends)) for name, ends in self.ends.items()))
+
+    @property
+    def collected(self) -> Problem:
+        """The same problem with like terms collected and sums multiplied out."""
+        return replace(self, text=python_text(self.form))
+
+    def points(self, random: Random, count: int) -> Columns:
+        """Points of the box: every mix of lowest and highest values, and random ones."""
+        ends = [_finite(pair) for pair in self.ends.values()]
+        corners = [
+            [pair[corner >> place & 1] for place, pair in enumerate(ends)]
+            for corner in range(min(count, 1 << len(ends)))
+        ]
+        inner = [[random.randint(*pair) for pair in ends] for _ in range(count - len(corners))]
+        columns = np.array(corners + inner, dtype=object).reshape(-1, len(ends)).T
+        return dict(zip(self.ends, columns, strict=True))
+
+
+def seeded(*seed: object) -> Random:
+    """Random numbers that depend on the seed alone, in every process."""
+    return Random(" ".join(map(str, seed)))  # noqa: S311 - nothing is kept secret
+
+
+def happens(random: Random, probability: float) -> bool:
+    """Whether something of this probability happens."""
+    return random.random() < probability
+
+
+_PYTHON: Final = Spelling("//", "%")
+
+
+def python_text(form: Form) -> str:
+    """The text of a form, with Python's signs for division."""
+    return format_form(form, spelling=_PYTHON)
+
+
+def _finite(ends: Ends) -> tuple[int, int]:
+    lower, upper = ends
+    if lower is None:
+        return (-FAR if upper is None else upper - FAR), (FAR if upper is None else upper)
+    return lower, (lower + FAR if upper is None else upper)
+
+
+def published() -> list[Problem]:
+    """The expressions of the conformance file."""
+    rows = (json.loads(line) for line in CONFORMANCE.read_text("utf-8").splitlines())
+    return [
+        Problem(
+            row["id"],
+            row["expr"],
+            {name: (lower, upper) for name, (lower, upper) in row["bounds"].items()},
+            row["best_cost"],
+        )
+        for row in rows
+    ]

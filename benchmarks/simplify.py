@@ -1,0 +1,210 @@
+"""Compares the simplifier with others: how small results are, whether they are right, how fast.
+
+    python -m benchmarks.simplify
+    python -m benchmarks.simplify --quick
+    python -m benchmarks.simplify --parts growth --plots docs/images
+
+The problems are the published ones of tests/data/conformance and random ones from a seed. The peers
+are those that are installed of isl, TVM, tinygrad, PyTorch Inductor, MLIR and sympy; each gets the
+expression as written and with like terms collected, and its cheapest result counts, priced by our
+rule. Times of peers are without building their expressions; ours are from text. All are of this
+run, on this machine; each is the least of some cold runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from benchmarks import generate, growth, ours, peers
+from benchmarks.comparison import Row, compared, summary
+from benchmarks.problems import published
+from simplifier.text import format_form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from benchmarks.ours import Stages
+    from benchmarks.peers import Peer
+    from benchmarks.problems import Problem
+
+    Report: TypeAlias = "dict[str, object]"
+
+US: Final = "ours"
+PARTS: Final = ("published", "random", "speed", "growth")
+QUICK_COUNT: Final = 110
+STAGES: Final[Sequence[tuple[str, Callable[[Stages], float], tuple[int, int]]]] = (
+    ("text to canonical form", lambda found: found.canonical, (100, 2000)),
+    ("text to cheapest spelling", lambda found: found.canonical + found.spelled, (100, 2000)),
+    ("cheapest spelling to sympy", lambda found: found.exported, (100, 2000)),
+    ("an equal question again", lambda found: found.again, (3, 3)),
+)
+"""What is timed, and the goal: microseconds at the median and at most."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print what each part found."""
+    options = _options(arguments)
+    report: Report = {}
+    gc.freeze()  # what the peers imported need not be looked through before each cold run
+    if {"published", "random"} & set(options.parts):
+        sides = [ours.load(), *_installed(options.peers)]
+        gc.freeze()
+        for part, problems in _problems(options):
+            report[part] = _comparison(part, problems, sides, options.runs)
+    if "speed" in options.parts:
+        report["speed"] = _speed(options.runs)
+    if "growth" in options.parts:
+        report["growth"] = growth.report(1000 if options.quick else 10_000, options.plots)
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = ", ".join(peers.ADAPTERS)
+    parser.add_argument("--quick", action="store_true", help="fewer problems, runs and sizes")
+    parser.add_argument("--parts", type=_list_of(PARTS), default=PARTS, help=", ".join(PARTS))
+    parser.add_argument(
+        "--peers", type=_list_of(peers.ADAPTERS), default=peers.ADAPTERS, help=names
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the random problems (0)")
+    parser.add_argument("--count", type=int, help="how many random problems (1000)")
+    parser.add_argument("--runs", type=int, help="how often each problem is timed (3)")
+    parser.add_argument("--json", type=Path, help="write all numbers to this file")
+    parser.add_argument("--plots", type=Path, help="draw growth into this folder")
+    options = parser.parse_args(arguments)
+    options.count = options.count or (QUICK_COUNT if options.quick else 1000)
+    options.runs = options.runs or (1 if options.quick else 3)
+    return options
+
+
+def _list_of(known: Sequence[str]) -> Callable[[str], list[str]]:
+    def names(text: str) -> list[str]:
+        found = text.split(",") if text else []
+        for name in found:
+            if name not in known:
+                expected = f"expected some of {', '.join(known)}"
+                raise argparse.ArgumentTypeError(f"{name!r} is not known; {expected}")
+        return found
+
+    return names
+
+
+def _installed(adapters: Sequence[str]) -> Iterator[Peer]:
+    for adapter in adapters:
+        peer = peers.load(adapter)
+        if isinstance(peer, str):
+            print(f"absent: {peer}")
+        else:
+            print(f"present: {peer.name} {peer.version}")
+            yield peer
+
+
+def _problems(options: argparse.Namespace) -> Iterator[tuple[str, list[Problem]]]:
+    if "published" in options.parts:
+        yield "published", published()
+    if "random" in options.parts:
+        yield "random", generate.problems(options.seed, options.count)
+
+
+# Results side by side.
+
+_TITLES: Final = ("at best", "cost", "wrong", "no answer", "median us", "worst us", "x our time")
+
+
+def _comparison(part: str, problems: list[Problem], sides: list[Peer], runs: int) -> Report:
+    """Print the table of one set of problems, and every row where we are dearer."""
+    rows: list[Row] = []
+    for row in compared(problems, sides, runs):
+        rows.append(row)
+        print(f"\r{part}: {len(rows)} of {len(problems)}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    _print_heading(f"{part}: {len(problems)} problems")
+    print(f"{'':18}" + "".join(f"{title:>12}" for title in _TITLES))
+    summaries = [summary(rows, side.name, US) for side in sides]
+    for found in summaries:
+        print(
+            f"{found.name:18}{found.at_best:12}{found.total_cost:12}{found.wrong:12}"
+            f"{found.unanswered:12}{found.median_seconds * 1e6:12.0f}"
+            f"{found.worst_seconds * 1e6:12.0f}{found.median_ratio:12.1f}"
+        )
+    _print_standing(rows)
+    dearer = sorted((row for row in rows if row.excess(US) > 0), key=_excess, reverse=True)
+    for row in dearer:
+        print("\n".join(_lines(row)))
+    return {"summaries": [asdict(found) for found in summaries], "dearer": [*map(_record, dearer)]}
+
+
+def _excess(row: Row) -> int:
+    return row.excess(US)
+
+
+def _print_standing(rows: Sequence[Row]) -> None:
+    """How often we are as cheap as, and cheaper than, the best of others."""
+    as_cheap = sum(row.excess(US) <= 0 for row in rows)
+    cheaper = sum(row.excess(US) < 0 for row in rows)
+    line = f"ours at or below the best of others: {as_cheap / len(rows):.1%}, below: {cheaper}"
+    if "isl" in rows[0].outcomes:
+        above = sum(row.outcomes[US].cost > row.outcomes["isl"].cost for row in rows)
+        line += f", dearer than isl: {above}"
+    print(line)
+
+
+def _lines(row: Row) -> Iterator[str]:
+    """A row where we are dearer, for people."""
+    record = _record(row)
+    yield f"\n{row.problem.name}, +{row.excess(US)}: {row.problem.text}"
+    yield f"    bounds {record['bounds']}"
+    for name in (US, row.best_peer(US)):
+        result, cost = record[name], row.outcomes[name].cost
+        yield f"    {name} {cost}: {result}"
+
+
+def _record(row: Row) -> Report:
+    best = row.best_peer(US)
+    results = {
+        name: format_form(form)
+        for name in (US, best)
+        if (form := row.outcomes[name].form) is not None
+    }
+    return {
+        "name": row.problem.name,
+        "expr": row.problem.text,
+        "bounds": dict(row.problem.ends),
+        "excess": row.excess(US),
+        "best": best,
+        **results,
+    }
+
+
+# Our own speed.
+
+
+def _speed(runs: int) -> Report:
+    """Print how long the stages take on the published problems, against the goals."""
+    _print_heading("speed on the published problems: least of the runs, microseconds")
+    measured = [[ours.stages(problem) for _ in range(runs)] for problem in published()]
+    report: Report = {}
+    print(f"{'':34}{'median':>10}{'goal':>8}{'worst':>10}{'goal':>8}")
+    for title, seconds, goal in STAGES:
+        times = [min(map(seconds, found)) * 1e6 for found in measured]
+        print(f"{title:34}{median(times):10.1f}{goal[0]:8}{max(times):10.1f}{goal[1]:8}")
+        report[title] = {"median": median(times), "worst": max(times), "goal": goal}
+    return report
+
+
+def _print_heading(title: str) -> None:
+    print(f"\n{title}\n{'-' * len(title)}")
+
+
+if __name__ == "__main__":
+    main()

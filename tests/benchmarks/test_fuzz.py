@@ -1,0 +1,156 @@
+"""The fuzzer finds what is wrong, makes it small, and prints a row that shows it again."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks import fuzz
+from benchmarks.fuzzing import checks
+from benchmarks.fuzzing.case import Case
+from benchmarks.fuzzing.kinds import KINDS
+from benchmarks.fuzzing.shrink import shrunk
+from simplifier import form as forms
+from simplifier.interval import Interval
+from simplifier.scope import Scope, scope_of
+from simplifier.text import parse_form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simplifier.form import Form
+
+CASE = Case.of("(x + y) floordiv 3 + x", {"x": (0, 5), "y": (0, 7)}, {"x + y": (0, 9)})
+DEAR = parse_form("(x floordiv 2) mod 2 + y floordiv 5 + (y floordiv 3) mod 2")
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Quotients by 7 are one too great."""
+    original = Scope.floordiv
+
+    def wrong(scope: Scope, numerator: Form, divisor: int) -> Form:
+        return original(scope, numerator, divisor).plus_constant(1 if divisor == 7 else 0)
+
+    scope_of.cache_clear()
+    monkeypatch.setattr(Scope, "floordiv", wrong)
+    yield
+    monkeypatch.undo()
+    scope_of.cache_clear()
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_planted_fault_is_found_made_small_and_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert fuzz.main(["--cases", "60", "--kinds", "affine", "--seconds", "8"]) == 1
+    printed = capsys.readouterr().out
+    assert re.search(r'pytest\.param\("x (floordiv|mod|ceildiv) 7", \{"x": ', printed), printed
+
+
+def test_the_same_cases_are_fine_without_the_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz.main(["--cases", "60", "--kinds", "affine", "--seconds", "8"]) == 0
+    assert not capsys.readouterr().out
+
+
+# Checks: none complains where all is well, each does where something is not.
+
+
+def one_more(_: Scope, form: Form) -> Form:
+    return form + 1
+
+
+def dear(_: Scope, __: Form) -> Form:
+    return DEAR
+
+
+def another_each_time(_: Scope, __: Form) -> Form:
+    return forms.constant(next(COUNTER))
+
+
+def fails(_: Scope, __: Form) -> Form:
+    raise ZeroDivisionError("division by zero")
+
+
+def narrow(_: Scope, __: Form) -> Interval:
+    return Interval(1, 8)
+
+
+def just_x(_: Form) -> str:
+    return "x"
+
+
+COUNTER = count()
+LIES: list[tuple[str, str, object]] = [
+    # check, what is replaced, by what
+    ("equal at points", "simplified", one_more),
+    ("equal at points", "simplified", fails),
+    ("equal for isl", "simplified", one_more),
+    ("never costlier", "simplified", dear),
+    ("settled", "simplified", one_more),
+    ("bounds hold values", "range_of", narrow),
+    ("bounds hold extremes", "range_of", narrow),
+    ("same in any order", "simplified", another_each_time),
+    ("text is read back", "format_form", just_x),
+    ("quick", "MOST_SECONDS", -1.0),
+]
+
+
+@pytest.mark.parametrize("check", checks.CHECKS)
+def test_a_check_is_silent_where_all_is_well(check: str) -> None:
+    assert checks.complaint(CASE, check) is None
+
+
+@pytest.mark.parametrize(("check", "name", "lie"), LIES, ids=[f"{c} {n}" for c, n, _ in LIES])
+def test_a_check_complains(
+    check: str, name: str, lie: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, name, lie)
+    assert checks.complaint(CASE, check)
+
+
+def test_every_check_is_lied_to() -> None:
+    assert {check for check, _, _ in LIES} == checks.CHECKS.keys()
+
+
+# Cases.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cases_depend_on_their_seed_alone(kind: str) -> None:
+    rows = [KINDS[kind](Random(7)).row for _ in range(2)]  # noqa: S311 - the seed is the point
+    assert rows[0] == rows[1]
+
+
+def test_a_row_is_read_back() -> None:
+    row = '"(x + y) floordiv 3 + x", {"x": (0, 5), "y": (0, 7)}, {"x + y": (0, 9)}'
+    assert CASE.row == row
+
+
+def test_points_keep_to_bounds_and_limits() -> None:
+    points = CASE.points(Random(0))  # noqa: S311 - the seed is the point
+    pairs = set(zip(points["x"], points["y"], strict=True))
+    assert pairs == {(x, y) for x in range(6) for y in range(8) if x + y <= 9}
+
+
+def test_a_case_is_made_as_small_as_its_fault_allows() -> None:
+    case = Case.of(
+        "max((a * 3 + b mod 12) floordiv 5, b - 40) + 17",
+        {"a": (-4, 90), "b": (3, None), "c": (0, 1)},
+        {"a + b": (0, None)},
+    )
+
+    def has_remainder(near: Case) -> bool:
+        return any(atom.kind is forms.Kind.MOD for atom in forms.postorder((near.form,)))
+
+    assert shrunk(case, has_remainder).row == '"0 mod 0", {}, {}'
+
+
+def test_unknown_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        fuzz.main(["--kinds", "afine"])
+    assert "'afine' is no kind; expected some of affine" in capsys.readouterr().err

@@ -1,0 +1,44 @@
+"""The tables of laws in docs/simplifier.md; run as a program, it writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from simplifier.laws.catalogue import GROUPS
+
+if TYPE_CHECKING:
+    from simplifier.laws.law import Law
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "simplifier.md"
+START: Final = "<!-- laws -->\n"
+END: Final = "<!-- end of laws -->\n"
+
+
+def tables() -> str:
+    """One table for each group of the catalogue."""
+    return "\n".join(
+        "\n".join(
+            (f"### {group.title.capitalize()}", "", _HEAD, *(_row(law) for law in group.laws), "")
+        )
+        for group in GROUPS
+    )
+
+
+_HEAD: Final = "| law | identity | if | why |\n| --- | --- | --- | --- |"
+
+
+def _row(law: Law) -> str:
+    condition = f"`{law.condition}`" if law.condition else ""
+    return f"| {law.name} | `{law.identity}` | {condition} | {law.why} |"
+
+
+def with_tables(page: str) -> str:
+    """The page with the tables between the two marks."""
+    before, _, rest = page.partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n{tables()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
