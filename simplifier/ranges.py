@@ -187,8 +187,8 @@ def ranges_as_written(scope: Scope, form: Form) -> dict[Atom, Range]:
 
 
 def _floordiv_range(operands: Sequence[Range]) -> Range:
-    (lower, upper), (divisor, _) = operands
-    if not isinstance(divisor, int):
+    (lower, upper), (divisor, last) = operands
+    if not isinstance(divisor, int) or divisor != last or not divisor:
         return NEGATIVE_INFINITY, INFINITY
     ends = lower // divisor, upper // divisor
     return ends if divisor > 0 else (ends[1], ends[0])

@@ -17,6 +17,7 @@ from simplifier.budget import READINGS, is_crowded, is_deep
 from simplifier.digits import Unit
 from simplifier.form import (
     ONE,
+    ZERO,
     Atom,
     Form,
     Kind,
@@ -216,7 +217,10 @@ def _product(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
-    return -scope.quotient(-arguments[0], arguments[1])
+    numerator, divisor = arguments
+    if divisor == ZERO:
+        return symbolic.by_zero(scope, Kind.CEILDIV, numerator)
+    return -scope.quotient(-numerator, divisor)
 
 
 _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {
