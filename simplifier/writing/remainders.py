@@ -29,7 +29,6 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
             radix, weight = divisor // step, -factor * step // divisor
             rest = form.plus(source, -weight).without(atom)
             yield from _as_remainder(rest, source, radix, weight)
-            yield from _with_rest_inside(scope, rest, source, radix, weight)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             yield from _as_remainder(
                 rest.plus_constant(weight * (radix - 1)),
@@ -37,6 +36,19 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
                 radix,
                 -weight,
             )
+
+
+def joining_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+    """``m*(L mod n) + r = (m*L + r) mod (m*n)`` where ``r`` lies in ``[0, m - 1]``."""
+    for atom, weight in form.terms.items():
+        rest = form.without(atom)
+        if atom.kind is not Kind.MOD or atom.divisor < 1 or weight < 2 or not rest.terms:  # noqa: PLR2004 - r = 0
+            continue
+        rest = scope.canonical(rest)
+        lower, upper = scope.range_of(rest)
+        if lower >= 0 and upper < weight:
+            inside, period = atom.numerator.times(weight).plus(rest), atom.divisor * weight
+            yield Rewriting(ZERO, 1, Kind.MOD, _residues(inside, period, period))
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
@@ -54,19 +66,6 @@ def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator
         # m*(L mod n) + r = (m*L + r) mod (m*n) for 0 <= r < m.
         scaled, period = source.times(weight).plus_constant(offset), radix * weight
         yield Rewriting(rest.plus_constant(-offset), 1, Kind.MOD, _residues(scaled, period, period))
-
-
-def _with_rest_inside(
-    scope: Scope, rest: Form, source: Form, radix: int, weight: int
-) -> Iterator[Rewriting]:
-    """``m*(L mod n) + r = (m*L + r) mod (m*n)`` where ``r`` lies in ``[0, m - 1]``."""
-    if weight > 1 and rest.terms:
-        lower, upper = scope.range_of(scope.canonical(rest))
-        if lower >= 0 and upper < weight:
-            period = radix * weight
-            yield Rewriting(
-                ZERO, 1, Kind.MOD, _residues(source.times(weight).plus(rest), period, period)
-            )
 
 
 def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:
