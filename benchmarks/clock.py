@@ -1,4 +1,4 @@
-"""How much processor time a call takes, and an end to calls that take too long."""
+"""How much processor time a call takes, and an end to what takes too long."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def outcome(problem: Problem, peer: Peer, runs: int) -> Outcome:
     form = min((answer.form for answer in answers), key=cost_of_form, default=None)
     is_wrong = form is not None and not _is_equal(problem, form)
     cost = cost_of_form(problem.form if form is None or is_wrong else form)
-    seconds = min((answer.seconds for answer in timed), default=float("nan"))
+    seconds = min((answer.seconds for answer in timed or answers), default=float("nan"))
     return Outcome(form, cost, seconds, is_wrong)
 
 

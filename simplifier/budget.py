@@ -33,7 +33,7 @@ MOST_FLATTENED: Final = 8
 MOST_OPERANDS: Final = 24
 """Of more operands an extremum compares only those that differ by a constant."""
 
-MOST_SPELLED: Final = ((5, 8), (2, 4), (0, 0))
+MOST_SPELLED: Final = ((5, 8), (1, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.
 
 The first pair is for the sum itself, the second for what a step brings in, the third for what a

@@ -150,6 +150,10 @@ class Scope:
         lower, upper = self.range_of(divisor)
         return (lower, upper) if lower == upper else (lower or 1, upper or -1)
 
+    def plain_range(self, form: Form) -> Range:
+        """Lowest and highest value of a canonical form, term by term."""
+        return ranges.term_by_term(self.ranges, form)
+
     def facts_about(self, form: Form) -> Iterable[Fact]:
         """Facts whose form is contained in the given one."""
         return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()

@@ -6,7 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier import form as forms
-from simplifier.form import Atom, Form, Kind, constant
+from simplifier.form import ZERO, Atom, Form, Kind, constant
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
@@ -38,6 +38,19 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
             )
 
 
+def joining_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+    """``m*(L mod n) + r = (m*L + r) mod (m*n)`` where ``r`` lies in ``[0, m - 1]``."""
+    for atom, weight in form.terms.items():
+        rest = form.without(atom)
+        if atom.kind is not Kind.MOD or atom.divisor < 1 or weight < 2 or not rest.terms:  # noqa: PLR2004 - r = 0
+            continue
+        rest = scope.canonical(rest)
+        lower, upper = scope.range_of(rest)
+        if lower >= 0 and upper < weight:
+            inside, period = atom.numerator.times(weight).plus(rest), atom.divisor * weight
+            yield Rewriting(ZERO, 1, Kind.MOD, _residues(inside, period, period))
+
+
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
     """Whether the atom is a quotient in normal shape, not one that was only spelled."""
     return atom.kind is Kind.FLOORDIV and scope.is_canonical(atom)
@@ -65,9 +78,26 @@ def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Fo
         source.constant % radix, {atom: value % radix for atom, value in source.terms.items()}
     )
     yield positive, modulus
+    whole = _with_whole_digits(positive, radix)
+    if whole != positive:
+        yield whole, modulus
     if source.constant < 0 or not all(value > 0 for value in source.terms.values()):
         yield _nearest(positive, radix, 0), modulus
         yield _nearest(positive, radix, 1), modulus
+
+
+def _with_whole_digits(source: Form, radix: int) -> Form:
+    """The congruent form where quotients have the coefficients that make remainders of them."""
+    terms = dict(source.terms)
+    for atom, factor in source.terms.items():
+        if atom.kind is Kind.FLOORDIV:
+            for inner, value in atom.numerator.terms.items():
+                weight, remainder = divmod(terms.get(inner, 0), value)
+                closing = weight * atom.divisor
+                if weight and not remainder and (factor + closing) % radix == 0:
+                    terms[atom] = -closing
+                    break
+    return Form(source.constant, terms)
 
 
 def _nearest(positive: Form, radix: int, tie: int) -> Form:

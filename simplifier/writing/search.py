@@ -17,7 +17,8 @@ from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
-from simplifier.writing.remainders import remainder_steps
+from simplifier.writing.remainders import joining_steps, remainder_steps
+from simplifier.writing.sums import sum_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -219,6 +220,7 @@ def _least_price(form: Form) -> int:
 def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     if any(map(_is_symbolic, form.terms)):
         yield from product_steps(scope, form)
+    yield from sum_steps(scope, form)
     yield from remainder_steps(scope, form)
 
 
@@ -231,5 +233,6 @@ def _is_symbolic(atom: Atom) -> bool:
 
 def _steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     yield from _digit_steps(scope, form)
+    yield from joining_steps(scope, form)
     yield from quotient_steps(form)
     yield from extremum_steps(form)
