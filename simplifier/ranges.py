@@ -9,7 +9,7 @@ from simplifier.budget import READINGS, is_crowded, is_deep
 from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
 from simplifier.polynomials import cofactor, factors
-from simplifier.symbolic_digits import SymbolicDigit, symbolic_digits
+from simplifier.symbolic_digits import symbolic_digits_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,8 +57,7 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Ra
         yield _by_branches(scope, form, depth)
     if Kind.PRODUCT in kinds:
         yield from _by_common_factor(scope, form, depth)
-        for digit in symbolic_digits(scope, form):
-            yield _by_symbolic_digit(scope, digit, depth)
+        yield from _by_symbolic_digits(scope, form, depth)
     for fact in scope.facts_about(form):
         yield fact.range_within(scope, form, depth)
 
@@ -118,24 +117,32 @@ def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
             return
 
 
-def _by_symbolic_digit(scope: Scope, digit: SymbolicDigit, depth: int) -> Range:
-    """``T + m*(L mod R)``, where the digit lies between 0 and ``R - 1``.
+def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+    """``T + m*(L mod R)``, where the digit lies between 0 and ``R - 1``; so with all digits.
 
-    It has the sign of ``R``, and never lies beyond ``L`` if ``L`` has that sign, too.
+    The sum of ``T`` and the radix is looked at as a whole, for what the two have in common.
     """
-    rest, weight, source, radix = digit
-    if scope.divisor_range(radix)[0] >= 1:
-        ends = rest, rest.plus(radix.plus_constant(-1), weight)
-        low, high = ends if weight > 0 else ends[::-1]
-        return range_of(scope, low, depth - 1)[0], range_of(scope, high, depth - 1)[1]
-    low, high = range_of(scope, rest, depth - 1)
-    least, most = _digit_range(scope.range_of(source), scope.divisor_range(radix))
-    if weight < 0:
-        least, most = most, least
-    return low + weight * least, high + weight * most
+    taken = list(symbolic_digits_apart(scope, form))
+    if not taken:
+        return
+    low = high = taken[-1].rest
+    least: End = 0
+    most: End = 0
+    for _, weight, source, radix in taken:
+        ends = scope.divisor_range(radix)
+        if ends[0] >= 1:
+            last = radix.plus_constant(-1)
+            low, high = low.plus(last, min(weight, 0)), high.plus(last, max(weight, 0))
+        else:
+            lower, upper = _digit_range(scope.range_of(source), ends)
+            least = least + (weight * lower if weight > 0 else weight * upper)
+            most = most + (weight * upper if weight > 0 else weight * lower)
+    lower, upper = range_of(scope, low, depth - 1)[0], range_of(scope, high, depth - 1)[1]
+    yield least + lower, most + upper
 
 
 def _digit_range(source: Range, radix: Range) -> Range:
+    """A digit has the sign of its radix, and is not beyond the source if that has it, too."""
     lower, upper = min(radix[0] + 1, 0), max(radix[1] - 1, 0)
     if source[0] >= 0:
         upper = min(upper, source[1])

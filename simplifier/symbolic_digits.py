@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplifier.budget import MOST_FLATTENED
+from simplifier.budget import MOST_FLATTENED, MOST_QUOTIENTS
 from simplifier.form import ONE, Atom, Form, Kind, content
 from simplifier.polynomials import exactly_divided, factors, multiples
 
@@ -31,12 +31,30 @@ class SymbolicDigit(NamedTuple):
 def symbolic_digits(scope: Scope, form: Form) -> Iterator[SymbolicDigit]:
     """The ways to read a canonical form with a digit of symbolic radix."""
     seen = dict.fromkeys(factor for atom in form.terms for factor in factors(atom))
-    for atom in seen:
+    quotients = [atom for atom in seen if is_symbolic_quotient(atom)]
+    for atom in quotients if len(quotients) <= MOST_QUOTIENTS else ():
         divided = as_quotient(scope, atom)
         if divided is not None:
             weights, rest = multiples(scope, form, (atom,))
             if weights.terms:
                 yield from _digits_of(scope, rest, weights, *divided)
+
+
+def symbolic_digits_apart(scope: Scope, form: Form) -> Iterator[SymbolicDigit]:
+    """One digit after another, each in the rest of the one before."""
+    for _ in range(MOST_QUOTIENTS):
+        digit = next(symbolic_digits(scope, form), None)
+        if digit is None:
+            return
+        yield digit
+        form = digit.rest
+
+
+def is_symbolic_quotient(atom: Atom) -> bool:
+    """Whether an atom is a quotient by symbols, or one by a constant of such a quotient."""
+    if atom.kind is Kind.FLOORDIV:
+        return any(inner.kind is Kind.QUOTIENT for inner in atom.numerator.terms)
+    return atom.kind is Kind.QUOTIENT
 
 
 def as_quotient(scope: Scope, atom: Atom) -> tuple[Form, Form] | None:

@@ -14,6 +14,7 @@ from simplifier import operations
 from simplifier.budget import affordable_steps
 from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import Atom, Form, Kind, postorder
+from simplifier.symbolic_digits import is_symbolic_quotient
 from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
@@ -225,10 +226,7 @@ def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
 
 
 def _is_symbolic(atom: Atom) -> bool:
-    """Whether an atom is a product, or a quotient by symbols, maybe of which one by a constant."""
-    if atom.kind is Kind.FLOORDIV:
-        return any(inner.kind is Kind.QUOTIENT for inner in atom.numerator.terms)
-    return atom.kind is Kind.PRODUCT or atom.kind is Kind.QUOTIENT
+    return atom.kind is Kind.PRODUCT or is_symbolic_quotient(atom)
 
 
 def _steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
