@@ -47,6 +47,9 @@ Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
 
 _REMEMBERED_SCOPES: Final = 512
 
+_LESSONS: Final = 3
+"""How often facts are read again under the bounds that they have narrowed."""
+
 
 class Scope:
     """Canonical forms and their ranges under one set of bounds and facts.
@@ -73,19 +76,20 @@ class Scope:
             self._learn(bounds, constraints)
 
     def _learn(self, bounds: Bounds, constraints: Constraints) -> None:
-        """Facts are canonical without facts; then bounds and facts sharpen each other."""
-        plain = scope_of(bounds)
-        known = [(plain.canonical(form), interval) for form, interval in constraints]
-        found = [facts.Fact.of(form, interval.ends) for form, interval in known]
-        self.facts = tuple(fact for fact in found if fact is not None)
-        narrowed = facts.tightened(plain, self.facts)
-        impossible = (
-            form.is_constant and form.constant not in interval for form, interval in known
-        )
-        if narrowed is None or any(impossible):
-            self.is_empty, self.facts = True, ()
-        else:
-            self.bounds = narrowed
+        """Facts are canonical without facts, under the bounds that they narrow."""
+        for _ in range(_LESSONS):
+            plain = scope_of(bounds)
+            knowledge = facts.known(plain, constraints)
+            if knowledge is None:
+                self.is_empty, self.facts = True, ()
+                return
+            self.bounds, self.facts = knowledge
+            if self.bounds == plain.bounds:
+                break
+            bounds = tuple(self.bounds.items())
+        for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
+            if atom.kind is Kind.VARIABLE:
+                self.remember(atom, self._variable_range(atom))
 
     # Canonical forms.
 
@@ -111,11 +115,14 @@ class Scope:
 
     def variable(self, atom: Atom) -> Form:
         """A variable, or its only value."""
-        interval = self.bounds.get(atom.name)
-        ends = UNBOUNDED if interval is None else interval.ends
+        ends = self._variable_range(atom)
         if isinstance(ends[0], int) and ends[0] == ends[1]:
             return constant(ends[0])
         return self.remember(atom, ends)
+
+    def _variable_range(self, atom: Atom) -> Range:
+        interval = self.bounds.get(atom.name)
+        return UNBOUNDED if interval is None else interval.ends
 
     def remember(self, atom: Atom, ends: Range) -> Form:
         """The form of an atom whose range is known from now on."""
