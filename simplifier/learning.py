@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.budget import MOST_FACTS
@@ -9,11 +10,12 @@ from simplifier.equations import Solution, solution
 from simplifier.facts import Fact
 from simplifier.form import Atom, Form, Kind, variable
 from simplifier.interval import NEGATIVE_INFINITY, Interval
+from simplifier.ranges import term_by_term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simplifier.interval import End, Range
+    from simplifier.interval import Range
     from simplifier.scope import Bounds, Constraints, Scope
 
 _READINGS: Final = 3
@@ -106,8 +108,8 @@ class _Lesson:
         self.is_contradictory = False
         self._scope = scope
         self._facts: dict[Form, Fact] = {}
-        self._narrowed: dict[Atom, Range] = {}
-        """Ranges that are narrower than in the scope."""
+        self._ranges: ChainMap[Atom, Range] = ChainMap({}, scope.ranges)
+        """What is narrower than in the scope comes first."""
 
     def add(self, form: Form, ends: Range) -> None:
         """Learn that a canonical form lies in a range."""
@@ -133,7 +135,7 @@ class _Lesson:
         """Bounds of the variables that were narrowed."""
         return {
             atom.name: Interval.from_range(ends)
-            for atom, ends in self._narrowed.items()
+            for atom, ends in self._ranges.maps[0].items()
             if atom.kind is Kind.VARIABLE
         }
 
@@ -145,15 +147,12 @@ class _Lesson:
             if len(fact.form.terms) > 1 or fact.lead.kind is not Kind.VARIABLE
         )
 
-    def _range(self, atom: Atom) -> Range:
-        return self._narrowed.get(atom) or self._scope.ranges[atom]
-
     def _narrow(self, atom: Atom, ends: Range) -> None:
-        old = self._range(atom)
+        old = self._ranges[atom]
         narrow = _met(old, ends)
         if narrow == old:
             return
-        self._narrowed[atom] = narrow
+        self._ranges[atom] = narrow
         self.is_new = True
         self.is_contradictory |= narrow[0] > narrow[1]
         if atom.kind is not Kind.VARIABLE and len(self._facts) < MOST_FACTS:
@@ -163,20 +162,13 @@ class _Lesson:
 
     def _left_to(self, atom: Atom, fact: Fact) -> Range:
         """What a fact leaves to one of its atoms when all the others take any value."""
-        low, high = self._rest_range(fact.form.without(atom))
+        rest = fact.form.without(atom)
+        low, high = _met(term_by_term(self._ranges, rest), self._scope.range_of(rest))
         lower, upper = fact.ends[0] - high, fact.ends[1] - low
         factor = fact.form.terms[atom]
         if factor < 0:
             lower, upper, factor = -upper, -lower, -factor
         return -(-lower // factor), upper // factor
-
-    def _rest_range(self, form: Form) -> Range:
-        lower: End = form.constant
-        upper: End = form.constant
-        for atom, factor in form.terms.items():
-            low, high = self._range(atom) if factor > 0 else self._range(atom)[::-1]
-            lower, upper = lower + factor * low, upper + factor * high
-        return _met((lower, upper), self._scope.range_of(form))
 
 
 def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Form, Range]]:

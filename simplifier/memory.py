@@ -63,10 +63,8 @@ def _ends(intervals: Iterable[IntervalLike]) -> list[int | None]:
     for interval in intervals:
         if isinstance(interval, (tuple, list)) and len(interval) == _PAIR:
             ends += interval
-        elif type(interval) is int:
-            ends += (interval, interval)
         else:
-            proper = Interval.of(interval)
+            proper = interval if isinstance(interval, Interval) else Interval.of(interval)
             ends += (proper.lower, proper.upper)
     return ends
 

@@ -161,6 +161,7 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
     """``max(A, B, ...) = P + g*max(0, (B - P)/g, ...)``.
 
     The pivot ``P`` is the operand that nests the fewest maxima and leaves the most positive terms.
+    Constants have the last word: clamps ``max(0, D)`` and ``max(0, D - b)`` are turned alike.
     """
     best: tuple[tuple[object, ...], Form, list[Form]] | None = None
     for candidate in operands:
@@ -178,7 +179,7 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
             flat = prune(scope, [ZERO, *differences])
             if len(flat) <= len(operands):
                 return candidate.plus(maximum(scope, flat))
-        rank = (nested, [(-_positive_terms(form), form.order) for form in differences])
+        rank = (nested, [_turn(form) for form in differences])
         if best is None or rank < best[0]:
             best = (rank, candidate, differences)
     if best is None:
@@ -189,8 +190,9 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
     return chosen.plus(maximum_atom(scope, reduced), scale)
 
 
-def _positive_terms(form: Form) -> int:
-    return sum(factor > 0 for factor in form.terms.values()) + (form.constant > 0)
+def _turn(form: Form) -> tuple[object, ...]:
+    """Ranks a difference against its negative."""
+    return (-sum(factor > 0 for factor in form.terms.values()), form.order)
 
 
 def maximum_atom(scope: Scope, differences: Sequence[Form]) -> Form:
