@@ -97,13 +97,19 @@ class Scope:
         for atom in postorder((form,), skip=known.__contains__):
             arguments = tuple([combine(argument, known) for argument in atom.arguments])
             value = _MEANINGS[atom.kind](self, atom, arguments)
-            known[atom] = self.single(value) if is_crowded(value) else value
+            known[atom] = self.kept(atom.kind, arguments, value) if is_crowded(value) else value
         return combine(form, known)
 
     def is_canonical(self, atom: Atom) -> bool:
         """Whether the atom may stand in canonical forms as it is."""
         itself = Form(0, {atom: 1})
         return self.canonical(itself) == itself
+
+    def kept(self, kind: Kind, arguments: tuple[Form, ...], value: Form) -> Form:
+        """An operation whose value holds too many quotients, as one term."""
+        if kind not in (Kind.FLOORDIV, Kind.MOD) or arguments[1].constant < 1:
+            return self.single(value)
+        return self.remember(atom_of(kind, arguments), self.range_of(value))
 
     def single(self, form: Form) -> Form:
         """The form as one term, which is not looked into any more."""
