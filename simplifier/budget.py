@@ -33,6 +33,12 @@ MOST_FLATTENED: Final = 8
 MOST_OPERANDS: Final = 24
 """Of more operands an extremum compares only those that differ by a constant."""
 
+MOST_FACTS: Final = 32
+"""Facts from which no more are concluded about what is inside their atoms."""
+
+MOST_EQUATIONS: Final = 8
+"""How many equations of a problem are solved, one after the other."""
+
 MOST_WRITTEN: Final = 128
 """A sum with more terms, those inside its operations counted, is written as it stands."""
 
