@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simplifier.budget import MOST_JOINED
 from simplifier.form import Atom, Form, Kind, atom_of, combine, constant, postorder
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def product(factors: Iterable[Form]) -> Form:
         if not factor.constant and len(factor.terms) == 1:
             ((atom, value),) = factor.terms.items()
             scale *= value
-            parts += atom.arguments if atom.kind is Kind.PRODUCT else (Form(0, {atom: 1}),)
+            is_joined = atom.kind is Kind.PRODUCT and len(atom.arguments) < MOST_JOINED
+            parts += atom.arguments if is_joined else (Form(0, {atom: 1}),)
         else:
             parts.append(factor)
     if not parts or not scale:
@@ -76,6 +78,14 @@ def product(factors: Iterable[Form]) -> Form:
         return parts[0].times(scale)
     parts.sort(key=lambda form: form.order)
     return Form(0, {atom_of(Kind.PRODUCT, tuple(parts)): scale})
+
+
+def power(base: Form, exponent: int) -> Form:
+    """The product of as many copies as the exponent says, which is not negative."""
+    if exponent < MOST_JOINED:
+        return product([base] * exponent)
+    half = power(base, exponent // 2)
+    return product((half, half, base)) if exponent % 2 else product((half, half))
 
 
 _CONSTRUCTORS: Mapping[Kind, Callable[[tuple[Form, ...]], Form]] = {

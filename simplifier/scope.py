@@ -16,7 +16,6 @@ from simplifier import digits, learning, ranges
 from simplifier.budget import MOST_EQUATIONS, READINGS, is_crowded, is_deep
 from simplifier.digits import Unit, View
 from simplifier.form import (
-    ONE,
     ZERO,
     Atom,
     Form,
@@ -225,13 +224,6 @@ class Scope:
         return -extrema.maximum(self, [-argument for argument in arguments])
 
 
-def _product(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
-    result = ONE
-    for argument in arguments:
-        result = scope.product(result, argument)
-    return result
-
-
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
@@ -247,7 +239,7 @@ _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]]
     Kind.CEILDIV: _ceildiv,
     Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
     Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
-    Kind.PRODUCT: _product,
+    Kind.PRODUCT: lambda scope, _, arguments: products.product_of_all(scope, arguments),
     Kind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
 }
