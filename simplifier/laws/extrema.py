@@ -157,9 +157,9 @@ def take_end(scope: Scope, operands: Sequence[Form]) -> Form | None:
     """
     for place, operand in enumerate(operands):
         others = [*operands[:place], *operands[place + 1 :]]
-        if operand.is_constant or all(other.is_constant for other in others):
-            continue
         lower, upper = scope.range_of(operand)
+        if lower == upper or all(scope.range_of(other)[1] < upper for other in others):
+            continue
         if isinstance(lower, int) and is_reached(scope, operand, [*others, constant(lower)]):
             return maximum(scope, [*others, constant(lower)])
         if isinstance(upper, int) and is_reached(scope, constant(upper), [*others, operand]):

@@ -225,4 +225,4 @@ def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
 def _steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     yield from _digit_steps(scope, form)
     yield from quotient_steps(form)
-    yield from extremum_steps(form)
+    yield from extremum_steps(scope, form)
