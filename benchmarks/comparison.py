@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from benchmarks.clock import time_limit
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import seeded
 from simplifier.cost import cost_of_form
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 POINTS: Final = 200
 """Of each box where results are evaluated."""
+
+MOST_SECONDS: Final = 10.0
+"""A peer written in Python that takes longer has no answer."""
+
+LONG: Final = 0.05
+"""Who takes longer, in seconds, is not timed again."""
 
 ISL_BUDGET: Final = 100_000
 """Operations that isl may spend on proving one result equal."""
@@ -73,24 +80,29 @@ def outcome(problem: Problem, peer: Peer, runs: int) -> Outcome:
 
     The time is the least of the runs on the expression as written.
     """
-    timed = [answer for _ in range(runs) if (answer := _answer(peer, problem))]
-    answers = [*timed[:1], *filter(None, [_answer(peer, problem.collected)])]
+    timed = list(_cold_answers(problem, peer, runs))
+    answers = [*timed[:1], *_cold_answers(problem.collected, peer, 1)]
     form = min((answer.form for answer in answers), key=cost_of_form, default=None)
     is_wrong = form is not None and not _is_equal(problem, form)
     cost = cost_of_form(problem.form if form is None or is_wrong else form)
-    seconds = min((answer.seconds for answer in timed), default=float("nan"))
+    seconds = min((answer.seconds for answer in timed or answers), default=float("nan"))
     return Outcome(form, cost, seconds, is_wrong)
 
 
-def _answer(peer: Peer, problem: Problem) -> Answer | None:
-    """A cold answer; what the peer's own code raises counts as none."""
-    peer.forget()
-    try:
-        return peer.solve(problem)
-    except UnsupportedError:
-        return None
-    except Exception:  # noqa: BLE001 - peers fail in their own ways
-        return None
+def _cold_answers(problem: Problem, peer: Peer, runs: int) -> Iterator[Answer]:
+    """The same answer again and again, or none where the peer's own code raises."""
+    for _ in range(runs):
+        peer.forget()
+        try:
+            with time_limit(MOST_SECONDS):
+                answer = peer.solve(problem)
+        except UnsupportedError:
+            return
+        except Exception:  # noqa: BLE001 - peers fail in their own ways
+            return
+        yield answer
+        if answer.seconds > LONG:
+            return
 
 
 def _is_equal(problem: Problem, form: Form) -> bool:

@@ -92,15 +92,13 @@ def find(seed: int, number: int, kinds: Sequence[str], known: set[str]) -> Find 
     """What is wrong with the case of this number, made small; nothing if that is known."""
     kind = kinds[number % len(kinds)]
     case = KINDS[kind](seeded(seed, number)).without_idle_variables()
-    for check, said in complaints(case):
-        if said in known:
-            return None
-        known.add(said)
-        smallest = shrunk(case, lambda near, check=check: complaint(near, check) is not None)
-        small_complaint = complaint(smallest, check) or said
-        known.add(small_complaint)
-        return Find(smallest, check, small_complaint, f"{check}, {kind} {seed}/{number}")
-    return None
+    check, said = next(complaints(case), ("", ""))
+    if not said or said in known:
+        return None
+    smallest = shrunk(case, lambda near: complaint(near, check) is not None)
+    small_complaint = complaint(smallest, check) or said
+    known.update((said, small_complaint))
+    return Find(smallest, check, small_complaint, f"{check}, {kind} {seed}/{number}")
 
 
 if __name__ == "__main__":

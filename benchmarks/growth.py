@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
-from time import process_time
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchmarks import ours
+from benchmarks.clock import timed
 from benchmarks.plot import Line, log_log
 from simplifier import form as forms
 from simplifier import operations
@@ -66,9 +67,11 @@ def measured(family: Family, sizes: Sequence[int]) -> dict[int, float]:
 def _seconds(form: Form) -> float:
     bounds = tuple((name, BOUNDS) for name in sorted(forms.variables_of((form,))))
     ours.forget()
-    start = process_time()
-    simplified(scope_of(bounds), form)
-    return process_time() - start
+    gc.disable()  # as timeit does: its passes depend on what else the process holds
+    try:
+        return timed(lambda: simplified(scope_of(bounds), form))[1]
+    finally:
+        gc.enable()
 
 
 def _print_table(plot: Plot, found: Sequence[Growth], sizes: Sequence[int]) -> None:

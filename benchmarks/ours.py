@@ -6,7 +6,8 @@ import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.peers import Answer, Peer, timed
+from benchmarks.clock import timed
+from benchmarks.peers import Answer, Peer
 from simplifier import parse_expr, simplify
 from simplifier.convert import to_sympy
 from simplifier.scope import scope_of

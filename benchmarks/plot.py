@@ -41,7 +41,7 @@ def log_log(title: str, horizontal: str, lines: Sequence[Line]) -> str:
         colour = COLOURS[place % len(COLOURS)]
         parts += _line(axes, line, colour)
         parts += _key(line.name, place, f'stroke="{colour}" stroke-width="2"')
-    parts += _key("as long again for each one more", len(lines), GUIDE)
+    parts += _key("in proportion to the size", len(lines), GUIDE)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -39,7 +39,7 @@ MOST_COMPARED: Final = 6
 MOST_CASES: Final = 8
 """How many cases are told apart to see which of several forms is the greatest."""
 
-MOST_SPELLED: Final = ((5, 8), (2, 4), (0, 0))
+MOST_SPELLED: Final = ((5, 8), (1, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.
 
 The first pair is for the sum itself, the second for what a step brings in, the third for what a

@@ -10,6 +10,7 @@ tensor's strides.
 
 from __future__ import annotations
 
+from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.budget import is_crowded
@@ -45,7 +46,7 @@ class View(NamedTuple):
 def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
-    if not quotients or is_crowded(form):
+    if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
         units = [(weight, scope.unit(atom)) for atom, weight in form.terms.items()]
         return View(form.constant, tuple(units))
     quotients.sort(key=_divisor)
@@ -59,8 +60,24 @@ def digit_view(scope: Scope, form: Form) -> View:
             for atom in quotients
             if not _take_digit(scope, rest, atom, quotients, digits, exact=exact)
         ]
+    for atom in quotients:
+        _regather(scope, rest, atom, digits)
     digits += [(weight, scope.unit(atom)) for atom, weight in rest.terms.items()]
     return View(rest.constant, tuple(digits))
+
+
+def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
+    """Whether some quotient stands beside its source, or beside a quotient that it may divide."""
+    for atom in quotients:
+        for inner in atom.numerator.terms:
+            if inner in terms:
+                return True
+    if len(quotients) > 1:
+        for atom in quotients:
+            for other in quotients:
+                if atom.divisor > other.divisor and atom.divisor % other.divisor == 0:
+                    return True
+    return False
 
 
 def _divisor(atom: Atom) -> int:
@@ -108,6 +125,7 @@ def _take_digit(
             _exact_weight(rest.terms, source, factor, radix)
             if exact
             else _common_weight(rest.terms, source)
+            or _shared_weight(rest.terms, source, factor, radix)
         )
         if weight:
             rest.subtract(source, weight)
@@ -161,3 +179,48 @@ def _common_weight(terms: Mapping[Atom, int], source: Form) -> int:
         elif contained != weight * value:
             return 0
     return weight
+
+
+def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
+    """The weight that leaves every atom of the source a multiple of the quotient's coefficient.
+
+    Of ``N = 5*x + y`` the quotient by 7 is ``x + floor((y - 2*x)/7)``, and ``N mod 7`` has the
+    source ``y - 2*x``: what is left of ``x`` beside the digit belongs to the quotient. With the
+    weight ``w`` the quotient keeps ``e = factor + w*radix``, which must divide what is left; so it
+    divides ``radix*terms + factor*source``, whatever ``w`` is. 0 where there is no such digit.
+    """
+    left = gcd(*(radix * terms.get(atom, 0) + factor * n for atom, n in source.terms.items()))
+    if not left:
+        return 0
+    weights = [
+        (coefficient - factor) // radix
+        for coefficient in (left, -left)
+        if (coefficient - factor) % radix == 0
+    ]
+    return min(weights, key=abs, default=0)
+
+
+def _regather(scope: Scope, rest: _Rest, quotient: Atom, digits: list[tuple[int, Unit]]) -> None:
+    """Read ``e*floor(L/c) + e*m*x`` as ``e`` times ``floor((L + c*m*x)/c)``, a unit.
+
+    Where ``x`` occurs in ``L``, the range of the whole is narrower than that of its parts.
+    """
+    factor = rest.terms.get(quotient)
+    if factor is None:
+        return
+    divisor = quotient.divisor
+    beside = {
+        atom: rest.terms[atom] // factor
+        for atom in quotient.numerator.terms
+        if atom in rest.terms and rest.terms[atom] % factor == 0
+    }
+    if not beside:
+        return
+    value = Form(0, {atom: beside[atom] for atom in beside}).plus_atom(quotient)
+    source = quotient.numerator.plus(value.without(quotient), divisor)
+    lower, upper = scope.plain_range(source)
+    apart = scope.plain_range(value)
+    lower, upper = lower // divisor, upper // divisor
+    if apart[0] < lower or upper < apart[1]:
+        digits.append((factor, Unit(value, max(lower, apart[0]), min(upper, apart[1]))))
+        rest.subtract(value, factor)

@@ -15,6 +15,7 @@ import threading
 from functools import lru_cache
 from hashlib import blake2b
 from math import gcd
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import ref
 
@@ -320,15 +321,18 @@ def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:
 
 def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
     """The same terms, sorted by the atoms' order."""
-    return dict(sorted(terms.items(), key=_order_of_term)) if len(terms) > 1 else terms
+    if len(terms) < 2:  # noqa: PLR2004 - what is alone is in order
+        return terms
+    return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
 
 
-def _order_of_term(term: tuple[Atom, int]) -> Key:
-    return term[0].order
+_ORDER = attrgetter("order")
 
 
 def collected(constant: int, terms: dict[Atom, int]) -> Form:
     """A form from coefficients gathered in any order; zeros are dropped."""
+    if not terms:
+        return Form(constant, terms)
     return Form(constant, in_order({atom: value for atom, value in terms.items() if value}))
 
 
@@ -455,6 +459,9 @@ def content(form: Form) -> int:
 
 def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
     """The linear combination with a form in place of every atom."""
+    if len(form.terms) == 1 and not form.constant:
+        ((atom, factor),) = form.terms.items()
+        return values[atom].times(factor)
     total = form.constant
     terms: dict[Atom, int] = {}
     for atom, factor in form.terms.items():

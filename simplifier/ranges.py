@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
     """Lowest and highest value of a canonical form, as far as the readings see."""
-    ends = _term_by_term(scope.ranges, form)
+    ends = term_by_term(scope.ranges, form)
     if len(form.terms) > 1 or (form.constant and scope.facts):
         for reading in _readings(scope, form, ends, depth):
             ends = meet(ends, reading)
@@ -31,7 +31,7 @@ def meet(left: Range, right: Range) -> Range:
     return (lower, upper) if lower <= upper else left
 
 
-def _term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
+def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
     """Interval arithmetic; exact where the atoms are independent."""
     lower: End = form.constant
     upper: End = form.constant
@@ -186,7 +186,7 @@ def range_as_written(scope: Scope, form: Form) -> Range:
     The canonical form sees correlations that the form as written hides, and the other way round:
     ``(y mod 3) floordiv 2`` lies in ``[0, 1]`` at a glance, but not when its digit is taken apart.
     """
-    arithmetic = _term_by_term(ranges_as_written(scope, form), form)
+    arithmetic = term_by_term(ranges_as_written(scope, form), form)
     return meet(range_of(scope, scope.canonical(form)), arithmetic)
 
 
@@ -195,15 +195,15 @@ def ranges_as_written(scope: Scope, form: Form) -> dict[Atom, Range]:
     found: dict[Atom, Range] = {}
     for atom in postorder((form,)):
         ends = range_of(scope, scope.canonical(Form(0, {atom: 1})))
-        operands = [_term_by_term(found, argument) for argument in atom.arguments]
+        operands = [term_by_term(found, argument) for argument in atom.arguments]
         arithmetic = _ARITHMETIC.get(atom.kind)
         found[atom] = meet(ends, arithmetic(operands)) if arithmetic else ends
     return found
 
 
 def _floordiv_range(operands: Sequence[Range]) -> Range:
-    (lower, upper), (divisor, _) = operands
-    if not isinstance(divisor, int):
+    (lower, upper), (divisor, last) = operands
+    if not isinstance(divisor, int) or divisor != last or not divisor:
         return NEGATIVE_INFINITY, INFINITY
     ends = lower // divisor, upper // divisor
     return ends if divisor > 0 else (ends[1], ends[0])

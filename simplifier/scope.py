@@ -17,6 +17,7 @@ from simplifier.budget import READINGS, is_crowded, is_deep
 from simplifier.digits import Unit
 from simplifier.form import (
     ONE,
+    ZERO,
     Atom,
     Form,
     Kind,
@@ -144,6 +145,10 @@ class Scope:
         """Lowest and highest value of a canonical form, as far as seen."""
         return ranges.range_of(self, form, depth)
 
+    def plain_range(self, form: Form) -> Range:
+        """Lowest and highest value of a canonical form, term by term."""
+        return ranges.term_by_term(self.ranges, form)
+
     def facts_about(self, form: Form) -> Iterable[Fact]:
         """Facts whose form is contained in the given one."""
         return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()
@@ -212,7 +217,10 @@ def _product(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
-    return -scope.quotient(-arguments[0], arguments[1])
+    numerator, divisor = arguments
+    if divisor == ZERO:
+        return symbolic.by_zero(scope, Kind.CEILDIV, numerator)
+    return -scope.quotient(-numerator, divisor)
 
 
 _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {

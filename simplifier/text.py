@@ -116,10 +116,10 @@ class _ExpressionParser:
                 self._close_group()
             word = words[reader.position]
             group = self._groups[-1]
-            if word in _SIGNS:
-                group.add(_SIGNS[word])
-            elif word in _PRODUCTS:
+            if word in _PRODUCTS:
                 group.operation = _PRODUCTS[word]
+            elif word in _SIGNS:
+                group.add(_SIGNS[word])
             elif len(self._groups) == 1:
                 group.close_argument()
                 return group.arguments[0]
@@ -131,26 +131,32 @@ class _ExpressionParser:
 
     def _operand(self) -> None:
         """Signs and openings, up to a number or name."""
+        words, position = self._reader.words, self._reader.position
+        leaf = self._leaves.get(words[position])
+        while leaf is None:
+            self._reader.position = position
+            leaf = self._leaf(words[position])
+            if leaf is None:
+                position = self._open(words[position])
+                leaf = self._leaves.get(words[position])
+        self._groups[-1].operand(leaf)
+        self._reader.position = position + 1
+
+    def _open(self, word: str) -> int:
+        """A sign, or what opens a group; the position after it."""
         reader = self._reader
-        while True:
-            word = reader.words[reader.position]
-            leaf = self._leaves.get(word) or self._leaf(word)
-            if leaf is not None:
-                self._groups[-1].operand(leaf)
-                reader.position += 1
-                return
-            if word == "-":
-                self._groups[-1].negative ^= True
-            elif word == "(":
-                self._groups.append(_Group(reader.position))
-            elif word in _EXTREMA:
-                self._groups.append(_Group(reader.position))
-                reader.position += 1
-                if reader.word != "(":
-                    raise reader.expected(f"'(' after {word!r}")
-            else:
-                raise reader.expected("an expression")
+        if word == "(":
+            self._groups.append(_Group(reader.position))
+        elif word == "-":
+            self._groups[-1].negative ^= True
+        elif word in _EXTREMA:
+            self._groups.append(_Group(reader.position))
             reader.position += 1
+            if reader.word != "(":
+                raise reader.expected(f"'(' after {word!r}")
+        else:
+            raise reader.expected("an expression")
+        return reader.position + 1
 
     def _leaf(self, word: str) -> Form | None:
         """The form of a number or of a variable."""

@@ -11,7 +11,7 @@ from simplifier.errors import Span, TextError
 RESERVED: Final = frozenset({"floordiv", "ceildiv", "mod", "in", "min", "max"})
 """Words that cannot name a variable."""
 
-_WORD = re.compile(r"[0-9]+|[A-Za-z_][A-Za-z0-9_]*|->|//|[-+*/%()\[\]{},:]")
+_WORD = re.compile(r"[0-9]++(?![A-Za-z_])|[A-Za-z_][A-Za-z0-9_]*|->|//|[-+*/%()\[\]{},:]")
 _WRONG = re.compile(
     r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:>]"  # a foreign character
     r"|(?<!-)>"  # half an arrow
@@ -33,10 +33,9 @@ class Reader:
     def __init__(self, source: str, file: str = "") -> None:
         self.source = source
         self.file = file
-        wrong = _WRONG.search(source)
-        if wrong:
-            raise self._unexpected_character(wrong)
-        self.words = _WORD.findall(source)
+        self.words: list[str] = _WORD.findall(source)
+        if "".join(self.words) != "".join(source.split()):
+            raise self._unexpected_character()
         self.words.append("")
         self.position = 0
         self._starts: list[int] = []
@@ -124,8 +123,9 @@ class Reader:
         stop = token.start + max(1, len(token.text))
         return TextError(message, Span(self.source, token.start, stop, self.file), hint)
 
-    def _unexpected_character(self, wrong: re.Match[str]) -> TextError:
-        start = wrong.end() if wrong[0].isdigit() else wrong.start()
+    def _unexpected_character(self) -> TextError:
+        wrong = _WRONG.search(self.source)
+        start = 0 if wrong is None else wrong.end() if wrong[0].isdigit() else wrong.start()
         message = f"unexpected character {self.source[start]!r}"
         return TextError(message, Span(self.source, start, start + 1, self.file))
 

@@ -14,7 +14,6 @@ import importlib
 import operator
 from dataclasses import dataclass
 from functools import reduce
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simplifier import operations
@@ -115,13 +114,6 @@ _OWN_SIGNS: Final[Mapping[type[ast.operator], Callable[..., Native]]] = {
     ast.Mult: operator.mul,
 }
 _SIGNS: Final[Mapping[type[ast.operator], str]] = {ast.FloorDiv: "//", ast.Mod: "%"}
-
-
-def timed(call: Callable[[], Native]) -> tuple[Native, float]:
-    """What a call gives, and how many seconds it took."""
-    start = perf_counter()
-    result = call()
-    return result, perf_counter() - start
 
 
 def cheapest(candidates: Iterable[Form]) -> Form:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import sympy
 
 from benchmarks import peers
+from benchmarks.clock import timed
 from benchmarks.peers import (
     Answer,
     Language,
@@ -17,7 +18,6 @@ from benchmarks.peers import (
     UnsupportedError,
     Words,
     cheapest,
-    timed,
 )
 from simplifier import form as forms
 from simplifier import operations
@@ -38,7 +38,8 @@ def load() -> Peer:
     """The peer."""
     sizevars = importlib.import_module("torch._inductor.sizevars")
     functions = importlib.import_module("torch.utils._sympy.functions")
-    adapter = Adapter(sizevars.SizeVarAllocator, functions)
+    ranges = importlib.import_module("torch.utils._sympy.value_ranges")
+    adapter = Adapter(sizevars.SizeVarAllocator, functions, ranges.ValueRanges)
     version = importlib.import_module("torch").__version__
     forget = importlib.import_module("sympy.core.cache").clear_cache
     return Peer("PyTorch Inductor", version, adapter.solve, forget)
@@ -47,8 +48,11 @@ def load() -> Peer:
 class Adapter:
     """Expressions of Inductor, made and read; its variables begin at 0."""
 
-    def __init__(self, allocator: Callable[[], Native], functions: Native) -> None:
+    def __init__(
+        self, allocator: Callable[[], Native], functions: Native, interval: Callable[..., Native]
+    ) -> None:
         self._allocator = allocator
+        self._interval = interval
         self._words: Words = {
             "//": functions.FloorDiv,
             "%": partial(_remainder, functions),
@@ -64,6 +68,8 @@ class Adapter:
         sizes = {symbols[name]: _size(starts[name], interval.upper) for name, interval in bounds}
         language = Language(lambda name: symbols[name] + starts[name], sympy.Integer, self._words)
         expression, allocator = language.read(problem.text), self._allocator()
+        known = {symbol: self._interval(0, size - 1) for symbol, size in sizes.items()}
+        allocator.shape_env.var_to_range.update(known)
         result, seconds = timed(lambda: allocator.simplify_with_ranges(expression, sizes))
         again = allocator.simplify_with_ranges(sympy.expand(result), sizes)
         return Answer(cheapest(_read(found, starts) for found in (result, again)), seconds)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import islpy as isl
 
 from benchmarks import peers
+from benchmarks.clock import timed
 from benchmarks.peers import (
     Answer,
     Language,
@@ -16,7 +17,6 @@ from benchmarks.peers import (
     UnsupportedError,
     Words,
     cheapest,
-    timed,
 )
 from benchmarks.problems import python_text
 from simplifier import form as forms

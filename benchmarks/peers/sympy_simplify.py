@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import sympy
 
-from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words, timed
+from benchmarks.clock import timed
+from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
 from simplifier.convert import from_sympy
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import peers
-from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words, timed
+from benchmarks.clock import timed
+from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
 from simplifier import form as forms
 from simplifier import operations
 from simplifier.form import Form, Kind

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import peers
+from benchmarks.clock import timed
 from benchmarks.peers import (
     Answer,
     Language,
@@ -14,7 +15,6 @@ from benchmarks.peers import (
     UnsupportedError,
     Words,
     cheapest,
-    timed,
 )
 from simplifier import form as forms
 from simplifier import operations

@@ -26,7 +26,8 @@ Counted without a lock: of two threads that count at the same time, one may be l
 class Fact(NamedTuple):
     """``before`` was rewritten to ``after``, by these laws at once; both are as they were spelled.
 
-    No law stands for all that it takes to bring a form into canonical form and to write it out.
+    Where no law is named, the two are the same by meaning: a sum that is now one term, or a form
+    and what it came to when it was brought into canonical form and written out.
     """
 
     laws: tuple[Law, ...]

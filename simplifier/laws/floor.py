@@ -15,8 +15,6 @@ from simplifier.budget import is_crowded, is_deep
 from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from simplifier.digits import Unit
     from simplifier.interval import End
     from simplifier.scope import Scope
@@ -49,6 +47,23 @@ class Step(NamedTuple):
     divisor: int = 1
 
 
+class Rest(NamedTuple):
+    """A numerator with small coefficients, and the digits in it that stay whole."""
+
+    numerator: Form
+    digits: tuple[tuple[int, Form], ...]
+
+    def units(self) -> list[tuple[int, Form]]:
+        """The digits, and what is beside them, by weight."""
+        if not self.digits:
+            return [(factor, Form(0, {atom: 1})) for atom, factor in self.numerator.terms.items()]
+        beside = self.numerator
+        for weight, value in self.digits:
+            beside = beside.plus(value, -weight)
+        singles = [(factor, Form(0, {atom: 1})) for atom, factor in beside.terms.items()]
+        return [*self.digits, *singles]
+
+
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
     outside = ZERO
@@ -75,9 +90,9 @@ def _shortened(scope: Scope, numerator: Form, divisor: int) -> Step:
     opened, rest = open_digits(residue, divisor)
     if opened.terms:
         outside = outside.plus(opened)
-        if _size(rest) < _size(numerator):
-            return Step(outside, rest, divisor)
-    flat = flatten(rest, divisor)
+        if _size(rest.numerator) < _size(numerator):
+            return Step(outside, rest.numerator, divisor)
+    flat = flatten(rest.numerator, divisor)
     if flat is not None:
         return flat._replace(outside=outside)
     return Step(outside.plus(reflect(scope, rest, divisor)))
@@ -115,15 +130,14 @@ def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
 
 
 def merge(numerator: Form, divisor: int) -> Step | None:
-    """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, where ``B`` holds what ``A`` does.
+    """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
 
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
     """
     for atom, factor in numerator.terms.items():
         if factor in (1, -1) and atom.kind is Kind.FLOORDIV:
-            within = numerator.terms
-            for inner in atom.numerator.terms:
-                if inner not in within:
+            for inner, value in atom.numerator.terms.items():
+                if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
             else:
                 return _flattened(numerator, divisor, atom)
@@ -142,6 +156,8 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
     units: list[tuple[int, Unit]] = []
     for weight, unit in view.units:
         residue = nearest_residue(weight, divisor)
+        if residue == -weight and divisor == 2 and _is_quotient(unit):  # noqa: PLR2004 - half
+            residue = weight
         if residue != weight:
             multiple = (weight - residue) // divisor
             whole += multiple * unit.value.constant
@@ -149,6 +165,11 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
         if residue:
             units.append((residue, unit))
     return collected(whole, outside), Residue(rest, units)
+
+
+def _is_quotient(unit: Unit) -> bool:
+    """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
+    return unit.quotient is None and any(atom.kind is Kind.FLOORDIV for atom in unit.value.terms)
 
 
 def nearest_residue(value: int, divisor: int) -> int:
@@ -199,7 +220,9 @@ def _affine_quotient(residue: Residue, divisor: int) -> Form | None:
             total += multiple * unit.value.constant
             accumulate(quotient, unit.value, multiple)
     found = _affine_remainder(small, (lower, upper), residue.constant, divisor)
-    return None if found is None else collected(total, quotient).plus(found)
+    if found is None:
+        return None
+    return collected(total, quotient).plus(found) if quotient else found.plus_constant(total)
 
 
 def _affine_remainder(
@@ -243,46 +266,46 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
     return unit.value.times(step).plus_constant(first - step * low)
 
 
-def open_digits(residue: Residue, divisor: int) -> tuple[Form, Form]:
+def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
-    Gives what leaves, and the numerator that is left. Digits that do not close on ``c`` stay whole,
-    and so do their atoms; the others are reduced again.
+    Gives what leaves, and what is left. Digits that do not close on ``c`` stay whole; the other
+    atoms are reduced again.
     """
     rest = residue.form()
     digits = [
         (weight, unit, unit.quotient) for weight, unit in residue.units if unit.quotient is not None
     ]
     if not digits:
-        return ZERO, rest
+        return ZERO, Rest(rest, ())
     terms = dict(rest.terms)
     outside: dict[Atom, int] = {}
     for weight, unit, quotient in digits:
         factor = terms.get(quotient, 0)
-        if factor and (factor % divisor == 0 or factor != -weight * unit.radix):
+        closing = weight * unit.radix
+        if factor and (factor % divisor == 0 or factor != -closing):
+            if closing % divisor == 0:
+                terms[quotient] = factor + closing
+                outside[quotient] = outside.get(quotient, 0) - closing // divisor
             _reduce(terms, quotient, divisor, outside)
-    whole = _atoms_of_whole_digits(digits, terms)
-    for atom in list(terms):
-        if atom not in whole:
-            _reduce(terms, atom, divisor, outside)
-    return collected(0, outside), Form(rest.constant, terms)
-
-
-def _atoms_of_whole_digits(
-    digits: Iterable[tuple[int, Unit, Atom]], terms: dict[Atom, int]
-) -> frozenset[Atom]:
-    return frozenset(
-        atom
+    whole = [
+        (weight, unit.value)
         for weight, unit, quotient in digits
         if terms.get(quotient) == -weight * unit.radix
-        for atom in unit.value.terms
-    )
+    ]
+    closed = {atom for _, value in whole for atom in value.terms}
+    for atom in list(terms):
+        if atom not in closed:
+            _reduce(terms, atom, divisor, outside)
+    return collected(0, outside), Rest(Form(rest.constant, terms), tuple(whole))
 
 
 def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:
     """Leave of a term only its residue; the multiple goes outside."""
     factor = terms[atom]
     residue = nearest_residue(factor, divisor)
+    if residue == -factor and divisor == 2 and atom.kind is Kind.FLOORDIV:  # noqa: PLR2004 - half
+        residue = factor
     if residue != factor:
         outside[atom] = outside.get(atom, 0) + (factor - residue) // divisor
     if residue:
@@ -313,23 +336,25 @@ def _flattened(numerator: Form, divisor: int, inner: Atom) -> Step:
     return Step(ZERO, source.plus(numerator.without(inner), radix), radix * divisor)
 
 
-def reflect(scope: Scope, numerator: Form, divisor: int) -> Form:
-    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative coefficients."""
-    halves = {atom: 1 for atom, factor in numerator.terms.items() if 2 * factor == divisor}
-    if not _is_reflected(numerator, divisor):
+def reflect(scope: Scope, rest: Rest, divisor: int) -> Form:
+    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights."""
+    numerator = rest.numerator
+    units = rest.units()
+    if not _is_reflected(units, numerator.constant, divisor):
         return scope.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
-    terms = {
-        atom: factor if atom in halves else -factor for atom, factor in numerator.terms.items()
-    }
-    turned = Form(divisor - 1 - numerator.constant, terms)
-    return Form(0, halves).plus(scope.quotient_atom(turned, divisor), -1)
+    halves = ZERO
+    for weight, value in units:
+        if 2 * weight == divisor:
+            halves = halves.plus(value)
+    turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
+    return halves.plus(scope.quotient_atom(turned, divisor), -1)
 
 
-def _is_reflected(numerator: Form, divisor: int) -> bool:
-    signs = [factor > 0 for factor in numerator.terms.values() if 2 * factor != divisor]
+def _is_reflected(units: list[tuple[int, Form]], offset: int, divisor: int) -> bool:
+    signs = [weight > 0 for weight, _ in units if 2 * weight != divisor]
     negative, positive = signs.count(False), signs.count(True)
     if negative != positive:
         return negative > positive
-    offset, turned = numerator.constant, divisor - 1 - numerator.constant
+    turned = divisor - 1 - offset
     return turned < offset or (turned == offset and bool(signs) and not signs[0])

@@ -64,11 +64,21 @@ def monomial(scope: Scope, atoms: Iterable[Atom]) -> Atom:
 # Quotients by a form.
 
 
+def divisor_range(scope: Scope, divisor: Form) -> Range:
+    """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
+    lower, upper = scope.range_of(divisor)
+    return (lower, upper) if lower == upper else (lower or 1, upper or -1)
+
+
+def by_zero(scope: Scope, kind: Kind, numerator: Form) -> Form:
+    """A division by zero is left alone: it has no value, so any range holds it."""
+    return scope.remember(atom_of(kind, (numerator, ZERO)), (NEGATIVE_INFINITY, INFINITY))
+
+
 def mod(scope: Scope, numerator: Form, divisor: Form) -> Form:
-    """``A - B*floor(A/B)`` for the same divisors; ``A mod 0`` is left alone."""
+    """``A - B*floor(A/B)`` for the same divisors."""
     if divisor == ZERO:
-        atom = atom_of(Kind.MOD, (numerator, divisor))
-        return scope.remember(atom, (NEGATIVE_INFINITY, INFINITY))
+        return by_zero(scope, Kind.MOD, numerator)
     return numerator.plus(product(scope, divisor, quotient(scope, numerator, divisor)), -1)
 
 
@@ -78,9 +88,9 @@ def quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
     Where ``B`` may be zero nothing is assumed but that the input is defined.
     """
     if divisor == ZERO:
-        return _atom(scope, numerator, divisor, (0, 0))
+        return by_zero(scope, Kind.QUOTIENT, numerator)
     if is_deep(numerator) or is_deep(divisor):
-        return _atom(scope, numerator, divisor, scope.range_of(divisor))
+        return _atom(scope, numerator, divisor, divisor_range(scope, divisor))
     numerator, divisor = _without_common_integer(*_oriented(scope, numerator, divisor))
     shorter = _without_common_atom(scope, numerator, divisor)
     if shorter is not None:
@@ -95,7 +105,7 @@ def _remaining_quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
     """``floor(A/B)`` with nothing more to take out: its only value, a flat quotient, or an atom."""
     if numerator == ZERO:
         return ZERO
-    ends = scope.range_of(divisor)
+    ends = divisor_range(scope, divisor)
     if ends[0] >= 1:
         value = _one_value(scope, numerator, divisor, ends)
         if value is not None:
@@ -108,7 +118,7 @@ def _remaining_quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
 
 def _oriented(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form]:
     """``floor(A/B) = floor(-A/-B)``: a divisor that is, or at least starts, positive."""
-    lower, upper = scope.range_of(divisor)
+    lower, upper = divisor_range(scope, divisor)
     first = next(iter(divisor.terms.values()))
     if upper < 0 or (lower < 0 and first < 0):
         return -numerator, -divisor
@@ -201,7 +211,7 @@ def _flattened(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form
             continue
         inner, radix = atom.arguments
         is_small = len(numerator.terms) * len(radix.terms) <= MOST_FLATTENED
-        if is_small and scope.range_of(radix)[0] >= 1:
+        if is_small and divisor_range(scope, radix)[0] >= 1:
             rest = numerator.without(atom)
             return product(scope, rest, radix).plus(inner), product(scope, divisor, radix)
     return None

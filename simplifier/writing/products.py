@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from simplifier import operations
 from simplifier.form import ZERO, Atom, Form, Kind
+from simplifier.laws import symbolic
 from simplifier.ranges import factors
 from simplifier.writing.rewriting import Rewriting
 
@@ -75,17 +76,16 @@ def _with_cofactor(
 
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Rewriting]:
-    """``m*A - m*B*floor(A/B) = m*(A mod B)``."""
+    """``m*A - m*B*floor(A/B) = m*(A mod B)``, and ``A`` may be ``floor(N/g)`` for ``B >= 1``."""
     seen = dict.fromkeys(factor for atom in form.terms for factor in _factors(atom))
     for atom in seen:
         if atom.kind is not Kind.QUOTIENT or not atom.arguments[1].terms:
             continue
         numerator, divisor = atom.arguments
         for scale in sorted({1, gcd(divisor.constant, *divisor.terms.values())}):
-            source = scope.floordiv(numerator, scale)
-            radix = Form(
-                divisor.constant // scale, {a: value // scale for a, value in divisor.terms.items()}
-            )
+            source, radix = scope.floordiv(numerator, scale), divisor.exactly_divided(scale)
+            if scale > 1 and symbolic.divisor_range(scope, radix)[0] < 1:
+                continue
             multiple = scope.product(radix, Form(0, {atom: 1}))
             lead = next(iter(multiple.terms))
             weight = -(form.terms.get(lead, 0) // multiple.terms[lead])

@@ -6,7 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier import form as forms
-from simplifier.form import Atom, Form, Kind, constant
+from simplifier.form import ZERO, Atom, Form, Kind, constant
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
             radix, weight = divisor // step, -factor * step // divisor
             rest = form.plus(source, -weight).without(atom)
             yield from _as_remainder(rest, source, radix, weight)
+            yield from _with_rest_inside(scope, rest, source, radix, weight)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             yield from _as_remainder(
                 rest.plus_constant(weight * (radix - 1)),
@@ -55,6 +56,19 @@ def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator
         yield Rewriting(rest.plus_constant(-offset), 1, Kind.MOD, _residues(scaled, period, period))
 
 
+def _with_rest_inside(
+    scope: Scope, rest: Form, source: Form, radix: int, weight: int
+) -> Iterator[Rewriting]:
+    """``m*(L mod n) + r = (m*L + r) mod (m*n)`` where ``r`` lies in ``[0, m - 1]``."""
+    if weight > 1 and rest.terms:
+        lower, upper = scope.range_of(scope.canonical(rest))
+        if lower >= 0 and upper < weight:
+            period = radix * weight
+            yield Rewriting(
+                ZERO, 1, Kind.MOD, _residues(source.times(weight).plus(rest), period, period)
+            )
+
+
 def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:
     """Numerators congruent to the source with small coefficients, over the divisor.
 
@@ -65,9 +79,26 @@ def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Fo
         source.constant % radix, {atom: value % radix for atom, value in source.terms.items()}
     )
     yield positive, modulus
+    whole = _with_whole_digits(positive, radix)
+    if whole != positive:
+        yield whole, modulus
     if source.constant < 0 or not all(value > 0 for value in source.terms.values()):
         yield _nearest(positive, radix, 0), modulus
         yield _nearest(positive, radix, 1), modulus
+
+
+def _with_whole_digits(source: Form, radix: int) -> Form:
+    """The congruent form where quotients have the coefficients that make remainders of them."""
+    terms = dict(source.terms)
+    for atom, factor in source.terms.items():
+        if atom.kind is Kind.FLOORDIV:
+            for inner, value in atom.numerator.terms.items():
+                weight, remainder = divmod(terms.get(inner, 0), value)
+                closing = weight * atom.divisor
+                if weight and not remainder and (factor + closing) % radix == 0:
+                    terms[atom] = -closing
+                    break
+    return Form(source.constant, terms)
 
 
 def _nearest(positive: Form, radix: int, tie: int) -> Form:

@@ -18,6 +18,7 @@ from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
 from simplifier.writing.remainders import remainder_steps
+from simplifier.writing.sums import sum_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -219,6 +220,7 @@ def _least_price(form: Form) -> int:
 def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     if any(atom.kind in (Kind.PRODUCT, Kind.QUOTIENT) for atom in form.terms):
         yield from product_steps(scope, form)
+    yield from sum_steps(scope, form)
     yield from remainder_steps(scope, form)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from benchmarks import generate, growth, ours, peers, simplify
+from benchmarks.clock import time_limit
 from benchmarks.comparison import Row, compared, summary
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Problem, published
@@ -141,3 +143,14 @@ def test_growth_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         texts = [element.text for element in picture.iter() if element.text]
         assert [text for text in texts if text.startswith("Time to simplify")]
     assert "microseconds a term" in capsys.readouterr().out
+
+
+def busy_for(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def test_what_takes_too_long_is_broken_off() -> None:
+    with pytest.raises(TimeoutError), time_limit(0.05):
+        busy_for(30)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +17,7 @@ from simplifier import (
     FloorDiv,
     Interval,
     Max,
+    MissingIslError,
     Mod,
     NotQuasiAffineError,
     bounds_of,
@@ -22,6 +25,7 @@ from simplifier import (
     equivalent,
     exact,
     format_expr,
+    memory,
     parse_expr,
     simplify,
     symbol,
@@ -218,6 +222,26 @@ def test_what_is_not_quasi_affine_is_refused_by_name() -> None:
             ask(FloorDiv(x, 3) + 1, {}, [(Mod(x, y), 0)], exact=True)
     assert simplify(FloorDiv(x * y, y), {y: (1, None)}, exact=True) == x
     assert simplify(x * y + x, {y: (3, 3)}, exact=True) == 4 * x
+
+
+def test_without_islpy_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "islpy", None)
+    for ask in (simplify, bounds_of):
+        with pytest.raises(MissingIslError, match="pip install islpy"):
+            ask(Mod(x, 11) + 1, {}, exact=True)
+        ask(Mod(x, 11) + 1, {})
+
+
+def test_threads_do_not_meet() -> None:
+    rows = FINISHED * 4
+
+    def finish(row: tuple[str, Bounds, Known, str]) -> str:
+        text, bounds, constraints, _ = row
+        return format_expr(simplify(parse_expr(text), bounds, known(constraints), exact=True))
+
+    memory._remembered.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(finish, rows)) == [expected for *_, expected in rows]
 
 
 def test_large_expressions_end() -> None:

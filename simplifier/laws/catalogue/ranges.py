@@ -43,6 +43,17 @@ CORNERS = Law(
     ),
 )
 
+DIVISOR_RANGE = Law(
+    name="range of a divisor",
+    identity="A floordiv B == A floordiv max(B, 1)",
+    condition="B >= 0",
+    why="Where a quotient is defined its divisor is not zero.",
+    example=Example("(x floordiv n) floordiv n", "n >= 0", "x floordiv (n * n)"),
+    near_miss=NearMiss(
+        "(x floordiv n) floordiv n", "n >= -1", "(x floordiv n) floordiv n", "n may be -1"
+    ),
+)
+
 DIGIT_RANGE = Law(
     name="range of a digit",
     identity="0 <= A - n * (A floordiv n) <= n - 1",

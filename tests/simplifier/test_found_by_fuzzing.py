@@ -1,0 +1,36 @@
+"""What ``benchmarks/fuzz.py`` found: each row once failed the check that its name begins with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.fuzzing.case import Case
+from benchmarks.fuzzing.checks import complaints
+
+if TYPE_CHECKING:
+    from benchmarks.problems import Ends
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "limits"),
+    [
+        # ZeroDivisionError: integer division or modulo by zero
+        pytest.param("0 ceildiv 0", {}, {}, id="bounds hold values, symbolic 0/12"),
+        pytest.param("max(x, y ceildiv x)", {"x": (0, 1), "y": (0, 1)}, {}, id="quick, huge 0/223"),
+        # -1 is not in [0, 0]
+        pytest.param(
+            "99999999999999997563 ceildiv y",
+            {"y": (-100000000000000000000, -99000000000000000000)},
+            {},
+            id="bounds hold values, huge 8/843",
+        ),
+        # ZeroDivisionError: integer division or modulo by zero
+        pytest.param("x ceildiv (x mod 2)", {"x": (0, 2)}, {}, id="quick, huge 1/903"),
+    ],
+)
+def test_what_was_found_stays_right(
+    text: str, ends: dict[str, Ends], limits: dict[str, Ends]
+) -> None:
+    assert dict(complaints(Case.of(text, ends, limits))) == {}

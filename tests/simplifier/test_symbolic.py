@@ -1,0 +1,146 @@
+"""Divisors that are expressions: of every sign, and zero, where a quotient has no value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplifier import Interval, bounds_of, format_expr, operations, parse_expr, simplify
+from simplifier import form as forms
+from simplifier.scope import scope_of
+from simplifier.settling import range_of
+from simplifier.text import parse_form
+from tests.evaluation import first_difference, values_of
+from tests.strategies import NAMES, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simplifier.form import Form
+
+EVERYTHING = Interval(None, None)
+
+# Whatever the signs of numerator and divisor, the result is defined and equal where the input is.
+
+
+@st.composite
+def small_boxes(draw: st.DrawFn) -> dict[str, Interval]:
+    """Bounds on either side of zero, and across it; all of their points are looked at."""
+    lower = {name: draw(st.integers(-4, 3)) for name in NAMES}
+    return {name: Interval(low, low + draw(st.integers(0, 5))) for name, low in lower.items()}
+
+
+@st.composite
+def with_symbolic_divisors(draw: st.DrawFn, depth: int = 3) -> Form:
+    """Sums, products, and divisions by expressions."""
+    if not depth or draw(st.integers(0, 3)) == 0:
+        return draw(_LEAVES)
+    left = draw(with_symbolic_divisors(depth - 1))
+    right = draw(with_symbolic_divisors(depth - 1))
+    return draw(_OPERATIONS)(left, right)
+
+
+_LEAVES = st.one_of(
+    st.sampled_from([forms.variable(name) for name in NAMES]),
+    st.sampled_from([forms.constant(value) for value in (-4, -1, 1, 2, 3)]),
+)
+_OPERATIONS: st.SearchStrategy[Callable[[Form, Form], Form]] = st.sampled_from(
+    [
+        lambda left, right: left + right,
+        lambda left, right: left * 2 - right,
+        lambda left, right: operations.product((left, right)),
+        operations.floordiv,
+        operations.mod,
+        operations.ceildiv,
+    ]
+)
+
+
+def problems() -> st.SearchStrategy[Problem]:
+    return st.builds(Problem, with_symbolic_divisors(), small_boxes())
+
+
+@given(problems())
+def test_divisors_of_every_sign_keep_values_and_definedness(problem: Problem) -> None:
+    result = problem.result()
+    assert first_difference(problem.form, result, problem.points()) is None, result
+    assert problem.result(result) == result
+
+
+@given(problems())
+def test_bounds_hold_values_for_divisors_of_every_sign(problem: Problem) -> None:
+    interval = range_of(problem.scope(), problem.form)
+    values, defined = values_of(problem.form, problem.points())
+    assert all(value in interval for value in values[defined]), interval
+
+
+# Identities that hold for positive divisors alone, where the divisor is negative.
+
+ONE_SIDED = {
+    "remainder of a quotient": "x floordiv 2 - y * (x floordiv (2 * y))",
+    "quotient of a quotient": "(x floordiv y) floordiv z",
+    "quotient of a quotient by a constant": "(x floordiv y) floordiv 4",
+    "quotient by symbols of a quotient": "(x floordiv 4) floordiv y",
+    "remainder below the divisor": "min(x mod y, y - 1)",
+    "remainder above zero": "max(x mod y, 0)",
+    "quotient of a remainder": "(x mod (y * z)) floordiv z",
+}
+
+
+@pytest.mark.parametrize("text", ONE_SIDED.values(), ids=ONE_SIDED)
+def test_identities_of_positive_divisors_are_not_used_for_others(text: str) -> None:
+    box = {"x": Interval(-9, 9), "y": Interval(-3, 3), "z": Interval(-2, 2)}
+    problem = Problem(parse_form(text), box)
+    assert first_difference(problem.form, problem.result(), problem.points()) is None
+
+
+# Divisions by zero are left alone.
+
+LEFT_ALONE = {
+    "x floordiv 0": "x floordiv 0",
+    "x mod 0": "x mod 0",
+    "x ceildiv 0": "x ceildiv 0",
+    "0 floordiv 0": "0 floordiv 0",
+    "0 mod 0": "0 mod 0",
+    "0 ceildiv 0": "0 ceildiv 0",
+    "x floordiv (y - y)": "x floordiv 0",
+    "x ceildiv p": "x ceildiv 0",
+    "p ceildiv p": "0 ceildiv 0",
+    "(x floordiv 0) floordiv (y mod 0)": "(x floordiv 0) floordiv (y mod 0)",
+    "x + y ceildiv 0 - x": "y ceildiv 0",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LEFT_ALONE.items(), ids=LEFT_ALONE)
+def test_divisions_by_zero_are_left_alone(text: str, expected: str) -> None:
+    bounds = {"p": (0, 0)}
+    assert format_expr(simplify(parse_expr(text), bounds)) == expected
+    assert bounds_of(parse_expr(text), bounds) == EVERYTHING
+
+
+MAY_MEET_ZERO = {
+    "x ceildiv x": {"x": (0, 0)},
+    "x ceildiv (x mod 2)": {"x": (0, 2)},
+    "max(x, y ceildiv x)": {"x": (0, 1), "y": (0, 1)},
+    "max(0, x floordiv y)": {"x": (0, 1), "y": (0, 1)},
+    "min(x mod y, x ceildiv y)": {"x": (-3, 3), "y": (-1, 1)},
+}
+
+
+@pytest.mark.parametrize(("text", "bounds"), MAY_MEET_ZERO.items(), ids=MAY_MEET_ZERO)
+def test_divisors_that_may_be_zero_raise_nothing(
+    text: str, bounds: dict[str, tuple[int, int]]
+) -> None:
+    problem = Problem(parse_form(text), {name: Interval(*ends) for name, ends in bounds.items()})
+    assert first_difference(problem.form, problem.result(), problem.points()) is None
+    scope_of.cache_clear()
+    interval = range_of(problem.scope(), problem.form)
+    values, defined = values_of(problem.form, problem.points())
+    assert all(value in interval for value in values[defined])
+
+
+def test_a_quotient_rounded_up_is_bounded_by_all_of_its_divisors() -> None:
+    assert bounds_of(parse_expr("5 ceildiv y"), {"y": (1, 10)}) == Interval(1, 5)
