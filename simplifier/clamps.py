@@ -1,4 +1,4 @@
-"""Maxima read by their branches: ``k*max(0, D)`` is nothing where ``D <= 0``, and ``k*D`` elsewhere.
+"""Maxima read by their branches: ``k*max(0, D)`` is 0 where ``D <= 0``, and ``k*D`` elsewhere.
 
 Maxima of one form, ``max(0, D)`` and ``max(0, D - b)``, know of each other: where ``D`` is not
 positive, ``D - b`` is not either. So their difference, which is a clamp of ``D`` to ``[0, b]``,

@@ -29,6 +29,8 @@ def extremum_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     for atom, other in permutations(found, 2):
         if form.terms[atom] * form.terms[other] < 0 and is_clamp(atom) and is_clamp(other):
             yield from _clamps(scope, form, atom, other)
+            if form.terms[atom] != -form.terms[other]:
+                yield from _unequal_clamps(form, atom, other)
     for atom in form.terms:
         if atom.kind is Kind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
             yield from _quotients(scope, form, atom)
@@ -40,10 +42,10 @@ def _greatest_of(factor: int) -> Kind:
 
 
 def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Rewriting]:
-    """``max(0, D) - max(0, D - b) = min(max(0, D), b)`` for ``b >= 0``.
+    """``max(0, D) - max(0, E)`` with ends in order, each of which may be turned.
 
-    And ``max(0, D) - max(0, -b - D) = max(D, min(0, b + D))``, where the two are never positive
-    together.
+    ``min(max(0, D), D - E)`` where ``D >= E``; ``min(max(0, D), D + E) - E`` where ``D + E >= 0``;
+    ``max(D, min(0, -E))`` where ``D + E <= 0``.
     """
     if not (scope.is_canonical(near) and scope.is_canonical(far)):
         return
@@ -51,17 +53,29 @@ def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Rewriti
     if abs(factor) > abs(form.terms[far]):
         factor = -form.terms[far]
     rest = form.plus_atom(near, -factor).plus_atom(far, factor)
-    lower, upper = near.arguments[1], far.arguments[1]
-    if _is_never_negative(scope, size := lower.plus(upper, -1)):
-        ends = [end.times(factor) for end in (ZERO, lower, size)]
-        yield from _clamped(rest, _greatest_of(factor), ends)
-    if _is_never_negative(scope, -lower.plus(upper)):
-        ends = [end.times(factor) for end in (ZERO, -upper, lower)]
-        yield from _clamped(rest, _greatest_of(-factor), ends)
+    lower, upper = near.arguments[1].times(factor), far.arguments[1].times(factor)
+    step, total = lower.plus(upper, -1), lower.plus(upper)
+    inner = _greatest_of(factor)
+    if _is_never_negative(scope, step, factor):
+        yield from _clamped(rest, inner, (ZERO, lower, step))
+    if _is_never_negative(scope, total, factor):
+        yield from _clamped(rest.plus(upper, -1), inner, (ZERO, lower, total))
+    if _is_never_negative(scope, total, -factor):
+        yield from _clamped(rest, _OTHER[inner], (ZERO, -upper, lower))
 
 
-def _is_never_negative(scope: Scope, form: Form) -> bool:
-    return scope.range_of(form)[0] >= 0
+def _unequal_clamps(form: Form, atom: Atom, other: Atom) -> Iterator[Rewriting]:
+    """``k*max(0, D) - l*max(0, D - b) = min(k*max(0, D), (k - l)*D + l*b)`` for ``l > k``."""
+    pair = Form(0, {clamp: form.terms[clamp] for clamp in form.terms if clamp in (atom, other)})
+    operands = branches(pair, other)
+    if other not in operands[1].terms and atom not in operands[1].terms:
+        rest = form.without(atom, other)
+        yield from _shifted(rest, _greatest_of(form.terms[other]), operands)
+
+
+def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
+    lower, upper = scope.range_of(form)
+    return lower >= 0 if sign > 0 else upper <= 0
 
 
 def _clamped(rest: Form, inner: Kind, ends: Sequence[Form]) -> Iterator[Rewriting]:
@@ -100,9 +114,7 @@ def _shifted(rest: Form, kind: Kind, operands: Sequence[Form]) -> Iterator[Rewri
             yield Rewriting(rest.plus(moved, -1), weight, turned, alternatives)
 
 
-def _turned(
-    kind: Kind, operands: Sequence[Form]
-) -> Iterator[tuple[int, Kind, tuple[Form, ...]]]:
+def _turned(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[int, Kind, tuple[Form, ...]]]:
     """``max(g*A, g*B) = g*max(A, B) = -g*min(-A, -B)``."""
     scale = gcd(*(value for form in operands for value in (form.constant, *form.terms.values())))
     for factor in dict.fromkeys((scale or 1, 1)):
@@ -135,8 +147,8 @@ def _grouped(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]
     if len(operands) == 2:  # noqa: PLR2004 - nothing to group
         return
     for left, right in combinations(operands, 2):
-        terms = {atom: value for atom, value in left.terms.items() if right.terms.get(atom) == value}
-        if terms:
-            shared = Form(left.constant if left.constant == right.constant else 0, terms)
+        same = {atom: k for atom, k in left.terms.items() if right.terms.get(atom) == k}
+        if same:
+            shared = Form(left.constant if left.constant == right.constant else 0, same)
             pair = operations.build(kind, (left.plus(shared, -1), right.plus(shared, -1)))
             yield (*(form for form in operands if form not in (left, right)), pair.plus(shared))

@@ -109,6 +109,16 @@ BRANCHES_RANGE_NEGATIVE = Law(
     ),
 )
 
+BETWEEN_BRANCHES = Law(
+    name="range between branches",
+    identity="l ceildiv (p + q) <= max(A, B)",
+    condition="l <= p * A + q * B and p >= 0 and q >= 0",
+    why="The greater of two values is not below any mean of them, where a variable may cancel.",
+    proof=("p * A <= p * max(A, B)", "q * B <= q * max(A, B)", "l <= (p + q) * max(A, B)"),
+    example=Example("max(4, max(x, 7 - x))", "", "max(-x + 7, x)"),
+    near_miss=NearMiss("max(5, max(x, 7 - x))", "", "max(5, -x + 7, x)", "4 is reached"),
+)
+
 PRODUCT_RANGE = Law(
     name="range of a product",
     identity="min(l * p, l * q, u * p, u * q) <= A * B <= max(l * p, l * q, u * p, u * q)",
