@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simplifier import form as forms
-from simplifier.form import ZERO, Atom, Form, Kind, constant
+from simplifier.form import Atom, Form, Kind, constant
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simplifier.interval import End
     from simplifier.scope import Scope
 
 
@@ -29,7 +30,6 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
             radix, weight = divisor // step, -factor * step // divisor
             rest = form.plus(source, -weight).without(atom)
             yield from _as_remainder(rest, source, radix, weight)
-            yield from _with_rest_inside(scope, rest, source, radix, weight)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             yield from _as_remainder(
                 rest.plus_constant(weight * (radix - 1)),
@@ -37,6 +37,42 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
                 radix,
                 -weight,
             )
+
+
+def joining_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+    """``k*Q + r = (r - b) mod k + b``, where the whole lies in ``[b, b + k - 1]``.
+
+    And ``m*(L mod n) + r = (m*L + r - b) mod (m*n) + b``, likewise.
+    """
+    atoms = [atom for atom in form.terms if atom.kind in _DIVISIONS and atom.divisor > 1]
+    if not atoms or len(form.terms) == 1:
+        return
+    whole = scope.canonical(form)
+    lower, upper = scope.range_of(whole)
+    for atom in atoms:
+        weight = form.terms[atom]
+        rest = form.without(atom)
+        period = abs(weight)
+        if atom.kind is Kind.MOD:
+            period *= atom.divisor
+            rest = rest.plus(atom.numerator, weight)
+        base = _base(lower, upper, period, form.constant)
+        if base is not None:
+            inside = scope.canonical(rest.plus_constant(-base))
+            yield Rewriting(constant(base), 1, Kind.MOD, _residues(inside, period, period))
+
+
+_DIVISIONS: Final = (Kind.MOD, Kind.FLOORDIV)
+
+
+def _base(lower: End, upper: End, period: int, offset: int) -> int | None:
+    """Where a period may begin that holds the range: at 0, at the constant, or at its start."""
+    if not isinstance(lower, int) or not isinstance(upper, int) or upper - lower >= period:
+        return None
+    for base in (0, offset):
+        if base <= lower and upper < base + period:
+            return base
+    return lower
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
@@ -56,19 +92,6 @@ def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator
         yield Rewriting(rest.plus_constant(-offset), 1, Kind.MOD, _residues(scaled, period, period))
 
 
-def _with_rest_inside(
-    scope: Scope, rest: Form, source: Form, radix: int, weight: int
-) -> Iterator[Rewriting]:
-    """``m*(L mod n) + r = (m*L + r) mod (m*n)`` where ``r`` lies in ``[0, m - 1]``."""
-    if weight > 1 and rest.terms:
-        lower, upper = scope.range_of(scope.canonical(rest))
-        if lower >= 0 and upper < weight:
-            period = radix * weight
-            yield Rewriting(
-                ZERO, 1, Kind.MOD, _residues(source.times(weight).plus(rest), period, period)
-            )
-
-
 def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:
     """Numerators congruent to the source with small coefficients, over the divisor.
 
@@ -83,6 +106,7 @@ def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Fo
     if whole != positive:
         yield whole, modulus
     if source.constant < 0 or not all(value > 0 for value in source.terms.values()):
+        yield _with_signs_of(source, positive, radix), modulus
         yield _nearest(positive, radix, 0), modulus
         yield _nearest(positive, radix, 1), modulus
 
@@ -99,6 +123,15 @@ def _with_whole_digits(source: Form, radix: int) -> Form:
                     terms[atom] = -closing
                     break
     return Form(source.constant, terms)
+
+
+def _with_signs_of(source: Form, positive: Form, radix: int) -> Form:
+    """The congruent form whose coefficients have the signs of the source's."""
+    terms = {
+        atom: value if source.terms[atom] > 0 else value - radix
+        for atom, value in positive.terms.items()
+    }
+    return Form(positive.constant, terms)
 
 
 def _nearest(positive: Form, radix: int, tie: int) -> Form:

@@ -17,7 +17,7 @@ from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
-from simplifier.writing.remainders import remainder_steps
+from simplifier.writing.remainders import joining_steps, remainder_steps
 from simplifier.writing.sums import sum_steps
 
 if TYPE_CHECKING:
@@ -226,5 +226,6 @@ def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
 
 def _steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     yield from _digit_steps(scope, form)
+    yield from joining_steps(scope, form)
     yield from quotient_steps(form)
     yield from extremum_steps(scope, form)
