@@ -7,13 +7,14 @@ falls into the branches ``0`` and ``min(D, b)``, or ``max(0, D)`` and ``b``.
 
 from __future__ import annotations
 
+from itertools import permutations
 from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier.form import ZERO, Form, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from simplifier.form import Atom
 
@@ -70,6 +71,23 @@ def _known_with(form: Form, atom: Atom, *, is_positive: bool) -> Iterator[Atom]:
             shift = difference.constant - own.constant
             if shift > 0 if is_positive else shift < 0:
                 yield other
+
+
+def pairs(terms: Mapping[Atom, int]) -> Iterator[tuple[int, Atom, Atom]]:
+    """Weights ``k`` and maxima of ``k*(max(0, D) - max(0, D - b))`` among terms, each used once."""
+    left = {atom: factor for atom, factor in terms.items() if is_clamp(atom)}
+    for near, far in permutations(left, 2):
+        weight, other = left[near], left[far]
+        if weight * other < 0 and _is_before(near, far):
+            weight = weight if abs(weight) <= abs(other) else -other
+            left[near] -= weight
+            left[far] += weight
+            yield weight, near, far
+
+
+def _is_before(near: Atom, far: Atom) -> bool:
+    lower, upper = near.arguments[1], far.arguments[1]
+    return lower.constant > upper.constant and lower.terms == upper.terms
 
 
 def cancelling(left: Form, right: Form) -> list[tuple[int, int]]:

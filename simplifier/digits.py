@@ -14,7 +14,8 @@ from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.budget import is_crowded
-from simplifier.form import Atom, Form, Kind, accumulate
+from simplifier.clamps import pairs
+from simplifier.form import Atom, Form, Kind, accumulate, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +48,7 @@ def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
-        units = [(weight, scope.unit(atom)) for atom, weight in form.terms.items()]
-        return View(form.constant, tuple(units))
+        return View(form.constant, tuple(_units(scope, form.terms)))
     quotients.sort(key=_divisor)
     rest = _Rest(form)
     digits: list[tuple[int, Unit]] = []
@@ -62,8 +62,22 @@ def digit_view(scope: Scope, form: Form) -> View:
         ]
     for atom in quotients:
         _regather(scope, rest, atom, digits)
-    digits += [(weight, scope.unit(atom)) for atom, weight in rest.terms.items()]
+    digits += _units(scope, rest.terms)
     return View(rest.constant, tuple(digits))
+
+
+def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
+    """Terms as single atoms; but two maxima that are the ends of one clamp are one unit."""
+    units: list[tuple[int, Unit]] = []
+    if sum(atom.kind is Kind.MAX for atom in terms) > 1:
+        terms = dict(terms)
+        for weight, near, far in pairs(terms):
+            value = Form(0, in_order({near: 1, far: -1}))
+            units.append((weight, Unit(value, *scope.range_of(value))))
+            terms[near] -= weight
+            terms[far] += weight
+    units += [(weight, scope.unit(atom)) for atom, weight in terms.items() if weight]
+    return units
 
 
 def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from simplifier.budget import are_many, is_deep
 from simplifier.clamps import branches, maxima
-from simplifier.form import ZERO, Atom, Form, Kind, atom_of, constant
+from simplifier.form import ZERO, Atom, Form, Kind, atom_of, collected, constant
 from simplifier.laws.order import is_reached
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
     kept = prune(scope, operands)
     if len(kept) == 1:
         return kept[0]
-    for law in (absorb, shorten_minimum, factor_minimum, hoist_quotient, take_end):
+    for law in (two_valued, absorb, shorten_minimum, factor_minimum, hoist_quotient, take_end):
         found = law(scope, kept)
         if found is not None:
             return found
@@ -94,6 +94,19 @@ def _undominated(scope: Scope, operands: Iterable[Form]) -> list[Form]:
         else:
             place += 1
     return kept
+
+
+def two_valued(scope: Scope, operands: Sequence[Form]) -> Form | None:
+    """Any function of something with two values is affine in it."""
+    (atom, *others) = dict.fromkeys(atom for operand in operands for atom in operand.terms)
+    low, high = scope.ranges[atom]
+    if others or not isinstance(low, int) or high != low + 1:
+        return None
+    first, second = (
+        max(operand.constant + operand.terms.get(atom, 0) * value for operand in operands)
+        for value in (low, low + 1)
+    )
+    return collected(first - (second - first) * low, {atom: second - first})
 
 
 def absorb(scope: Scope, operands: Sequence[Form]) -> Form | None:
