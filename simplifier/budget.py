@@ -39,6 +39,15 @@ MOST_COMPARED: Final = 6
 MOST_CASES: Final = 8
 """How many cases are told apart to see which of several forms is the greatest."""
 
+MOST_FACTS: Final = 32
+"""Facts from which no more are concluded about what is inside their atoms."""
+
+MOST_EQUATIONS: Final = 8
+"""How many equations of a problem are solved, one after the other."""
+
+MOST_WRITTEN: Final = 128
+"""A sum with more terms, those inside its operations counted, is written as it stands."""
+
 MOST_SPELLED: Final = ((5, 8), (1, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.
 
@@ -61,7 +70,11 @@ def is_crowded(form: Form) -> bool:
 
 def affordable_steps(form: Form, level: int) -> int:
     """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
-    if is_deep(form):
+    size = len(form.terms)
+    for atom in form.terms:
+        for argument in atom.arguments:
+            size += len(argument.terms)
+    if size > MOST_WRITTEN or is_deep(form):
         return 0
     quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
     few, many = MOST_SPELLED[level]

@@ -11,7 +11,7 @@ from itertools import permutations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.form import ZERO, Form, Kind
+from simplifier.form import ZERO, Form, Kind, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,16 +73,26 @@ def _known_with(form: Form, atom: Atom, *, is_positive: bool) -> Iterator[Atom]:
                 yield other
 
 
-def pairs(terms: Mapping[Atom, int]) -> Iterator[tuple[int, Atom, Atom]]:
-    """Weights ``k`` and maxima of ``k*(max(0, D) - max(0, D - b))`` among terms, each used once."""
-    left = {atom: factor for atom, factor in terms.items() if is_clamp(atom)}
-    for near, far in permutations(left, 2):
+def clamped(terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form]]:
+    """Multiples of ``max(0, D) - max(0, D - b)`` and of ``D - max(0, D - b)`` among terms.
+
+    Each term is used once. Their ranges are narrower than their terms look.
+    """
+    left = dict(terms)
+    clamps = [atom for atom in terms if is_clamp(atom)]
+    for near, far in permutations(clamps, 2):
         weight, other = left[near], left[far]
         if weight * other < 0 and _is_before(near, far):
             weight = weight if abs(weight) <= abs(other) else -other
             left[near] -= weight
             left[far] += weight
-            yield weight, near, far
+            yield weight, Form(0, in_order({near: 1, far: -1}))
+    for atom in clamps:
+        inside, weight = atom.arguments[1].terms, -left[atom]
+        if weight and all(left.get(inner) == weight * value for inner, value in inside.items()):
+            for used in (atom, *inside):
+                left[used] = 0
+            yield weight, Form(0, in_order({**inside, atom: -1}))
 
 
 def _is_before(near: Atom, far: Atom) -> bool:

@@ -14,8 +14,8 @@ from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.budget import is_crowded
-from simplifier.clamps import pairs
-from simplifier.form import Atom, Form, Kind, accumulate, in_order
+from simplifier.clamps import clamped
+from simplifier.form import Atom, Form, Kind, accumulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,16 +67,14 @@ def digit_view(scope: Scope, form: Form) -> View:
 
 
 def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
-    """Terms as single atoms; but two maxima that are the ends of one clamp are one unit."""
+    """Terms as single atoms; but what is cut off by maxima is one unit."""
     units: list[tuple[int, Unit]] = []
-    if sum(atom.kind is Kind.MAX for atom in terms) > 1:
+    if len(terms) > 1 and any(atom.kind is Kind.MAX for atom in terms):
         terms = dict(terms)
-        for weight, near, far in pairs(terms):
-            value = Form(0, in_order({near: 1, far: -1}))
+        for weight, value in clamped(terms):
             units.append((weight, Unit(value, *scope.range_of(value))))
-            terms[near] -= weight
-            terms[far] += weight
-    units += [(weight, scope.unit(atom)) for atom, weight in terms.items() if weight]
+            accumulate(terms, value, -weight)
+    units += [(weight, scope.unit(atom)) for atom, weight in terms.items()]
     return units
 
 

@@ -56,8 +56,8 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Ra
         yield from _by_maxima(scope, form, depth)
     if Kind.PRODUCT in kinds:
         yield from _by_common_factor(scope, form, depth)
-    for fact in scope.facts_about(form):
-        yield fact.range_within(scope, form, depth)
+    if scope.facts:
+        yield from _by_facts(scope, form, depth)
 
 
 def _by_digits(scope: Scope, form: Form) -> Range:
@@ -115,6 +115,20 @@ def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
         else:
             upper = min(upper, high // (p + q))
     return lower, upper
+
+
+def _by_facts(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+    """``k*F + B`` lies between ``k`` times what is known of ``F`` and what ``B`` adds.
+
+    Where terms of ``F`` are left over, only the whole form is read so.
+    """
+    for fact in scope.facts:
+        multiple = fact.multiple_in(form)
+        if multiple:
+            yield fact.range_within(scope, form, multiple, depth)
+        elif depth == READINGS:
+            for near in fact.multiples_near(form):
+                yield fact.range_within(scope, form, near, depth)
 
 
 def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Range]:

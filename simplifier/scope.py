@@ -12,8 +12,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simplifier import digits, facts, ranges
-from simplifier.budget import READINGS, is_crowded, is_deep
+from simplifier import digits, learning, ranges
+from simplifier.budget import MOST_EQUATIONS, READINGS, is_crowded, is_deep
 from simplifier.digits import Unit
 from simplifier.form import (
     ONE,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simplifier.facts import Fact
     from simplifier.form import Key
     from simplifier.interval import Interval
+    from simplifier.learning import Smaller
     from simplifier.writing import Speller
 
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
@@ -55,11 +56,15 @@ class Scope:
     Use :func:`scope_of`, which gives the same scope for the same problem.
     """
 
-    def __init__(self, bounds: Bounds, constraints: Constraints = ()) -> None:
+    def __init__(
+        self, bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
+    ) -> None:
         self.bounds = dict(bounds)
         self.ranges: dict[Atom, Range] = {}
         """Ranges of all atoms that occur in canonical forms of this scope."""
         self.facts: tuple[Fact, ...] = ()
+        self.smaller: Smaller | None = None
+        """An equal problem, where some constraint is an equation that can be solved."""
         self.is_empty = False
         """Whether the constraints were seen to contradict the bounds or each other."""
         self.speller: Speller | None = None
@@ -71,22 +76,18 @@ class Scope:
         self._views: dict[Key, View] = {}
         self._units: dict[Atom, Unit] = {}
         if constraints:
-            self._learn(bounds, constraints)
+            self._learn(bounds, constraints, solvable)
 
-    def _learn(self, bounds: Bounds, constraints: Constraints) -> None:
-        """Facts are canonical without facts; then bounds and facts sharpen each other."""
-        plain = scope_of(bounds)
-        known = [(plain.canonical(form), interval) for form, interval in constraints]
-        found = [facts.Fact.of(form, interval.ends) for form, interval in known]
-        self.facts = tuple(fact for fact in found if fact is not None)
-        narrowed = facts.tightened(plain, self.facts)
-        impossible = (
-            form.is_constant and form.constant not in interval for form, interval in known
-        )
-        if narrowed is None or any(impossible):
-            self.is_empty, self.facts = True, ()
-        else:
-            self.bounds = narrowed
+    def _learn(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
+        """Take over what constraints come to."""
+        knowledge = learning.learned(scope_of, bounds, constraints, solvable)
+        if knowledge is None:
+            self.is_empty = True
+            return
+        self.bounds, self.facts, self.smaller = knowledge
+        for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
+            if atom.kind is Kind.VARIABLE:
+                self.remember(atom, self._variable_range(atom))
 
     # Canonical forms.
 
@@ -96,13 +97,19 @@ class Scope:
         for atom in postorder((form,), skip=known.__contains__):
             arguments = tuple([combine(argument, known) for argument in atom.arguments])
             value = _MEANINGS[atom.kind](self, atom, arguments)
-            known[atom] = self.single(value) if is_crowded(value) else value
+            known[atom] = self.kept(atom.kind, arguments, value) if is_crowded(value) else value
         return combine(form, known)
 
     def is_canonical(self, atom: Atom) -> bool:
         """Whether the atom may stand in canonical forms as it is."""
         itself = Form(0, {atom: 1})
         return self.canonical(itself) == itself
+
+    def kept(self, kind: Kind, arguments: tuple[Form, ...], value: Form) -> Form:
+        """An operation whose value holds too many quotients, as one term."""
+        if kind not in (Kind.FLOORDIV, Kind.MOD) or arguments[1].constant < 1:
+            return self.single(value)
+        return self.remember(atom_of(kind, arguments), self.range_of(value))
 
     def single(self, form: Form) -> Form:
         """The form as one term, which is not looked into any more."""
@@ -112,11 +119,14 @@ class Scope:
 
     def variable(self, atom: Atom) -> Form:
         """A variable, or its only value."""
-        interval = self.bounds.get(atom.name)
-        ends = UNBOUNDED if interval is None else interval.ends
+        ends = self._variable_range(atom)
         if isinstance(ends[0], int) and ends[0] == ends[1]:
             return constant(ends[0])
         return self.remember(atom, ends)
+
+    def _variable_range(self, atom: Atom) -> Range:
+        interval = self.bounds.get(atom.name)
+        return UNBOUNDED if interval is None else interval.ends
 
     def remember(self, atom: Atom, ends: Range) -> Form:
         """The form of an atom whose range is known from now on."""
@@ -238,6 +248,11 @@ _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]]
 
 
 @lru_cache(maxsize=_REMEMBERED_SCOPES)
-def scope_of(bounds: Bounds, constraints: Constraints = ()) -> Scope:
-    """The scope of a problem; equal problems share one, and so what is known about it."""
-    return Scope(bounds, constraints)
+def scope_of(
+    bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
+) -> Scope:
+    """The scope of a problem; equal problems share one, and so what is known about it.
+
+    So many equations among the constraints may be solved.
+    """
+    return Scope(bounds, constraints, solvable)

@@ -50,6 +50,17 @@ def _without_constants(scope: Scope, form: Form) -> Form:
 
 
 def _step(scope: Scope, form: Form) -> Form:
+    """The form spelled here, or what it comes to in a smaller problem, if that is cheaper."""
+    spelling = _spelled(scope, form)
+    if scope.smaller is None:
+        return spelling
+    solution, smaller = scope.smaller
+    restored = solution.restored(simplified(smaller, solution.substituted(form)))
+    other = _spelled(scope, restored)
+    return other if cost_of_form(other) < cost_of_form(spelling) else spelling
+
+
+def _spelled(scope: Scope, form: Form) -> Form:
     """The canonical form written out; where that is dearer, the form with its parts written out."""
     spelling = written(scope, scope.canonical(form))
     if spelling == form or cost_of_form(spelling) <= cost_of_form(form):
@@ -76,4 +87,8 @@ def _cheaper(scope: Scope, form: Form) -> Form:
 
 def range_of(scope: Scope, form: Form) -> Interval:
     """An interval that holds every value of the form."""
-    return Interval.from_range(range_as_written(scope, form))
+    interval = Interval.from_range(range_as_written(scope, form))
+    if scope.smaller is None:
+        return interval
+    solution, smaller = scope.smaller
+    return interval.intersect(range_of(smaller, solution.substituted(form)))

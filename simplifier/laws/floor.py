@@ -302,9 +302,9 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
 
 
 def _is_clamp(unit: Unit) -> bool:
-    """Whether the unit is the difference of two maxima."""
+    """Whether the unit is what maxima cut off."""
     value = unit.value.terms
-    return len(value) > 1 and all(atom.kind is Kind.MAX for atom in value)
+    return len(value) > 1 and any(atom.kind is Kind.MAX for atom in value)
 
 
 def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:
