@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from simplifier.form import Atom
+    from simplifier.interval import Range
+    from simplifier.scope import Scope
 
 
 def is_clamp(atom: Atom) -> bool:
@@ -73,31 +75,38 @@ def _known_with(form: Form, atom: Atom, *, is_positive: bool) -> Iterator[Atom]:
                 yield other
 
 
-def clamped(terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form]]:
-    """Multiples of ``max(0, D) - max(0, D - b)`` and of ``D - max(0, D - b)`` among terms.
+def clamped(scope: Scope, terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form, Range]]:
+    """Multiples of ``max(0, D) - max(0, D - b)`` and of ``D - max(0, D)`` among terms.
 
-    Each term is used once. Their ranges are narrower than their terms look.
+    Each with the range of what is cut off, which is narrower than its terms look; each term is used
+    once.
     """
     left = dict(terms)
     clamps = [atom for atom in terms if is_clamp(atom)]
     for near, far in permutations(clamps, 2):
         weight, other = left[near], left[far]
-        if weight * other < 0 and _is_before(near, far):
+        size = _step(near, far)
+        if weight * other < 0 < size:
             weight = weight if abs(weight) <= abs(other) else -other
             left[near] -= weight
             left[far] += weight
-            yield weight, Form(0, in_order({near: 1, far: -1}))
+            lower, upper = scope.ranges[near]
+            ends = min(lower, size), min(upper, size)
+            yield weight, Form(0, in_order({near: 1, far: -1})), ends
     for atom in clamps:
-        inside, weight = atom.arguments[1].terms, -left[atom]
-        if weight and all(left.get(inner) == weight * value for inner, value in inside.items()):
-            for used in (atom, *inside):
+        inside, weight = atom.arguments[1], -left[atom]
+        if weight and all(left.get(a) == weight * value for a, value in inside.terms.items()):
+            for used in (atom, *inside.terms):
                 left[used] = 0
-            yield weight, Form(0, in_order({**inside, atom: -1}))
+            lower, upper = scope.range_of(inside)
+            ends = min(lower, 0) - inside.constant, min(upper, 0) - inside.constant
+            yield weight, Form(0, in_order({**inside.terms, atom: -1})), ends
 
 
-def _is_before(near: Atom, far: Atom) -> bool:
+def _step(near: Atom, far: Atom) -> int:
+    """``b`` for ``max(0, D)`` and ``max(0, D - b)``; 0 where there is none."""
     lower, upper = near.arguments[1], far.arguments[1]
-    return lower.constant > upper.constant and lower.terms == upper.terms
+    return lower.constant - upper.constant if lower.terms == upper.terms else 0
 
 
 def cancelling(left: Form, right: Form) -> list[tuple[int, int]]:

@@ -71,8 +71,8 @@ def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
     units: list[tuple[int, Unit]] = []
     if len(terms) > 1 and any(atom.kind is Kind.MAX for atom in terms):
         terms = dict(terms)
-        for weight, value in clamped(terms):
-            units.append((weight, Unit(value, *scope.range_of(value))))
+        for weight, value, ends in clamped(scope, terms):
+            units.append((weight, Unit(value, *ends)))
             accumulate(terms, value, -weight)
     units += [(weight, scope.unit(atom)) for atom, weight in terms.items()]
     return units
