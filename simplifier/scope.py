@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from simplifier.form import Key
     from simplifier.interval import Interval
     from simplifier.learning import Smaller
+    from simplifier.samples import Values
     from simplifier.writing import Speller
 
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
@@ -71,6 +72,8 @@ class Scope:
         """What :mod:`simplifier.writing` has found out here."""
         self.simplified: dict[Key, Form] = {}
         """What forms came to in the end."""
+        self.samples: dict[Atom, Values] = {}
+        """What :mod:`simplifier.samples` has looked at."""
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._views: dict[Key, View] = {}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from simplifier.budget import MOST_CASES, MOST_COMPARED
 from simplifier.clamps import cancelling, maxima
 from simplifier.form import Form, Kind
+from simplifier.samples import is_somewhere_negative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +26,7 @@ def is_reached(scope: Scope, form: Form, others: Iterable[Form]) -> bool:
     differences = [other.plus(form, -1) for other in others]
     if any(scope.range_of(difference)[0] >= 0 for difference in differences):
         return True
-    if len(differences) > MOST_COMPARED:
+    if len(differences) > MOST_COMPARED or is_somewhere_negative(scope, differences):
         return False
     return _is_some_nonnegative(scope, differences, MOST_CASES)
 
