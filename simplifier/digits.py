@@ -41,14 +41,14 @@ class View(NamedTuple):
     """``constant + sum(weight * unit.value for weight, unit in units)``."""
 
     constant: int
-    units: tuple[tuple[int, Unit], ...]
+    units: list[tuple[int, Unit]]
 
 
 def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
-        return View(form.constant, tuple(_units(scope, form.terms)))
+        return View(form.constant, _units(scope, form.terms))
     quotients.sort(key=_divisor)
     rest = _Rest(form)
     digits: list[tuple[int, Unit]] = []
@@ -63,7 +63,7 @@ def digit_view(scope: Scope, form: Form) -> View:
     for atom in quotients:
         _regather(scope, rest, atom, digits)
     digits += _units(scope, rest.terms)
-    return View(rest.constant, tuple(digits))
+    return View(rest.constant, digits)
 
 
 def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
