@@ -148,7 +148,7 @@ class Scope:
 
     def view(self, form: Form) -> View:
         """The digits of a canonical form."""
-        if not form.has_quotient:
+        if not form.has_quotient_or_maximum:
             return View(form.constant, [(n, self.unit(atom)) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:

@@ -49,6 +49,16 @@ PRUNE_BY_TWO = Law(
     ),
 )
 
+TWO_VALUED_MAXIMUM = Law(
+    name="maximum of two values",
+    identity="max(p * A + q, 0) == max(p * k + q, 0)"
+    " + (A - k) * (max(p * k + p + q, 0) - max(p * k + q, 0))",
+    condition="k <= A <= k + 1",
+    why="Any function of something with two values is affine in it.",
+    example=Example("max(x * 3 - 1, 0)", "0 <= x <= 1", "x * 2"),
+    near_miss=NearMiss("max(x * 3 - 1, 0)", "-1 <= x <= 1", "max(0, x * 3 - 1)", "three values"),
+)
+
 ABSORB = Law(
     name="absorption",
     identity="max(A, min(max(A, B), C)) == max(A, min(B, C))",
