@@ -196,8 +196,8 @@ def _power(parts: Sequence[_Ratio]) -> _Ratio:
     (numerator, divisor), exponent = parts[0], parts[1].numerator.constant
     if exponent < 0:
         numerator, divisor, exponent = divisor, numerator, -exponent
-    copies = operations.power(numerator, exponent)
-    return _Ratio(copies, ONE if divisor is ONE else operations.power(divisor, exponent))
+    copies = operations.product([numerator] * exponent)
+    return _Ratio(copies, ONE if divisor is ONE else operations.product([divisor] * exponent))
 
 
 def _rounded_down(parts: Sequence[_Ratio]) -> _Ratio:

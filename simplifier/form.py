@@ -197,10 +197,10 @@ class Form:
         return not self.terms
 
     @property
-    def has_quotient(self) -> bool:
-        """Whether some term is a quotient by a constant."""
+    def has_quotient_or_maximum(self) -> bool:
+        """Whether some term is a quotient by a constant, or a maximum."""
         for atom in self.terms:  # noqa: SIM110 - twice as fast as any(), and asked all the time
-            if atom.kind is Kind.FLOORDIV:
+            if atom.kind is Kind.FLOORDIV or atom.kind is Kind.MAX:
                 return True
         return False
 
@@ -467,7 +467,11 @@ def content(form: Form) -> int:
 
 def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
     """The linear combination with a form in place of every atom."""
-    if not form.terms:
+    for atom in form.terms:
+        value = values[atom]
+        if value.constant or len(value.terms) != 1 or value.terms.get(atom) != 1:
+            break
+    else:
         return form
     if len(form.terms) == 1 and not form.constant:
         ((atom, factor),) = form.terms.items()

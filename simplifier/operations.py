@@ -80,14 +80,6 @@ def product(factors: Iterable[Form]) -> Form:
     return Form(0, {atom_of(Kind.PRODUCT, tuple(parts)): scale})
 
 
-def power(base: Form, exponent: int) -> Form:
-    """The product of as many copies as the exponent says, which is not negative."""
-    if exponent < MOST_JOINED:
-        return product([base] * exponent)
-    half = power(base, exponent // 2)
-    return product((half, half, base)) if exponent % 2 else product((half, half))
-
-
 _CONSTRUCTORS: Mapping[Kind, Callable[[tuple[Form, ...]], Form]] = {
     Kind.FLOORDIV: lambda arguments: floordiv(*arguments),
     Kind.QUOTIENT: lambda arguments: floordiv(*arguments),
