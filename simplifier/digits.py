@@ -41,15 +41,14 @@ class View(NamedTuple):
     """``constant + sum(weight * unit.value for weight, unit in units)``."""
 
     constant: int
-    units: tuple[tuple[int, Unit], ...]
+    units: list[tuple[int, Unit]]
 
 
 def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
-        units = [(weight, scope.unit(atom)) for atom, weight in form.terms.items()]
-        return View(form.constant, tuple(units))
+        return View(form.constant, [(n, scope.unit(atom)) for atom, n in form.terms.items()])
     quotients.sort(key=_divisor)
     rest = _Rest(form)
     digits: list[tuple[int, Unit]] = []
@@ -64,7 +63,7 @@ def digit_view(scope: Scope, form: Form) -> View:
     for atom in quotients:
         _regather(scope, rest, atom, digits)
     digits += [(weight, scope.unit(atom)) for atom, weight in rest.terms.items()]
-    return View(rest.constant, tuple(digits))
+    return View(rest.constant, digits)
 
 
 def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import digits, learning, ranges
 from simplifier.budget import MOST_EQUATIONS, READINGS, is_crowded, is_deep
-from simplifier.digits import Unit
+from simplifier.digits import Unit, View
 from simplifier.form import (
     ONE,
     ZERO,
@@ -33,7 +33,6 @@ from simplifier.laws import extrema, floor, symbolic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from simplifier.digits import View
     from simplifier.facts import Fact
     from simplifier.form import Key
     from simplifier.interval import Interval
@@ -146,6 +145,8 @@ class Scope:
 
     def view(self, form: Form) -> View:
         """The digits of a canonical form."""
+        if not form.has_quotient:
+            return View(form.constant, [(n, self.unit(atom)) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:
             view = self._views[form.key] = digits.digit_view(self, form)

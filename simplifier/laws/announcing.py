@@ -45,9 +45,9 @@ class Journal:
     def __init__(self) -> None:
         self.applied: dict[Key, Fact] = {}
         """Operations on canonical forms, by what became of them."""
-        self.written: dict[Key, Fact] = {}
+        self.spelled: dict[Key, Fact] = {}
         """Spellings, by the cheaper one that was taken."""
-        self.kept: list[Fact] = []
+        self.settled: list[Fact] = []
         """From the input to the result."""
         self.lemmas: dict[Law, None] = {}
         """What ranges rest on, in the order of first use."""
@@ -87,16 +87,16 @@ class Announcer:
         if self.journal is not None:
             self.journal.lemmas[lemma] = None
 
-    def written(self, before: Form, after: Form, *laws: Law) -> None:
+    def spelled(self, before: Form, after: Form, *laws: Law) -> None:
         """Of all spellings of one step this one was the cheapest."""
         for law in laws:
             COUNTS[law] += 1
         if self.journal is not None:
-            self.journal.written.setdefault(before.key, Fact(laws, before, after))
+            self.journal.spelled.setdefault(before.key, Fact(laws, before, after))
 
-    def kept(self, before: Form, after: Form, *laws: Law) -> None:
+    def settled(self, before: Form, after: Form, *laws: Law) -> None:
         """A form of the user's became another one: by laws, or by being written out."""
         for law in laws:
             COUNTS[law] += 1
         if self.journal is not None:
-            self.journal.kept.append(Fact(laws, before, after))
+            self.journal.settled.append(Fact(laws, before, after))

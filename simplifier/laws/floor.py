@@ -15,6 +15,8 @@ from simplifier.budget import is_crowded, is_deep
 from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simplifier.digits import Unit
     from simplifier.interval import End
     from simplifier.scope import Scope
@@ -55,8 +57,6 @@ class Rest(NamedTuple):
 
     def units(self) -> list[tuple[int, Form]]:
         """The digits, and what is beside them, by weight."""
-        if not self.digits:
-            return [(factor, Form(0, {atom: 1})) for atom, factor in self.numerator.terms.items()]
         beside = self.numerator
         for weight, value in self.digits:
             beside = beside.plus(value, -weight)
@@ -339,20 +339,21 @@ def _flattened(numerator: Form, divisor: int, inner: Atom) -> Step:
 def reflect(scope: Scope, rest: Rest, divisor: int) -> Form:
     """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights."""
     numerator = rest.numerator
-    units = rest.units()
-    if not _is_reflected(units, numerator.constant, divisor):
+    units = rest.units() if rest.digits else None
+    weights = numerator.terms.values() if units is None else [weight for weight, _ in units]
+    if not _is_reflected(weights, numerator.constant, divisor):
         return scope.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
     halves = ZERO
-    for weight, value in units:
+    for weight, value in units or rest.units():
         if 2 * weight == divisor:
             halves = halves.plus(value)
     turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
     return halves.plus(scope.quotient_atom(turned, divisor), -1)
 
 
-def _is_reflected(units: list[tuple[int, Form]], offset: int, divisor: int) -> bool:
-    signs = [weight > 0 for weight, _ in units if 2 * weight != divisor]
+def _is_reflected(weights: Iterable[int], offset: int, divisor: int) -> bool:
+    signs = [weight > 0 for weight in weights if 2 * weight != divisor]
     negative, positive = signs.count(False), signs.count(True)
     if negative != positive:
         return negative > positive

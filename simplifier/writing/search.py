@@ -138,13 +138,14 @@ class Speller:
             return self.cost(atom) if atom in own else helper.cost(atom)
 
         current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
-        for steps in self._steps[:kinds]:
-            while price > least:
-                found = _cheapest(steps(self._scope, current), price, cost_of, helper)
-                if found is None:
-                    break
-                current = found
-                price = _price(current, cost_of)
+        place = 0
+        while place < kinds and price > least:
+            candidates = self._steps[place](self._scope, current)
+            found = _cheapest(candidates, price, cost_of, helper)
+            if found is None:
+                place += 1
+            else:
+                current, price, place = found, _price(found, cost_of), 0
         return current
 
 
@@ -198,8 +199,8 @@ _LEAST_DIVISION: Final = cost_of_operation(Kind.MOD, 2, _UNIT)
 def _speller(scope: Scope) -> Speller:
     if scope.speller is None:
         plain = Speller(scope, 2, (), None)
-        brief = Speller(scope, 1, (_digit_steps, _steps), plain)
-        scope.speller = Speller(scope, 0, (_digit_steps, _steps), brief)
+        brief = Speller(scope, 1, (_digit_steps, _other_steps), plain)
+        scope.speller = Speller(scope, 0, (_digit_steps, _other_steps), brief)
     return scope.speller
 
 
@@ -224,8 +225,7 @@ def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     yield from remainder_steps(scope, form)
 
 
-def _steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
-    yield from _digit_steps(scope, form)
+def _other_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     yield from joining_steps(scope, form)
     yield from quotient_steps(form)
     yield from extremum_steps(form)

@@ -58,18 +58,66 @@ NEGATIVE_REMAINDER = Law(
 
 WEIGHTED_REMAINDER = Law(
     name="weighted remainder",
-    identity="m * (A mod n) + r == (m * A + r) mod (m * n)",
-    condition="0 <= r < m and n > 0",
-    why="A digit and constants below it are one digit.",
+    identity="m * (A mod n) + B == (m * A + B) mod (m * n)",
+    condition="0 <= B < m and n > 0",
+    why="A digit and what lies below its weight are one digit.",
     proof=(
-        "0 <= m * (A mod n) + r < m * n",
+        "0 <= m * (A mod n) + B < m * n",
         "m * n > 0",
-        "m * A + r == m * n * (A floordiv n) + m * (A mod n) + r",
-        "(m * A + r) floordiv (m * n) == A floordiv n",
+        "m * A + B == m * n * (A floordiv n) + m * (A mod n) + B",
+        "(m * A + B) floordiv (m * n) == A floordiv n",
     ),
     example=Example("((x * 3) mod 7) * 2 + 1", "", "(x * 6 + 1) mod 14"),
     near_miss=NearMiss(
         "((x * 3) mod 7) * 2 + 2", "", "((x * 3) mod 7) * 2 + 2", "2 is not below the weight"
+    ),
+)
+
+ONE_PERIOD = Law(
+    name="one period",
+    identity="A == (A - b + k * B) mod k + b",
+    condition="b <= A <= b + k - 1",
+    why="What lies within one period is its own remainder; a multiple that is a term of it goes.",
+    example=Example("(x * 4) mod 6 + x", "0 <= x <= 2", "(x * 5) mod 6"),
+    near_miss=NearMiss(
+        "(x * 4) mod 6 + x", "0 <= x <= 4", "(x * 4) mod 6 + x", "where x is 4 it is 8"
+    ),
+)
+
+SAME_STEP = Law(
+    name="same step",
+    identity="(s * A + p) floordiv a == l + min(1, max(0, A - h + 1))",
+    condition="l <= (s * A + p) floordiv a <= l + 1"
+    " and s * (h - 1) + p < (l + 1) * a <= s * h + p and a > 0",
+    why="A quotient of two values is a step: at h. Two quotients that step at the same point of one"
+    " source differ by a constant.",
+    example=Example("(x + 3) floordiv 8 - (x + 1) floordiv 6", "0 <= x <= 9", "0"),
+    near_miss=NearMiss(
+        "(x + 3) floordiv 8 - (x + 1) floordiv 6",
+        "0 <= x <= 11",
+        "(x + 3) floordiv 8 - (x + 1) floordiv 6",
+        "x + 1 reaches 12, so one of them has three values",
+    ),
+)
+
+ALL_RESIDUES = Law(
+    name="all residues",
+    identity="A floordiv (3 * g) + (A + g) floordiv (3 * g) + (A + 2 * g) floordiv (3 * g)"
+    " == A floordiv g",
+    why="Of neighbouring numbers, as many as the divisor says, exactly one passes a multiple with"
+    " each step of A: so the sum counts the steps. Said here of three; it is the same for any"
+    " number, and quotients that have one value may be missing.",
+    proof=(
+        "A floordiv (3 * g) == (A floordiv g) floordiv 3",
+        "(A + g) floordiv (3 * g) == (A floordiv g + 1) floordiv 3",
+        "(A + 2 * g) floordiv (3 * g) == (A floordiv g + 2) floordiv 3",
+    ),
+    example=Example("x floordiv 3 + (x + 1) floordiv 3 + (x + 2) floordiv 3", "", "x"),
+    near_miss=NearMiss(
+        "x floordiv 3 + (x + 1) floordiv 3",
+        "",
+        "(x + 1) floordiv 3 + x floordiv 3",
+        "one of three is missing",
     ),
 )
 

@@ -8,10 +8,11 @@ import pytest
 
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
+from simplifier.laws.catalogue.spellings import ALL_RESIDUES
 from simplifier.laws.law import Law
 from tests.simplifier.laws.meaning import every_condition, sample, verdicts
 
-FEWEST = 50
+FEWEST = 25
 """Random points that must meet a law's condition, so that looking at them says something."""
 
 
@@ -37,6 +38,14 @@ def test_each_law_holds_on_random_points(law: Law) -> None:
 @pytest.mark.parametrize(("law", "place"), every_condition(), ids=name_of)
 def test_each_part_of_a_condition_is_needed(law: Law, place: int) -> None:
     assert sample(law).counterexample(without=place) is not None, law.conditions[place]
+
+
+@pytest.mark.needs("z3")
+@pytest.mark.parametrize("count", range(1, 9))
+def test_all_residues_of_any_number(count: int) -> None:
+    quotients = [f"(A + {offset}) floordiv {count}" for offset in range(count)]
+    law = replace(ALL_RESIDUES, identity=f"{' + '.join(quotients)} == A", proof=())
+    assert verdicts(law) == ["unsat"]
 
 
 # The provers find what is wrong.
