@@ -467,7 +467,11 @@ def content(form: Form) -> int:
 
 def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
     """The linear combination with a form in place of every atom."""
-    if not form.terms:
+    for atom in form.terms:
+        value = values[atom]
+        if value.constant or len(value.terms) != 1 or value.terms.get(atom) != 1:
+            break
+    else:
         return form
     if len(form.terms) == 1 and not form.constant:
         ((atom, factor),) = form.terms.items()

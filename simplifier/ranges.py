@@ -7,8 +7,10 @@ from math import lcm
 from typing import TYPE_CHECKING, Final
 
 from simplifier.budget import READINGS, is_crowded, is_deep
-from simplifier.form import Atom, Form, Kind, collected, postorder
+from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+from simplifier.polynomials import cofactor, factors
+from simplifier.symbolic_digits import symbolic_digits_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,6 +61,7 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Ra
         yield _by_branches(scope, form, depth)
     if Kind.PRODUCT in kinds:
         yield from _by_common_factor(scope, form, depth)
+        yield from _by_symbolic_digits(scope, form, depth)
     if scope.facts:
         yield from _by_facts(scope, form, depth)
 
@@ -161,25 +164,38 @@ def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
             return
 
 
-def factors(atom: Atom) -> tuple[Atom, ...]:
-    """The atoms that a monomial multiplies."""
-    if atom.kind is not Kind.PRODUCT:
-        return (atom,)
-    return tuple(next(iter(argument.terms)) for argument in atom.arguments)
+def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+    """``T + m*(L mod R)``, where the digit lies between 0 and ``R - 1``; so with all digits.
 
-
-def cofactor(scope: Scope, form: Form, factor: Atom) -> Form:
-    """What is left of a form all of whose terms have the factor."""
-    constant = 0
-    terms: dict[Atom, int] = {}
-    for atom, value in form.terms.items():
-        left = list(factors(atom))
-        left.remove(factor)
-        if left:
-            terms[scope.monomial(left)] = value
+    The sum of ``T`` and the radix is looked at as a whole, for what the two have in common.
+    """
+    taken = list(symbolic_digits_apart(scope, form))
+    if not taken:
+        return
+    low = high = taken[-1].rest
+    least: End = 0
+    most: End = 0
+    for _, weight, source, radix in taken:
+        ends = scope.divisor_range(radix)
+        if ends[0] >= 1:
+            last = radix.plus_constant(-1)
+            low, high = low.plus(last, min(weight, 0)), high.plus(last, max(weight, 0))
         else:
-            constant = value
-    return collected(constant, terms)
+            lower, upper = _digit_range(scope.range_of(source), ends)
+            least = least + (weight * lower if weight > 0 else weight * upper)
+            most = most + (weight * upper if weight > 0 else weight * lower)
+    lower, upper = range_of(scope, low, depth - 1)[0], range_of(scope, high, depth - 1)[1]
+    yield least + lower, most + upper
+
+
+def _digit_range(source: Range, radix: Range) -> Range:
+    """A digit has the sign of its radix, and is not beyond the source if that has it, too."""
+    lower, upper = min(radix[0] + 1, 0), max(radix[1] - 1, 0)
+    if source[0] >= 0:
+        upper = min(upper, source[1])
+    if source[1] <= 0:
+        lower = max(lower, source[0])
+    return lower, upper
 
 
 def product_range(left: Range, right: Range) -> Range:

@@ -28,7 +28,7 @@ from simplifier.form import (
     postorder,
 )
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
-from simplifier.laws import extrema, floor, symbolic
+from simplifier.laws import extrema, floor, products, symbolic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -156,6 +156,11 @@ class Scope:
         """Lowest and highest value of a canonical form, as far as seen."""
         return ranges.range_of(self, form, depth)
 
+    def divisor_range(self, divisor: Form) -> Range:
+        """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
+        lower, upper = self.range_of(divisor)
+        return (lower, upper) if lower == upper else (lower or 1, upper or -1)
+
     def plain_range(self, form: Form) -> Range:
         """Lowest and highest value of a canonical form, term by term."""
         return ranges.term_by_term(self.ranges, form)
@@ -205,11 +210,11 @@ class Scope:
 
     def product(self, left: Form, right: Form) -> Form:
         """The product, multiplied out."""
-        return symbolic.product(self, left, right)
+        return products.product(self, left, right)
 
     def monomial(self, atoms: Iterable[Atom]) -> Atom:
         """The atom that multiplies atoms."""
-        return symbolic.monomial(self, atoms)
+        return products.monomial(self, atoms)
 
     def maximum(self, arguments: Iterable[Form]) -> Form:
         """The greatest of canonical forms."""

@@ -1,73 +1,34 @@
-"""Laws of what is not affine: products of atoms, and quotients by what is not a constant."""
+"""Laws of ``floor(N / B)`` for a divisor that is not a constant, and may have any sign.
+
+An integer in the divisor stands outside, ``floor(N / (c*B)) = floor(floor(N / B) / c)``, so that
+the laws of constant divisors, and the digits of mixed radix, serve symbolic sizes as well.
+
+Where ``B`` may be zero nothing is assumed but that the input is defined: so a divisor that is not
+negative is at least 1 within its own quotient.
+"""
 
 from __future__ import annotations
 
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.budget import MOST_FLATTENED, MOST_TERMS, is_deep
-from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
+from simplifier.budget import MOST_FLATTENED, is_deep
+from simplifier.form import ZERO, Atom, Form, Kind, atom_of, constant
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
-from simplifier.ranges import cofactor, factors, monomial_range
+from simplifier.polynomials import (
+    cofactor,
+    divided,
+    factors,
+    monomial_form,
+    multiples,
+    shared_factors,
+)
+from simplifier.ranges import meet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
     from simplifier.scope import Scope
-
-
-# Products.
-
-
-def product(scope: Scope, left: Form, right: Form) -> Form:
-    """The product of canonical forms, multiplied out into monomials."""
-    if left.is_constant:
-        return right.times(left.constant)
-    if right.is_constant:
-        return left.times(right.constant)
-    if max(len(left.terms), 1) * max(len(right.terms), 1) > MOST_TERMS:
-        left, right = scope.single(left), scope.single(right)
-    total = left.constant * right.constant
-    terms: dict[Atom, int] = {}
-    accumulate(terms, left, right.constant)
-    accumulate(terms, right, left.constant)
-    result = collected(total, terms)
-    for atom, factor in left.terms.items():
-        for other, value in right.terms.items():
-            result = result.plus(
-                _monomial_form(scope, [*factors(atom), *factors(other)]), factor * value
-            )
-    return result
-
-
-def _monomial_form(scope: Scope, atoms: list[Atom]) -> Form:
-    """A product of atoms; ``max(0, D)**2`` is ``D * max(0, D)``."""
-    for atom in atoms:
-        if atom.kind is Kind.MAX and len(atom.arguments) == 2 and atoms.count(atom) > 1:  # noqa: PLR2004 - 0 and D
-            rest = list(atoms)
-            rest.remove(atom)
-            return scope.product(atom.arguments[1], _monomial_form(scope, rest))
-    return Form(0, {monomial(scope, atoms): 1})
-
-
-def monomial(scope: Scope, atoms: Iterable[Atom]) -> Atom:
-    """The atom that multiplies atoms; the range is remembered."""
-    ordered = sorted(atoms, key=lambda atom: atom.order)
-    if len(ordered) == 1:
-        return ordered[0]
-    atom = atom_of(Kind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
-    if atom not in scope.ranges:
-        scope.remember(atom, monomial_range(scope, ordered))
-    return atom
-
-
-# Quotients by a form.
-
-
-def divisor_range(scope: Scope, divisor: Form) -> Range:
-    """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
-    lower, upper = scope.range_of(divisor)
-    return (lower, upper) if lower == upper else (lower or 1, upper or -1)
 
 
 def by_zero(scope: Scope, kind: Kind, numerator: Form) -> Form:
@@ -76,65 +37,90 @@ def by_zero(scope: Scope, kind: Kind, numerator: Form) -> Form:
 
 
 def mod(scope: Scope, numerator: Form, divisor: Form) -> Form:
-    """``A - B*floor(A/B)`` for the same divisors."""
+    """``A - B*floor(A/B)`` for a divisor that is zero or not a constant."""
     if divisor == ZERO:
         return by_zero(scope, Kind.MOD, numerator)
-    return numerator.plus(product(scope, divisor, quotient(scope, numerator, divisor)), -1)
+    return numerator.plus(scope.product(divisor, quotient(scope, numerator, divisor)), -1)
 
 
 def quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
     """``floor(A/B)`` in normal shape, for a divisor that is zero or not a constant.
 
-    Where ``B`` may be zero nothing is assumed but that the input is defined.
+    ``floor((T*B + A)/B) = T + floor(A/B)``, as long as the numerator gets shorter.
     """
     if divisor == ZERO:
         return by_zero(scope, Kind.QUOTIENT, numerator)
     if is_deep(numerator) or is_deep(divisor):
-        return _atom(scope, numerator, divisor, divisor_range(scope, divisor))
-    numerator, divisor = _without_common_integer(*_oriented(scope, numerator, divisor))
-    shorter = _without_common_atom(scope, numerator, divisor)
-    if shorter is not None:
-        return scope.quotient(*shorter)
-    outside, numerator = _polynomial_part(scope, numerator, divisor)
-    if outside != ZERO:
-        return outside.plus(quotient(scope, numerator, divisor))
-    return _remaining_quotient(scope, numerator, divisor)
+        return _atom(scope, numerator, divisor)
+    numerator, divisor = _oriented(scope, numerator, divisor)
+    for law in (_without_common_integer, _without_common_atom):
+        shorter = law(scope, numerator, divisor)
+        if shorter is not None:
+            return scope.quotient(*shorter)
+    scale = _content(divisor)
+    if scale > 1:
+        return scope.floordiv(quotient(scope, numerator, divisor.exactly_divided(scale)), scale)
+    outside, numerator = divided(scope, numerator, divisor)
+    return outside.plus(_remaining_quotient(scope, numerator, divisor))
 
 
 def _remaining_quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
     """``floor(A/B)`` with nothing more to take out: its only value, a flat quotient, or an atom."""
     if numerator == ZERO:
         return ZERO
-    ends = divisor_range(scope, divisor)
-    if ends[0] >= 1:
-        value = _one_value(scope, numerator, divisor, ends)
+    if scope.divisor_range(divisor)[0] >= 1:
+        value = _one_value(scope, numerator, divisor)
         if value is not None:
             return constant(value)
-        flat = _flattened(scope, numerator, divisor)
-        if flat is not None:
-            return scope.quotient(*flat)
-    return _atom(scope, numerator, divisor, ends)
+        for law in (_flattened, _split):
+            shorter = law(scope, numerator, divisor)
+            if shorter is not None:
+                return scope.quotient(*shorter)
+        return _reflected(scope, numerator, divisor)
+    return _atom(scope, numerator, divisor)
 
 
 def _oriented(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form]:
     """``floor(A/B) = floor(-A/-B)``: a divisor that is, or at least starts, positive."""
-    lower, upper = divisor_range(scope, divisor)
+    lower, upper = scope.divisor_range(divisor)
     first = next(iter(divisor.terms.values()))
     if upper < 0 or (lower < 0 and first < 0):
         return -numerator, -divisor
     return numerator, divisor
 
 
-def _without_common_integer(numerator: Form, divisor: Form) -> tuple[Form, Form]:
-    """``floor(g*A/(g*B)) = floor(A/B)``."""
-    parts = (
-        numerator.constant,
-        *numerator.terms.values(),
-        divisor.constant,
-        *divisor.terms.values(),
-    )
-    scale = gcd(*parts)
-    return numerator.exactly_divided(scale), divisor.exactly_divided(scale)
+# Factors of numerator and divisor.
+
+
+def _without_common_integer(
+    scope: Scope, numerator: Form, divisor: Form
+) -> tuple[Form, Form] | None:
+    """``floor(A/(c*B)) = floor(floor(A/c)/B)`` for ``B >= 1``, where ``floor(A/c)`` is affine.
+
+    Where ``c`` divides ``A``, whatever the sign of ``B``.
+    """
+    scale = _content(divisor)
+    if scale == 1:
+        return None
+    is_positive = scope.divisor_range(divisor)[0] >= 1
+    for step in _common_integers(numerator, scale):
+        if step == gcd(step, numerator.constant, *numerator.terms.values()):
+            return numerator.exactly_divided(step), divisor.exactly_divided(step)
+        inner = scope.floordiv(numerator, step) if is_positive else numerator
+        if is_positive and all(atom in numerator.terms for atom in inner.terms):
+            return inner, divisor.exactly_divided(step)
+    return None
+
+
+def _common_integers(numerator: Form, scale: int) -> list[int]:
+    """What an integer has in common with coefficients, greatest first."""
+    found = {scale, gcd(scale, numerator.constant, *numerator.terms.values())}
+    found.update(gcd(scale, value) for value in numerator.terms.values())
+    return sorted(found - {1}, reverse=True)
+
+
+def _content(form: Form) -> int:
+    return gcd(form.constant, *form.terms.values())
 
 
 def _without_common_atom(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
@@ -147,47 +133,34 @@ def _without_common_atom(scope: Scope, numerator: Form, divisor: Form) -> tuple[
     return None
 
 
-def _polynomial_part(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form]:
-    """``floor((T*B + A)/B) = T + floor(A/B)``, as long as the numerator gets shorter."""
-    lead = max(divisor.terms, key=lambda atom: (len(factors(atom)), atom.order))
-    outside = ZERO
-    for atom in list(numerator.terms):
-        whole, remainder = divmod(numerator.terms.get(atom, 0), divisor.terms[lead])
-        left = _factors_left(atom, lead)
-        if remainder or not whole or left is None:
-            continue
-        step = Form(0, {monomial(scope, left): whole}) if left else constant(whole)
-        shorter = numerator.plus(product(scope, step, divisor), -1)
-        if _size(shorter) < _size(numerator):
-            numerator = shorter
-            outside = outside.plus(step)
-    return outside, numerator
+# Positive divisors.
 
 
-def _size(form: Form) -> int:
-    return len(form.terms) + (form.constant != 0)
-
-
-def _factors_left(atom: Atom, divisor: Atom) -> list[Atom] | None:
-    """The factors of an atom less those of another; ``None`` if some are missing."""
-    left = list(factors(atom))
-    for factor in factors(divisor):
-        if factor not in left:
-            return None
-        left.remove(factor)
-    return left
-
-
-def _one_value(scope: Scope, numerator: Form, divisor: Form, ends: Range) -> int | None:
+def _one_value(scope: Scope, numerator: Form, divisor: Form) -> int | None:
     """``floor(A/B) = j`` where ``j*B <= A <= j*B + B - 1``, for ``B >= 1``."""
-    low, high = (_corner(end, ends) for end in scope.range_of(numerator))
-    candidates = [low[0], -1, 0] if isinstance(low[0], int) else [-1, 0]
+    low, high = _quotient_range(scope, numerator, divisor)
+    candidates = [low, -1, 0] if isinstance(low, int) else [-1, 0]
     for value in dict.fromkeys(candidates):
-        above = scope.range_of(numerator.plus(divisor, -value))
-        below = scope.range_of(numerator.plus(divisor, -value - 1))
+        above = _less(scope, numerator, divisor, value)
+        below = _less(scope, numerator, divisor, value + 1)
         if above[0] >= 0 and below[1] < 0:
             return value
-    return low[0] if isinstance(low[0], int) and low[0] == high[1] else None
+    return low if isinstance(low, int) and low == high else None
+
+
+def _less(scope: Scope, numerator: Form, divisor: Form, count: int) -> Range:
+    """The range of ``A - j*B`` where ``B`` is not zero."""
+    low, high = scope.range_of(numerator)
+    least, most = scope.divisor_range(divisor)[:: 1 if count <= 0 else -1]
+    plain = low - count * least, high - count * most
+    return meet(scope.range_of(numerator.plus(divisor, -count)), plain)
+
+
+def _quotient_range(scope: Scope, numerator: Form, divisor: Form) -> Range:
+    """The range of ``floor(A/B)`` for ``B >= 1`` by the ends of both."""
+    ends = scope.divisor_range(divisor)
+    low, high = (_corner(end, ends) for end in scope.range_of(numerator))
+    return low[0], high[1]
 
 
 def _corner(end: End, divisor: Range) -> Range:
@@ -205,21 +178,97 @@ def _rounded(end: int, divisor: End) -> int:
 
 
 def _flattened(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
-    """``floor((floor(A/c) + T)/B) = floor((A + c*T)/(c*B))`` for positive ``c`` and ``B``."""
+    """``floor((floor(A/C) + T)/B) = floor((A + C*T)/(C*B))`` for ``B >= 1``.
+
+    A negative one is turned first: ``-floor(A/C) = floor((-A - 1)/C) + 1`` for ``C >= 1``.
+    """
     for atom, factor in numerator.terms.items():
-        if factor != 1 or atom.kind not in (Kind.FLOORDIV, Kind.QUOTIENT):
+        if factor not in (1, -1) or atom.kind not in (Kind.FLOORDIV, Kind.QUOTIENT):
             continue
         inner, radix = atom.arguments
-        is_small = len(numerator.terms) * len(radix.terms) <= MOST_FLATTENED
-        if is_small and divisor_range(scope, radix)[0] >= 1:
+        is_short = len(numerator.terms) * len(radix.terms) <= MOST_FLATTENED
+        if is_short and scope.divisor_range(radix)[0] >= (1 if factor < 0 else NEGATIVE_INFINITY):
             rest = numerator.without(atom)
-            return product(scope, rest, radix).plus(inner), product(scope, divisor, radix)
+            if factor < 0:
+                inner, rest = turned(inner), rest.plus_constant(1)
+            return scope.product(rest, radix).plus(inner), scope.product(divisor, radix)
     return None
 
 
-def _atom(scope: Scope, numerator: Form, divisor: Form, ends: Range) -> Form:
+def _split(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
+    """``floor((G*A + S)/(G*B)) = floor((A + floor(S/G))/B)`` for ``B, G >= 1``.
+
+    ``G`` is a product of atoms, and ``floor(S/G)`` has one value.
+    """
+    for common in _common_monomials(numerator, divisor):
+        group = monomial_form(scope, common)
+        if scope.divisor_range(group)[0] < 1:
+            continue
+        whole, rest = multiples(scope, numerator, common)
+        value = _one_value(scope, rest, group)
+        if value is not None:
+            return whole.plus_constant(value), multiples(scope, divisor, common)[0]
+    return None
+
+
+def _common_monomials(numerator: Form, divisor: Form) -> Iterator[list[Atom]]:
+    """Products of atoms that divide the divisor and some term of the numerator."""
+    if divisor.constant:
+        return
+    first, *others = divisor.terms
+    shared = list(factors(first))
+    for atom in others:
+        shared = shared_factors(shared, atom)
+    found = [shared_factors(shared, atom) for atom in numerator.terms]
+    distinct = {tuple(common): common for common in found if common}
+    yield from sorted(distinct.values(), key=len, reverse=True)
+
+
+# The quotient as an atom.
+
+
+def turned(numerator: Form) -> Form:
+    """``-A - 1``: ``floor(A/B) = -floor((-A - 1)/B) - 1`` for ``B >= 1``."""
+    return (-numerator).plus_constant(-1)
+
+
+def _reflected(scope: Scope, numerator: Form, divisor: Form) -> Form:
+    """The quotient by ``B >= 1`` with fewer negative coefficients, or the same one turned."""
+    signs = [factor > 0 for factor in numerator.terms.values()]
+    surplus = signs.count(True) - signs.count(False)
+    if surplus > 0 or (surplus == 0 and (signs[0] if signs else numerator.constant >= 0)):
+        return _atom(scope, numerator, divisor)
+    return -_atom(scope, turned(numerator), divisor).plus_constant(1)
+
+
+def _atom(scope: Scope, numerator: Form, divisor: Form) -> Form:
     atom = atom_of(Kind.QUOTIENT, (numerator, divisor))
-    if ends[0] < 1:
-        return scope.remember(atom, (NEGATIVE_INFINITY, INFINITY))
-    low, high = (_corner(end, ends) for end in scope.range_of(numerator))
-    return scope.remember(atom, (low[0], high[1]))
+    if atom in scope.ranges:
+        return Form(0, {atom: 1})
+    ends: Range = (NEGATIVE_INFINITY, INFINITY)
+    if scope.divisor_range(divisor)[0] >= 1:
+        ends = _quotient_range(scope, numerator, divisor)
+        for count in _counts_by_facts(scope, numerator, divisor):
+            ends = meet(ends, _side_of(scope, numerator, divisor, count))
+    return scope.remember(atom, ends)
+
+
+def _counts_by_facts(scope: Scope, numerator: Form, divisor: Form) -> Iterator[int]:
+    """Integers ``k`` for which a fact speaks of ``A - k*B``."""
+    for atom, value in numerator.terms.items():
+        for other, factor in divisor.terms.items():
+            for fact in scope.facts:
+                within = fact.form.terms
+                if atom in within and other in within:
+                    count, remainder = divmod(-within[other] * value, factor * within[atom])
+                    if not remainder:
+                        yield count
+
+
+def _side_of(scope: Scope, numerator: Form, divisor: Form, count: int) -> Range:
+    """``floor(A/B) >= k`` where ``A - k*B >= 0``, and less where it is negative."""
+    lower, upper = _less(scope, numerator, divisor, count)
+    return (
+        count if lower >= 0 else NEGATIVE_INFINITY,
+        count - 1 if upper < 0 else INFINITY,
+    )

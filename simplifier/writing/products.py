@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from simplifier import operations
 from simplifier.form import ZERO, Atom, Form, Kind
-from simplifier.laws import symbolic
-from simplifier.ranges import factors
+from simplifier.laws.symbolic import turned
+from simplifier.polynomials import factors
+from simplifier.symbolic_digits import as_quotient, from_its_end, symbolic_digits
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
@@ -21,18 +22,19 @@ def product_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     """Common factors leave sums of products; quotients by symbols become remainders."""
     yield from _factored(scope, form)
     yield from _symbolic_remainders(scope, form)
+    yield from _symbolic_quotients(scope, form)
 
 
 def _factored(scope: Scope, form: Form) -> Iterator[Rewriting]:
     """``x*A + x*B = x*(A + B)``."""
     counts: dict[Atom, int] = {}
     for atom in form.terms:
-        for factor in dict.fromkeys(_factors(atom)):
+        for factor in dict.fromkeys(factors(atom)):
             counts[factor] = counts.get(factor, 0) + 1
     for factor, count in counts.items():
         if count < 2:  # noqa: PLR2004 - a factor of one term is not shared
             continue
-        inside = {atom: value for atom, value in form.terms.items() if factor in _factors(atom)}
+        inside = {atom: value for atom, value in form.terms.items() if factor in factors(atom)}
         rest = Form(
             form.constant, {atom: value for atom, value in form.terms.items() if atom not in inside}
         )
@@ -46,19 +48,10 @@ def _cofactor(form: Form, factor: Atom) -> Form:
     """What is left of a form without constant all of whose terms have the factor."""
     total = ZERO
     for atom, value in form.terms.items():
-        left = list(_factors(atom))
+        left = list(factors(atom))
         left.remove(factor)
         total = total.plus(operations.product(Form(0, {other: 1}) for other in left), value)
     return total
-
-
-def _factors(atom: Atom) -> tuple[Atom, ...]:
-    """The atoms that a product multiplies; a spelled product of sums counts as one."""
-    if atom.kind is Kind.PRODUCT and any(
-        argument.constant or len(argument.terms) > 1 for argument in atom.arguments
-    ):
-        return (atom,)
-    return factors(atom)
 
 
 def _with_cofactor(
@@ -76,21 +69,33 @@ def _with_cofactor(
 
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Rewriting]:
-    """``m*A - m*B*floor(A/B) = m*(A mod B)``, and ``A`` may be ``floor(N/g)`` for ``B >= 1``."""
-    seen = dict.fromkeys(factor for atom in form.terms for factor in _factors(atom))
-    for atom in seen:
-        if atom.kind is not Kind.QUOTIENT or not atom.arguments[1].terms:
+    """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
+    terms = {atom: value for atom, value in form.terms.items() if _is_not_spelled(scope, atom)}
+    spelled = form.without(*terms)
+    for digit in symbolic_digits(scope, Form(0, terms)):
+        readings = [digit]
+        if scope.divisor_range(digit.radix)[0] >= 1:
+            readings.append(from_its_end(digit))
+        for rest, weight, source, radix in readings:
+            yield Rewriting(rest.plus(spelled), weight, Kind.MOD, [(source, radix)])
+
+
+def _is_not_spelled(scope: Scope, atom: Atom) -> bool:
+    return all(map(scope.is_canonical, factors(atom)))
+
+
+def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Rewriting]:
+    """Quotients by symbols are flattened, turned, and rounded up instead of down."""
+    for atom, factor in form.terms.items():
+        divided = as_quotient(scope, atom)
+        if divided is None or not scope.is_canonical(atom):
             continue
-        numerator, divisor = atom.arguments
-        for scale in sorted({1, gcd(divisor.constant, *divisor.terms.values())}):
-            source, radix = scope.floordiv(numerator, scale), divisor.exactly_divided(scale)
-            if scale > 1 and symbolic.divisor_range(scope, radix)[0] < 1:
-                continue
-            multiple = scope.product(radix, Form(0, {atom: 1}))
-            lead = next(iter(multiple.terms))
-            weight = -(form.terms.get(lead, 0) // multiple.terms[lead])
-            if weight and all(
-                form.terms.get(a, 0) == -weight * value for a, value in multiple.terms.items()
-            ):
-                rest = form.plus(multiple, weight).plus(source, -weight)
-                yield Rewriting(rest, weight, Kind.MOD, [(source, radix)])
+        numerator, divisor = divided
+        rest = form.without(atom)
+        yield Rewriting(rest, factor, Kind.QUOTIENT, [divided])
+        yield Rewriting(rest, -factor, Kind.CEILDIV, [(-numerator, divisor)])
+        if scope.divisor_range(divisor)[0] >= 1:
+            # floor(A/B) + 1 = ceil((A + 1)/B) = -floor((-A - 1)/B).
+            less = rest.plus_constant(-factor)
+            yield Rewriting(less, factor, Kind.CEILDIV, [(numerator.plus_constant(1), divisor)])
+            yield Rewriting(less, -factor, Kind.QUOTIENT, [(turned(numerator), divisor)])

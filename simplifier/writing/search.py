@@ -14,6 +14,7 @@ from simplifier import operations
 from simplifier.budget import affordable_steps
 from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import Atom, Form, Kind, postorder
+from simplifier.symbolic_digits import is_symbolic_quotient
 from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
@@ -219,10 +220,14 @@ def _least_price(form: Form) -> int:
 
 
 def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
-    if any(atom.kind in (Kind.PRODUCT, Kind.QUOTIENT) for atom in form.terms):
+    if any(map(_is_symbolic, form.terms)):
         yield from product_steps(scope, form)
     yield from sum_steps(scope, form)
     yield from remainder_steps(scope, form)
+
+
+def _is_symbolic(atom: Atom) -> bool:
+    return atom.kind is Kind.PRODUCT or is_symbolic_quotient(atom)
 
 
 def _other_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:

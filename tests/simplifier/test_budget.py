@@ -1,51 +1,112 @@
-"""Inputs whose canonical form grows with every level: the work is bounded, the result right."""
+"""Inputs of any size and depth: each ends soon and soundly, by form, from text, and from sympy."""
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import bounds_of, cost, format_expr, parse_expr, simplify
 from simplifier.cost import cost_of_form
-from simplifier.scope import scope_of
+from simplifier.scope import Scope
 from simplifier.settling import range_of, simplified
-from tests.evaluation import values_of
+from simplifier.text import format_form, parse_form
+from tests.evaluation import first_difference, values_of
+from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, points_in, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from types import FrameType
 
     from simplifier.form import Form
 
-x, y = forms.variable("x"), forms.variable("y")
-BOUNDS = (("x", Interval(0, 10**6)), ("y", Interval(0, 100)))
-LEVELS = 100
+MOST, MANY, FEW = 10_000, 1_000, 100
+"""Levels of a nest, terms of a sum."""
 
-# One level more; each leaves one more quotient in the canonical form.
-GROWING: dict[str, Callable[[Form, int], Form]] = {
-    "quotients": lambda form, _: operations.floordiv(form * 3 + y, forms.constant(2)),
-    "remainders": lambda form, level: operations.mod(form * 3 + y, forms.constant(1000 + level)),
-    "all divisors": lambda form, level: (
-        form + operations.floordiv(x, forms.constant(level + 2)) * (level + 1)
-    ),
+GROWING: Mapping[str, Callable[[int], Form]] = {
+    **{f"levels of {name}": partial(nest, level) for name, level in LEVELS.items()},
+    **{f"terms {name}": partial(total, term) for name, term in TERMS.items()},
 }
+FIXED: dict[str, Callable[[], Form]] = {
+    f"levels of {name}": partial(nest, level, FEW) for name, level in SHARED.items()
+}
+FIXED.update(WHOLES)
+every_growing = pytest.mark.parametrize("name", list(GROWING))
+every_fixed = pytest.mark.parametrize("name", list(FIXED))
+with_and_without_bounds = pytest.mark.parametrize("bounded", [True, False])
 
 
-@pytest.mark.parametrize("grow", GROWING.values(), ids=GROWING)
-def test_growing_forms_end_with_a_sound_result(grow: Callable[[Form, int], Form]) -> None:
-    form = x
-    for level in range(LEVELS):
-        form = grow(form, level)
-    scope = scope_of(BOUNDS)
+@every_growing
+def test_ten_thousand_levels_or_terms_end(name: str) -> None:
+    check_result(GROWING[name](MOST), bounded=True)
+
+
+@every_growing
+def test_a_thousand_levels_or_terms_end_without_bounds(name: str) -> None:
+    check_result(GROWING[name](MANY), bounded=False)
+
+
+@every_fixed
+@with_and_without_bounds
+def test_large_inputs_end(name: str, bounded: bool) -> None:
+    check_result(FIXED[name](), bounded=bounded)
+
+
+def check_result(form: Form, *, bounded: bool) -> None:
+    """The result is equal at some points, settled, not costlier; its range holds the values."""
+    box = box_of(form)
+    scope = Scope(tuple(box.items()) if bounded else ())
     result = simplified(scope, form)
-    points = {
-        "x": np.array([0, 1, 999, 54321, 10**6], dtype=object),
-        "y": np.array([0, 7, 100, 31, 99], dtype=object),
-    }
-    expected, _ = values_of(form, points)
-    found, _ = values_of(result, points)
-    assert list(found) == list(expected)
-    assert all(int(value) in range_of(scope, form) for value in expected)
+    points = points_in(box)
+    assert first_difference(form, result, points) is None
     assert cost_of_form(result) <= cost_of_form(form)
+    assert simplified(scope, result) == result
+    interval = range_of(scope, form)
+    values, defined = values_of(form, points)
+    assert all(int(value) in interval for value in values[defined])
+
+
+@every_growing
+def test_a_thousand_levels_or_terms_have_a_text(name: str) -> None:
+    form = GROWING[name](MANY)
+    assert parse_form(format_form(form)) == form
+
+
+@every_growing
+def test_hundreds_of_levels_or_terms_go_through_sympy(name: str) -> None:
+    form = GROWING[name](3 * FEW)
+    box = box_of(form)
+    expression = parse_expr(format_form(form))
+    assert parse_form(format_expr(expression)) == form
+    result = simplify(expression, box)
+    assert first_difference(form, parse_form(format_expr(result)), points_in(box)) is None
+    assert cost(result) <= cost(expression)
+    interval = bounds_of(expression, box)
+    values, defined = values_of(form, points_in(box))
+    assert all(int(value) in interval for value in values[defined])
+
+
+@every_growing
+def test_work_grows_with_the_size_alone(name: str) -> None:
+    """Twice the size is about twice the work; counted in calls, whatever the machine does."""
+    assert calls_for(GROWING[name](4 * FEW)) <= 2.5 * calls_for(GROWING[name](2 * FEW))
+
+
+def calls_for(form: Form) -> int:
+    """How many functions are called to simplify a form that nothing is known about."""
+    count = 0
+    scope = Scope(tuple(box_of(form).items()))
+
+    def watch(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        simplified(scope, form)
+    finally:
+        sys.setprofile(before)
+    return count

@@ -175,3 +175,30 @@ FACT_RANGE = Law(
         "x floordiv 8", "0 <= x + y <= 7 and 0 <= x <= 99", "x floordiv 8", "y may be negative"
     ),
 )
+
+SYMBOLIC_DIGIT = Law(
+    name="range of a digit of symbolic radix",
+    identity="0 <= A mod B <= B - 1",
+    condition="B > 0",
+    why="The sum of what is beside the digit and the radix sees what the two have in common.",
+    example=Example("min(x mod n, n - 1)", "n >= 1", "x mod n"),
+    near_miss=NearMiss(
+        "min(x mod n, n - 2)", "n >= 1", "min(n - 2, x mod n)", "the digit may be n - 1"
+    ),
+)
+
+QUOTIENT_BY_FACT = Law(
+    name="side of a multiple",
+    identity="A floordiv B <= c - 1",
+    condition="B > 0 and A - c * B <= -1",
+    why="A fact about A and B bounds the quotient.",
+    example=Example(
+        "(x floordiv n) mod 32", "x >= 0 and n >= 1 and x - 32 * n <= -1", "x floordiv n"
+    ),
+    near_miss=NearMiss(
+        "(x floordiv n) mod 32",
+        "x >= 0 and n >= 1 and x - 32 * n <= 0",
+        "(x floordiv n) mod 32",
+        "x floordiv n may be 32",
+    ),
+)

@@ -194,3 +194,25 @@ FACTORED = Law(
     example=Example("x * y + x * z", "", "(y + z) * x"),
     near_miss=NearMiss("x * y + z * w", "", "w * z + x * y", "no factor is common"),
 )
+
+SYMBOLIC_REMAINDER = Law(
+    name="digit of symbolic radix",
+    identity="M * (A floordiv G) - M * B * (A floordiv (G * B)) == M * ((A floordiv G) mod B)",
+    condition="B > 0",
+    why="The quotients by neighbouring divisors of a chain of sizes are a digit.",
+    example=Example("(x mod (n * m)) floordiv n", "m >= 1", "(x floordiv n) mod m"),
+    near_miss=NearMiss(
+        "x floordiv n - m * (x floordiv (m * n))",
+        "",
+        "x floordiv n - (x floordiv (m * n)) * m",
+        "m may be negative",
+    ),
+)
+
+ROUNDED_UP = Law(
+    name="quotient rounded up",
+    identity="-((-A) floordiv B) == A ceildiv B",
+    why="Rounding up costs less than two signs.",
+    example=Example("1 - (-x) floordiv n", "", "x ceildiv n + 1"),
+    near_miss=NearMiss("1 - x floordiv n", "", "-(x floordiv n) + 1", "-x has a sign more"),
+)

@@ -53,3 +53,62 @@ ZERO_NUMERATOR = Law(
     example=Example("(x - x) floordiv (y + 1)", "", "0"),
     near_miss=NearMiss("1 floordiv (y + 1)", "", "1 floordiv (y + 1)", "y may be 0"),
 )
+
+TWO_VALUED_SQUARE = Law(
+    name="square of two values",
+    identity="A * A == (2 * c + 1) * A - c * (c + 1)",
+    condition="c <= A <= c + 1",
+    why="Any function of something with two values is affine in it.",
+    example=Example("x * x * y", "0 <= x <= 1", "x * y"),
+    near_miss=NearMiss("x * x * y", "0 <= x <= 2", "x * x * y", "x has three values"),
+)
+
+INTEGER_OUTSIDE = Law(
+    name="integer of a symbolic divisor",
+    identity="A floordiv (c * B) == (A floordiv B) floordiv c",
+    condition="c > 0",
+    why="So the digits of constant radix serve symbolic sizes, too; written, it is one divisor.",
+    proof=(
+        "0 <= (A floordiv B) mod c <= c - 1",
+        "A floordiv B == c * ((A floordiv B) floordiv c) + (A floordiv B) mod c",
+        "A == B * (A floordiv B) + A mod B",
+        "A == c * B * ((A floordiv B) floordiv c) + B * ((A floordiv B) mod c) + A mod B",
+    ),
+    example=Example("(x floordiv (n * 4)) * 4 + (x floordiv n) mod 4", "", "x floordiv n"),
+    near_miss=NearMiss(
+        "(x floordiv (n * -4)) floordiv n",
+        "",
+        "(x floordiv (n * -4)) floordiv n",
+        "the outer divisor may be negative",
+    ),
+)
+
+SYMBOLIC_SPLIT = Law(
+    name="common factor of a symbolic divisor",
+    identity="(G * A + S) floordiv (G * B) == (A + S floordiv G) floordiv B",
+    condition="B > 0",
+    why="floor(floor(t) / n) = floor(t / n) for a positive n; done where S floordiv G is a number.",
+    example=Example(
+        "(n * x + y) floordiv (n * m)", "m >= 1 and y >= 0 and n - y >= 1", "x floordiv m"
+    ),
+    near_miss=NearMiss(
+        "(n * x + y) floordiv (n * m)",
+        "m >= 1 and y >= 0 and n - y >= 0",
+        "(n * x + y) floordiv (m * n)",
+        "y may be n",
+    ),
+)
+
+TURNED_BY_SYMBOLS = Law(
+    name="quotient by symbols, turned",
+    identity="A floordiv B == -((-A - 1) floordiv B) - 1",
+    condition="B > 0",
+    why="Of a quotient and its reflection the one with fewer negative coefficients is kept.",
+    example=Example("(x + n - 1) floordiv n - x ceildiv n", "n >= 1", "0"),
+    near_miss=NearMiss(
+        "(x - 1) floordiv n + (-x) floordiv n",
+        "",
+        "(x - 1) floordiv n + -x floordiv n",
+        "n may be negative",
+    ),
+)

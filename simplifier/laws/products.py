@@ -1,0 +1,80 @@
+"""Laws of products: they are multiplied out into monomials, where like terms meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplifier.budget import MOST_TERMS
+from simplifier.form import Atom, Form, Kind, accumulate, atom_of, collected
+from simplifier.polynomials import factors
+from simplifier.ranges import monomial_range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simplifier.scope import Scope
+
+
+def product(scope: Scope, left: Form, right: Form) -> Form:
+    """The product of canonical forms, multiplied out into monomials."""
+    if left.is_constant:
+        return right.times(left.constant)
+    if right.is_constant:
+        return left.times(right.constant)
+    if left == right and (square := two_valued_square(scope, left)) is not None:
+        return square
+    if max(len(left.terms), 1) * max(len(right.terms), 1) > MOST_TERMS:
+        left, right = scope.single(left), scope.single(right)
+    return _multiplied_out(scope, left, right)
+
+
+def _multiplied_out(scope: Scope, left: Form, right: Form) -> Form:
+    """``(A + B) * C = A*C + B*C``."""
+    terms: dict[Atom, int] = {}
+    accumulate(terms, left, right.constant)
+    accumulate(terms, right, left.constant)
+    result = collected(left.constant * right.constant, terms)
+    for atom, factor in left.terms.items():
+        for other, value in right.terms.items():
+            both = _monomial_form(scope, [*factors(atom), *factors(other)])
+            result = result.plus(both, factor * value)
+    return result
+
+
+def _monomial_form(scope: Scope, atoms: list[Atom]) -> Form:
+    """A product of atoms; squares of clamps and of what has two values are none."""
+    for atom in atoms:
+        if atoms.count(atom) > 1:
+            square = clamp_square(scope, atom) or two_valued_square(scope, Form(0, {atom: 1}))
+            if square is not None:
+                rest = list(atoms)
+                rest.remove(atom)
+                rest.remove(atom)
+                return scope.product(square, _monomial_form(scope, rest)) if rest else square
+    return Form(0, {monomial(scope, atoms): 1})
+
+
+def clamp_square(scope: Scope, atom: Atom) -> Form | None:
+    """``max(0, D)**2 = D * max(0, D)``."""
+    if atom.kind is Kind.MAX and len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
+        return scope.product(atom.arguments[1], Form(0, {atom: 1}))
+    return None
+
+
+def two_valued_square(scope: Scope, form: Form) -> Form | None:
+    """``A*A = (2*c + 1)*A - c*(c + 1)`` where ``c <= A <= c + 1``."""
+    lower, upper = scope.range_of(form)
+    if not isinstance(lower, int) or upper != lower + 1:
+        return None
+    return form.times(2 * lower + 1).plus_constant(-lower * (lower + 1))
+
+
+def monomial(scope: Scope, atoms: Iterable[Atom]) -> Atom:
+    """The atom that multiplies atoms; the range is remembered."""
+    ordered = sorted(atoms, key=lambda atom: atom.order)
+    if len(ordered) == 1:
+        return ordered[0]
+    atom = atom_of(Kind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
+    if atom not in scope.ranges:
+        scope.remember(atom, monomial_range(scope, ordered))
+    return atom
