@@ -33,6 +33,12 @@ MOST_FLATTENED: Final = 8
 MOST_OPERANDS: Final = 24
 """Of more operands an extremum compares only those that differ by a constant."""
 
+MOST_COMPARED: Final = 6
+"""Of more operands an extremum compares only each with each, never with two others together."""
+
+MOST_CASES: Final = 8
+"""How many cases are told apart to see which of several forms is the greatest."""
+
 MOST_FACTS: Final = 32
 """Facts from which no more are concluded about what is inside their atoms."""
 

@@ -14,6 +14,7 @@ from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.budget import is_crowded
+from simplifier.clamps import clamped
 from simplifier.facts import digit_range
 from simplifier.form import Atom, Form, Kind, accumulate
 
@@ -48,7 +49,7 @@ def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
-        return View(form.constant, [(n, scope.unit(atom)) for atom, n in form.terms.items()])
+        return View(form.constant, _units(scope, form.terms))
     quotients.sort(key=_divisor)
     rest = _Rest(form)
     digits: list[tuple[int, Unit]] = []
@@ -62,8 +63,20 @@ def digit_view(scope: Scope, form: Form) -> View:
         ]
     for atom in quotients:
         _regather(scope, rest, atom, digits)
-    digits += [(weight, scope.unit(atom)) for atom, weight in rest.terms.items()]
+    digits += _units(scope, rest.terms)
     return View(rest.constant, digits)
+
+
+def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
+    """Terms as single atoms; but what is cut off by maxima is one unit."""
+    units: list[tuple[int, Unit]] = []
+    if len(terms) > 1 and any(atom.kind is Kind.MAX for atom in terms):
+        terms = dict(terms)
+        for weight, value, ends in clamped(scope, terms):
+            units.append((weight, Unit(value, *ends)))
+            accumulate(terms, value, -weight)
+    units += [(weight, scope.unit(atom)) for atom, weight in terms.items()]
+    return units
 
 
 def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:

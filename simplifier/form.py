@@ -197,10 +197,10 @@ class Form:
         return not self.terms
 
     @property
-    def has_quotient(self) -> bool:
-        """Whether some term is a quotient by a constant."""
+    def has_quotient_or_maximum(self) -> bool:
+        """Whether some term is a quotient by a constant, or a maximum."""
         for atom in self.terms:  # noqa: SIM110 - twice as fast as any(), and asked all the time
-            if atom.kind is Kind.FLOORDIV:
+            if atom.kind is Kind.FLOORDIV or atom.kind is Kind.MAX:
                 return True
         return False
 

@@ -6,7 +6,8 @@ from functools import reduce
 from math import lcm
 from typing import TYPE_CHECKING, Final
 
-from simplifier.budget import READINGS, is_crowded, is_deep
+from simplifier.budget import MOST_COMPARED, READINGS, is_crowded, is_deep
+from simplifier.clamps import branches, cancelling, maxima
 from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
 from simplifier.polynomials import cofactor, factors
@@ -58,7 +59,7 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Ra
         if depth == READINGS:
             yield from _without_any_rounding(scope, form, depth)
     if Kind.MAX in kinds:
-        yield _by_branches(scope, form, depth)
+        yield from _by_maxima(scope, form, depth)
     if Kind.PRODUCT in kinds:
         yield from _by_common_factor(scope, form, depth)
         yield from _by_symbolic_digits(scope, form, depth)
@@ -126,16 +127,30 @@ def _has_single_quotient(view: View) -> bool:
     )
 
 
-def _by_branches(scope: Scope, form: Form, depth: int) -> Range:
-    """``T + k*max(A, B)`` is one of ``T + k*A`` and ``T + k*B``: the lesser if ``k < 0``."""
-    chosen = next(atom for atom in form.terms if atom.kind is Kind.MAX)
-    factor = form.terms[chosen]
-    rest = form.without(chosen)
-    branches = [
-        range_of(scope, rest.plus(argument, factor), depth - 1) for argument in chosen.arguments
-    ]
-    choose = max if factor > 0 else min
-    return choose(branch[0] for branch in branches), choose(branch[1] for branch in branches)
+def _by_maxima(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+    """By the branches of the first maximum; at the top, of every one."""
+    found = maxima(form)
+    for atom in found if depth == READINGS and len(found) <= MOST_COMPARED else found[:1]:
+        yield _by_branches(scope, form, atom, depth - 1)
+
+
+def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
+    """``T + k*max(A, B)`` is one of ``T + k*A`` and ``T + k*B``: the lesser if ``k < 0``.
+
+    Two branches ``A`` and ``B`` are on both sides of ``(p*A + q*B)/(p + q)``.
+    """
+    parts = branches(form, atom)
+    ends = [range_of(scope, part, depth) for part in parts]
+    is_greatest = form.terms[atom] > 0
+    choose = max if is_greatest else min
+    lower, upper = choose(low for low, _ in ends), choose(high for _, high in ends)
+    for p, q in cancelling(*parts) if len(parts) == 2 else ():  # noqa: PLR2004 - two branches
+        low, high = range_of(scope, parts[0].times(p).plus(parts[1], q), depth)
+        if is_greatest:
+            lower = max(lower, -(-low // (p + q)))
+        else:
+            upper = min(upper, high // (p + q))
+    return lower, upper
 
 
 def _by_facts(scope: Scope, form: Form, depth: int) -> Iterator[Range]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simplifier.form import Key
     from simplifier.interval import Interval
     from simplifier.learning import Smaller
+    from simplifier.samples import Values
     from simplifier.writing import Speller
 
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
@@ -70,6 +71,8 @@ class Scope:
         """What :mod:`simplifier.writing` has found out here."""
         self.simplified: dict[Key, Form] = {}
         """What forms came to in the end."""
+        self.samples: dict[Atom, Values] = {}
+        """What :mod:`simplifier.samples` has looked at."""
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._views: dict[Key, View] = {}
@@ -145,7 +148,7 @@ class Scope:
 
     def view(self, form: Form) -> View:
         """The digits of a canonical form."""
-        if not form.has_quotient:
+        if not form.has_quotient_or_maximum:
             return View(form.constant, [(n, self.unit(atom)) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:

@@ -7,11 +7,14 @@ factor ``g`` of the differences: shifting or scaling all operands gives the same
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier.budget import are_many, is_deep
-from simplifier.form import ZERO, Atom, Form, Kind, atom_of
+from simplifier.clamps import branches, maxima
+from simplifier.form import ZERO, Atom, Form, Kind, atom_of, collected, constant
+from simplifier.laws.order import is_reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +31,7 @@ def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
     kept = prune(scope, operands)
     if len(kept) == 1:
         return kept[0]
-    for law in (absorb, factor_minimum, hoist_quotient):
+    for law in (two_valued, absorb, shorten_minimum, factor_minimum, hoist_quotient, take_end):
         found = law(scope, kept)
         if found is not None:
             return found
@@ -53,40 +56,57 @@ def kept_maximum(scope: Scope, operands: Iterable[Form]) -> Form:
 
 
 def choices(form: Form, sign: int) -> list[Form]:
-    """Forms whose maximum (sign 1) or minimum (sign -1) the form is.
-
-    ``T + k*max(A, B)`` is the greater of ``T + k*A`` and ``T + k*B`` for positive ``k``.
-    """
-    for atom, factor in form.terms.items():
-        if atom.kind is Kind.MAX and factor * sign > 0:
-            rest = form.without(atom)
-            return [rest.plus(argument, factor) for argument in atom.arguments]
+    """Forms whose maximum (sign 1) or minimum (sign -1) the form is."""
+    for atom in maxima(form):
+        if form.terms[atom] * sign > 0:
+            return branches(form, atom)
     return [form]
 
 
 def prune(scope: Scope, operands: Iterable[Form]) -> list[Form]:
-    """``max(max(A, B), C) = max(A, B, C)``; and ``A`` goes where some other ``B >= A``."""
-    flat: dict[Key, Form] = {}
-    todo = sorted(operands, key=lambda form: form.order)
+    """``max(max(A, B), C) = max(A, B, C)``; and ``A`` goes where the others are not below it."""
+    whole = _undominated(scope, operands)
+    flat = _flat(whole)
+    return whole if flat is None else _undominated(scope, flat)
+
+
+def _flat(operands: Sequence[Form]) -> list[Form] | None:
+    """The operands with all maxima among them opened; ``None`` if there are none."""
+    flat: list[Form] = []
+    todo = list(operands)
     while todo:
-        operand = todo.pop()
-        parts = choices(operand, 1)
+        parts = choices(todo.pop(), 1)
         if len(parts) > 1:
             todo += parts
         else:
-            flat.setdefault(operand.key, operand)
-    kept = sorted(flat.values(), key=lambda form: form.order)
+            flat += parts
+    return flat if len(flat) > len(operands) else None
+
+
+def _undominated(scope: Scope, operands: Iterable[Form]) -> list[Form]:
+    """The operands, each once, that the others together do not reach everywhere."""
+    kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
     place = 0
     while place < len(kept):
-        dominated = any(
-            other is not kept[place] and scope.range_of(other.plus(kept[place], -1))[0] >= 0
-            for other in kept
-        )
-        if dominated:
-            kept.pop(place)
+        others = [*kept[:place], *kept[place + 1 :]]
+        if others and is_reached(scope, kept[place], others):
+            kept = others
         else:
             place += 1
     return kept
+
+
+def two_valued(scope: Scope, operands: Sequence[Form]) -> Form | None:
+    """Any function of something with two values is affine in it."""
+    (atom, *others) = dict.fromkeys(atom for operand in operands for atom in operand.terms)
+    low, high = scope.ranges[atom]
+    if others or not isinstance(low, int) or high != low + 1:
+        return None
+    first, second = (
+        max(operand.constant + operand.terms.get(atom, 0) * value for operand in operands)
+        for value in (low, low + 1)
+    )
+    return collected(first - (second - first) * low, {atom: second - first})
 
 
 def absorb(scope: Scope, operands: Sequence[Form]) -> Form | None:
@@ -109,18 +129,55 @@ def _without_choices(scope: Scope, form: Form, known: Sequence[Form]) -> Form:
     return maximum(scope, left) if left and len(left) < len(greater) else form
 
 
+def shorten_minimum(scope: Scope, operands: Sequence[Form]) -> Form | None:
+    """``max(A, min(B, C)) = max(A, C)`` where ``C <= max(A, B)``."""
+    for place, operand in enumerate(operands):
+        lesser = choices(operand, -1)
+        if len(lesser) == 1:
+            continue
+        others = [*operands[:place], *operands[place + 1 :]]
+        for dropped in lesser:
+            rest = [form for form in lesser if form is not dropped]
+            if any(is_reached(scope, form, [*others, dropped]) for form in rest):
+                return maximum(scope, [*others, scope.minimum(rest)])
+    return None
+
+
 def factor_minimum(scope: Scope, operands: Sequence[Form]) -> Form | None:
-    """``max(min(e, A), min(e, B)) = min(e, max(A, B))``."""
+    """``max(min(e, A), min(e, B), C) = max(min(e, max(A, B)), C)``."""
     lesser = [choices(operand, -1) for operand in operands]
-    common = [form for form in lesser[0] if all(form in others for others in lesser[1:])]
-    if not common:
-        return None
-    rest = [
-        scope.minimum([form for form in forms if form not in common])
-        for forms in lesser
-        if len(forms) > len(common)
-    ]
-    return scope.minimum([*common, maximum(scope, rest)] if len(rest) == len(lesser) else common)
+    for (first, left), (second, right) in combinations(enumerate(lesser), 2):
+        common = [form for form in left if form in right]
+        if common:
+            joined = _joined(scope, left, right, common)
+            others = [form for n, form in enumerate(operands) if n not in (first, second)]
+            return maximum(scope, [joined, *others]) if others else joined
+    return None
+
+
+def _joined(scope: Scope, left: list[Form], right: list[Form], common: list[Form]) -> Form:
+    """The greater of two minima that have operands in common."""
+    rests = [[form for form in forms if form not in common] for forms in (left, right)]
+    if not all(rests):
+        return scope.minimum(common)
+    return scope.minimum([*common, maximum(scope, [scope.minimum(rest) for rest in rests])])
+
+
+def take_end(scope: Scope, operands: Sequence[Form]) -> Form | None:
+    """``max(A, B) = max(A, b)`` for the least value ``b`` of ``B``, where ``B <= max(A, b)``.
+
+    Or for the greatest, where ``b <= max(A, B)``.
+    """
+    for place, operand in enumerate(operands):
+        others = [*operands[:place], *operands[place + 1 :]]
+        lower, upper = scope.range_of(operand)
+        if lower == upper or all(scope.range_of(other)[1] < upper for other in others):
+            continue
+        if isinstance(lower, int) and is_reached(scope, operand, [*others, constant(lower)]):
+            return maximum(scope, [*others, constant(lower)])
+        if isinstance(upper, int) and is_reached(scope, constant(upper), [*others, operand]):
+            return maximum(scope, [*others, constant(upper)])
+    return None
 
 
 def hoist_quotient(scope: Scope, operands: Sequence[Form]) -> Form | None:

@@ -276,8 +276,9 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
     digits = [
         (weight, unit, unit.quotient) for weight, unit in residue.units if unit.quotient is not None
     ]
+    whole = [(weight, unit.value) for weight, unit in residue.units if _is_clamp(unit)]
     if not digits:
-        return ZERO, Rest(rest, ())
+        return ZERO, Rest(rest, tuple(whole))
     terms = dict(rest.terms)
     outside: dict[Atom, int] = {}
     for weight, unit, quotient in digits:
@@ -288,7 +289,7 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
                 terms[quotient] = factor + closing
                 outside[quotient] = outside.get(quotient, 0) - closing // divisor
             _reduce(terms, quotient, divisor, outside)
-    whole = [
+    whole += [
         (weight, unit.value)
         for weight, unit, quotient in digits
         if terms.get(quotient) == -weight * unit.radix
@@ -298,6 +299,12 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
         if atom not in closed:
             _reduce(terms, atom, divisor, outside)
     return collected(0, outside), Rest(Form(rest.constant, terms), tuple(whole))
+
+
+def _is_clamp(unit: Unit) -> bool:
+    """Whether the unit is what maxima cut off."""
+    value = unit.value.terms
+    return len(value) > 1 and any(atom.kind is Kind.MAX for atom in value)
 
 
 def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:

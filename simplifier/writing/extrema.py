@@ -2,85 +2,153 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import combinations, permutations
+from math import gcd
+from typing import TYPE_CHECKING, Final
 
+from simplifier import operations
+from simplifier.clamps import branches, is_clamp, maxima
 from simplifier.form import ZERO, Atom, Form, Kind, constant
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simplifier.scope import Scope
 
-def extremum_steps(form: Form) -> Iterator[Rewriting]:
-    """Terms move into extrema; maxima come back as minima."""
-    clamps = [(atom, factor) for atom, factor in form.terms.items() if _is_clamp(atom)]
-    for atom, factor in clamps:
-        rest = form.without(atom)
-        yield from _shifted_extrema(rest, factor, atom.arguments)
-        if len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
-            yield from _double_clamps(rest, atom, factor, clamps)
+_OTHER: Final = {Kind.MAX: Kind.MIN, Kind.MIN: Kind.MAX}
 
 
-def _is_clamp(atom: Atom) -> bool:
-    return atom.kind is Kind.MAX and atom.arguments[0] == ZERO
+def extremum_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+    """Terms move into extrema; maxima come back as minima; quotients move to operands."""
+    found = maxima(form)
+    for atom in found:
+        factor, rest = form.terms[atom], form.without(atom)
+        operands = [argument.times(factor) for argument in atom.arguments]
+        yield from _shifted(rest, _greatest_of(factor), operands)
+    for atom, other in permutations(found, 2):
+        if form.terms[atom] * form.terms[other] < 0 and is_clamp(atom) and is_clamp(other):
+            yield from _clamps(scope, form, atom, other)
+            if form.terms[atom] != -form.terms[other]:
+                yield from _unequal_clamps(form, atom, other)
+    for atom in form.terms:
+        if atom.kind is Kind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
+            yield from _quotients(scope, form, atom)
 
 
-def _double_clamps(
-    rest: Form, atom: Atom, factor: int, clamps: Sequence[tuple[Atom, int]]
-) -> Iterator[Rewriting]:
-    """``max(0, D) - max(0, D - b) = min(max(0, D), b)``."""
-    for other, value in clamps:
-        if value == -factor and len(other.arguments) == 2:  # noqa: PLR2004 - 0 and D
-            step = atom.arguments[1].plus(other.arguments[1], -1)
-            if step.is_constant and step.constant > 0:
-                operands = (Form(0, {atom: -1}), -step)
-                near = atom.arguments[1]
-                yield from _shifted_extrema(rest.without(other), -factor, operands, near)
+def _greatest_of(factor: int) -> Kind:
+    """What ``k*max(...)`` is of the operands times ``k``."""
+    return Kind.MAX if factor > 0 else Kind.MIN
 
 
-def _shifted_extrema(
-    rest: Form, weight: int, operands: Sequence[Form], near: Form = ZERO
-) -> Iterator[Rewriting]:
-    """``k*max(A, B) + t = k*max(A + t/k, B + t/k)``, also as a minimum of negated operands."""
-    close = {atom for operand in (*operands, near) for atom in operand.terms}
-    for factor, kind, sign in ((weight, Kind.MAX, 1), (-weight, Kind.MIN, -1)):
-        signed = [operand.times(sign) for operand in operands]
-        can_move = _part_divisible(rest, factor, close)
-        for moved in _moves_into(can_move, signed):
-            outside = rest.plus(moved, -factor)
-            inside = tuple(operand.plus(moved) for operand in signed)
-            yield Rewriting(outside, factor, kind, [inside])
-            if abs(factor) > 1:
-                scaled = tuple(operand.times(abs(factor)) for operand in inside)
-                yield Rewriting(outside, 1 if factor > 0 else -1, kind, [scaled])
+def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Rewriting]:
+    """``max(0, D) - max(0, E)`` with ends in order, each of which may be turned.
+
+    ``min(max(0, D), D - E)`` where ``D >= E``; ``min(max(0, D), D + E) - E`` where ``D + E >= 0``;
+    ``max(D, min(0, -E))`` where ``D + E <= 0``.
+    """
+    if not (scope.is_canonical(near) and scope.is_canonical(far)):
+        return
+    factor = form.terms[near]
+    if abs(factor) > abs(form.terms[far]):
+        factor = -form.terms[far]
+    rest = form.plus_atom(near, -factor).plus_atom(far, factor)
+    lower, upper = near.arguments[1].times(factor), far.arguments[1].times(factor)
+    step, total = lower.plus(upper, -1), lower.plus(upper)
+    inner = _greatest_of(factor)
+    if _is_never_negative(scope, step, factor):
+        yield from _clamped(rest, inner, (ZERO, lower, step))
+    if _is_never_negative(scope, total, factor):
+        yield from _clamped(rest.plus(upper, -1), inner, (ZERO, lower, total))
+    if _is_never_negative(scope, total, -factor):
+        yield from _clamped(rest, _OTHER[inner], (ZERO, -upper, lower))
 
 
-def _part_divisible(rest: Form, factor: int, close: set[Atom]) -> Form:
-    """The terms of near atoms, and the constant, that the factor divides; divided."""
-    terms = {
-        atom: value // factor
-        for atom, value in rest.terms.items()
-        if atom in close and value % factor == 0
-    }
-    return Form(rest.constant // factor if rest.constant % factor == 0 else 0, terms)
+def _unequal_clamps(form: Form, atom: Atom, other: Atom) -> Iterator[Rewriting]:
+    """``k*max(0, D) - l*max(0, D - b) = min(k*max(0, D), (k - l)*D + l*b)`` for ``l > k``."""
+    pair = Form(0, {clamp: form.terms[clamp] for clamp in form.terms if clamp in (atom, other)})
+    operands = branches(pair, other)
+    if other not in operands[1].terms and atom not in operands[1].terms:
+        rest = form.without(atom, other)
+        yield from _shifted(rest, _greatest_of(form.terms[other]), operands)
 
 
-def _moves_into(can_move: Form, operands: Sequence[Form]) -> Iterator[Form]:
+def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
+    lower, upper = scope.range_of(form)
+    return lower >= 0 if sign > 0 else upper <= 0
+
+
+def _clamped(rest: Form, inner: Kind, ends: Sequence[Form]) -> Iterator[Rewriting]:
+    """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
+    for moved in dict.fromkeys(_moves(rest, ends)):
+        inside = [end.plus(moved) for end in ends]
+        for weight, kind, (*clamped, last) in _turned(inner, inside):
+            operands = (operations.build(kind, tuple(clamped)), last)
+            yield Rewriting(rest.plus(moved, -1), weight, _OTHER[kind], [operands])
+
+
+def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Rewriting]:
+    """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``; or ``floor(-N/-c)``, also turned."""
+    factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
+    inner = maxima(numerator)[0]
+    parts = branches(numerator, inner)
+    operands = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
+    kind = _greatest_of(numerator.terms[inner] * factor)
+    yield from _shifted(rest, kind, operands)
+    turned = constant(-atom.divisor)
+    moved = rest.constant // factor if rest.constant % factor == 0 else 0
+    for whole in dict.fromkeys((0, moved)):
+        left, shift = rest.plus_constant(-whole * factor), whole * atom.divisor
+        near = (-numerator).plus_constant(-shift)
+        far = numerator.plus_constant(1 - atom.divisor + shift)
+        yield Rewriting(left, factor, Kind.FLOORDIV, [(near, turned)])
+        yield Rewriting(left, -factor, Kind.FLOORDIV, [(far, turned)])
+
+
+def _shifted(rest: Form, kind: Kind, operands: Sequence[Form]) -> Iterator[Rewriting]:
+    """``max(A, B) + t = max(A + t, B + t)``."""
+    for moved in dict.fromkeys(_moves(rest, operands)):
+        inside = [operand.plus(moved) for operand in operands]
+        for weight, turned, parts in _turned(kind, inside):
+            alternatives = [parts, *_grouped(turned, parts)]
+            yield Rewriting(rest.plus(moved, -1), weight, turned, alternatives)
+
+
+def _turned(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[int, Kind, tuple[Form, ...]]]:
+    """``max(g*A, g*B) = g*max(A, B) = -g*min(-A, -B)``."""
+    scale = gcd(*(value for form in operands for value in (form.constant, *form.terms.values())))
+    for factor in dict.fromkeys((scale or 1, 1)):
+        for weight, turned in ((factor, kind), (-factor, _OTHER[kind])):
+            yield weight, turned, tuple([form.exactly_divided(weight) for form in operands])
+
+
+def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
     """Terms to move: none, all, each alone, what cancels in one operand, all but the constant."""
+    close = {atom for operand in operands for atom in operand.terms}
+    near = {atom: value for atom, value in rest.terms.items() if atom in close}
     yield ZERO
-    yield can_move
-    for atom, value in can_move.terms.items():
+    yield Form(rest.constant, near)
+    for atom, value in near.items():
         yield Form(0, {atom: value})
-    if can_move.constant:
-        yield constant(can_move.constant)
+    if rest.constant:
+        yield constant(rest.constant)
     for operand in operands:
         terms = {
-            atom: value
-            for atom, value in can_move.terms.items()
-            if operand.terms.get(atom) == -value
+            atom: -operand.terms[atom]
+            for atom, value in near.items()
+            if operand.terms.get(atom, 0) * value < 0
         }
-        offset = (
-            can_move.constant if can_move.constant and operand.constant == -can_move.constant else 0
-        )
-        yield Form(offset, terms)
-    yield Form(0, can_move.terms)
+        yield Form(-operand.constant if operand.constant * rest.constant < 0 else 0, terms)
+    yield Form(0, near)
+
+
+def _grouped(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]:
+    """``max(A + t, B + t, C) = max(max(A, B) + t, C)``."""
+    if len(operands) == 2:  # noqa: PLR2004 - nothing to group
+        return
+    for left, right in combinations(operands, 2):
+        same = {atom: k for atom, k in left.terms.items() if right.terms.get(atom) == k}
+        if same:
+            shared = Form(left.constant if left.constant == right.constant else 0, same)
+            pair = operations.build(kind, (left.plus(shared, -1), right.plus(shared, -1)))
+            yield (*(form for form in operands if form not in (left, right)), pair.plus(shared))

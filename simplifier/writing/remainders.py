@@ -6,6 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from simplifier import form as forms
+from simplifier.clamps import is_clamp
 from simplifier.form import Atom, Form, Kind, constant
 from simplifier.writing.rewriting import Rewriting
 
@@ -109,6 +110,18 @@ def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Fo
         yield _with_signs_of(source, positive, radix), modulus
         yield _nearest(positive, radix, 0), modulus
         yield _nearest(positive, radix, 1), modulus
+    for shifted in _shifted_clamps(positive, radix):
+        yield shifted, modulus
+
+
+def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
+    """Congruent forms whose constant moves into a clamp: ``max(0, x + 6) - 6 = max(-6, x)``."""
+    for atom, factor in positive.terms.items():
+        if is_clamp(atom):
+            for weight in (factor, factor - radix):
+                offset = -weight * atom.arguments[1].constant
+                if (offset - positive.constant) % radix == 0:
+                    yield Form(offset, {**positive.terms, atom: weight})
 
 
 def _with_whole_digits(source: Form, radix: int) -> Form:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from simplifier import form as forms
 from simplifier import operations
 from simplifier.budget import affordable_steps
+from simplifier.clamps import maxima
 from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.symbolic_digits import is_symbolic_quotient
@@ -132,16 +133,27 @@ class Speller:
         kinds = affordable_steps(form, self._level)
         if not kinds:
             return form
+        orders = [self._steps[:kinds]]
+        if len(form.terms) > 1 and maxima(form):
+            # What first moves into an extremum may become a remainder there.
+            orders.append((extremum_steps, *orders[0]))
         own = frozenset(postorder((form,)))
         helper = self._helper or self
 
         def cost_of(atom: Atom) -> int:
             return self.cost(atom) if atom in own else helper.cost(atom)
 
+        found = [self._descended(form, order, cost_of, helper) for order in orders]
+        return min(found, key=lambda it: _price(it, cost_of)) if len(found) > 1 else found[0]
+
+    def _descended(
+        self, form: Form, order: Sequence[Steps], cost_of: Callable[[Atom], int], helper: Speller
+    ) -> Form:
+        """The spelling from which no step leads to a cheaper one, one kind of steps at a time."""
         current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
         place = 0
-        while place < kinds and price > least:
-            candidates = self._steps[place](self._scope, current)
+        while place < len(order) and price > least:
+            candidates = order[place](self._scope, current)
             found = _cheapest(candidates, price, cost_of, helper)
             if found is None:
                 place += 1
@@ -233,4 +245,4 @@ def _is_symbolic(atom: Atom) -> bool:
 def _other_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     yield from joining_steps(scope, form)
     yield from quotient_steps(form)
-    yield from extremum_steps(form)
+    yield from extremum_steps(scope, form)

@@ -76,6 +76,7 @@ def test_every_process_gives_the_same_texts(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a worker of xdist has threads
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # so says JAX, once it is loaded
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_forked_and_spawned_processes_answer_alike(method: str, one_by_one: dict[str, str]) -> None:
     context = multiprocessing.get_context(method)

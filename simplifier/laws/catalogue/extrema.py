@@ -32,6 +32,33 @@ PRUNE = Law(
     near_miss=NearMiss("max(x, x + y)", "y >= -1", "max(0, y) + x", "x is greater where y is -1"),
 )
 
+PRUNE_BY_TWO = Law(
+    name="operand dominated by two",
+    identity="max(A, B, C) == max(B, C)",
+    condition="p * (B - A) + q * (C - A) > -p - q and p > 0 and q > 0",
+    why="Were A greater than both, both differences would be -1 or less.",
+    proof=(
+        "p * (B - A) <= p * (max(B, C) - A)",
+        "q * (C - A) <= q * (max(B, C) - A)",
+        "(p + q) * (max(B, C) - A + 1) > 0",
+        "max(B, C) - A + 1 > 0",
+    ),
+    example=Example("max(4, x, x * 5)", "", "max(4, x * 5)"),
+    near_miss=NearMiss(
+        "max(-4, x, x * 5)", "", "max(-4, x, x * 5)", "-1 is more than both -4 and -5"
+    ),
+)
+
+TWO_VALUED_MAXIMUM = Law(
+    name="maximum of two values",
+    identity="max(p * A + q, 0) == max(p * k + q, 0)"
+    " + (A - k) * (max(p * k + p + q, 0) - max(p * k + q, 0))",
+    condition="k <= A <= k + 1",
+    why="Any function of something with two values is affine in it.",
+    example=Example("max(x * 3 - 1, 0)", "0 <= x <= 1", "x * 2"),
+    near_miss=NearMiss("max(x * 3 - 1, 0)", "-1 <= x <= 1", "max(0, x * 3 - 1)", "three values"),
+)
+
 ABSORB = Law(
     name="absorption",
     identity="max(A, min(max(A, B), C)) == max(A, min(B, C))",
@@ -51,6 +78,39 @@ ABSORB_MINIMUM = Law(
     why="The least of several is never greater than any of them.",
     example=Example("max(min(y, z), min(x, y, z))", "", "min(y, z)"),
     near_miss=NearMiss("max(x, min(y, z))", "", "max(x, min(y, z))", "x is not in the minimum"),
+)
+
+SHORTEN_MINIMUM = Law(
+    name="shortened minimum",
+    identity="max(A, min(B, C)) == max(A, C)",
+    condition="C <= max(A, B)",
+    why="Where B is less than C, A is not.",
+    example=Example("max(4, min(x, x * 5))", "", "max(4, x)"),
+    near_miss=NearMiss(
+        "max(-4, min(x, x * 5))", "", "max(-4, min(x, x * 5))", "5 * x matters where x is -1"
+    ),
+)
+
+LEAST_VALUE = Law(
+    name="least value for an operand",
+    identity="max(A, B) == max(A, k)",
+    condition="k <= B <= max(A, k)",
+    why="Where B is more than its least value, A is not less.",
+    example=Example("max(x, x floordiv 4)", "-3 <= x <= 4", "max(-1, x)"),
+    near_miss=NearMiss(
+        "max(x, x floordiv 4)", "-5 <= x <= 4", "max(x, x floordiv 4)", "-1 where x is -4"
+    ),
+)
+
+GREATEST_VALUE = Law(
+    name="greatest value for an operand",
+    identity="max(B, A) == max(k, A)",
+    condition="B <= k <= max(A, B)",
+    why="Where B is less than its greatest value, A is not.",
+    example=Example("min(max(x, 0), 1 - x)", "", "min(0, -x + 1)"),
+    near_miss=NearMiss(
+        "min(max(x, 0), 2 - x)", "", "min(-x + 2, max(0, x))", "max(x, 0) matters where x is 1"
+    ),
 )
 
 FACTOR_MINIMUM = Law(

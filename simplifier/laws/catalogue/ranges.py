@@ -144,6 +144,30 @@ BRANCHES_RANGE_NEGATIVE = Law(
     ),
 )
 
+CLAMP_RANGE = Law(
+    name="range of a clamp",
+    identity="0 <= max(0, A) - max(0, A - b) <= b",
+    condition="b >= 0",
+    why="Two maxima that cut at both ends are read as one digit.",
+    example=Example("(x * 16 + min(15, max(0, y))) floordiv 16", "", "x"),
+    near_miss=NearMiss(
+        "(x * 16 + min(16, max(0, y))) floordiv 16",
+        "",
+        "min(16, max(0, y)) floordiv 16 + x",
+        "16 is reached",
+    ),
+)
+
+BETWEEN_BRANCHES = Law(
+    name="range between branches",
+    identity="l ceildiv (p + q) <= max(A, B)",
+    condition="l <= p * A + q * B and p >= 0 and q >= 0",
+    why="The greater of two values is not below any mean of them, where a variable may cancel.",
+    proof=("p * A <= p * max(A, B)", "q * B <= q * max(A, B)", "l <= (p + q) * max(A, B)"),
+    example=Example("max(4, max(x, 7 - x))", "", "max(-x + 7, x)"),
+    near_miss=NearMiss("max(5, max(x, 7 - x))", "", "max(5, -x + 7, x)", "4 is reached"),
+)
+
 PRODUCT_RANGE = Law(
     name="range of a product",
     identity="min(l * p, l * q, u * p, u * q) <= A * B <= max(l * p, l * q, u * p, u * q)",

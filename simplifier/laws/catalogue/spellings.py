@@ -173,10 +173,18 @@ SCALED_EXTREMA = Law(
     near_miss=NearMiss("max(x, 5) * 2", "", "max(5, x) * 2", "max(10, x * 2) costs the same"),
 )
 
+GROUPED_EXTREMA = Law(
+    name="grouped operands",
+    identity="max(A + T, B + T, C) == max(max(A, B) + T, C)",
+    why="What several operands share is written once.",
+    example=Example("min(min(w, y) - x, z)", "", "min(min(w, y) - x, z)"),
+    near_miss=NearMiss("min(w + x, y - x, z)", "", "min(w + x, y - x, z)", "two signs"),
+)
+
 DOUBLE_CLAMP = Law(
     name="two clamps",
-    identity="max(0, A) - max(0, A - b) == min(max(0, A), b)",
-    condition="b >= 0",
+    identity="max(0, A) - max(0, A - B) == min(max(0, A), B)",
+    condition="B >= 0",
     why="The difference of two clamps is cut at both ends.",
     example=Example("max(0, x + y + 5) - max(0, x + y + 2)", "", "min(3, max(0, x + y + 5))"),
     near_miss=NearMiss(
@@ -184,6 +192,45 @@ DOUBLE_CLAMP = Law(
         "",
         "max(0, x + y + 5) - max(0, x + z + 2)",
         "the clamps differ by more than a constant",
+    ),
+)
+
+OPPOSITE_CLAMPS = Law(
+    name="clamps on either side",
+    identity="max(0, A) - max(0, B) == max(A, min(0, -B))",
+    condition="A + B <= 0",
+    why="The two are never positive together.",
+    example=Example("x + max(0, y - x) - max(0, x - 9)", "y <= 9", "max(y, min(9, x))"),
+    near_miss=NearMiss(
+        "x + max(0, y - x) - max(0, x - 9)",
+        "y <= 10",
+        "max(0, y - x) + min(9, x)",
+        "both are positive where x is 10 and y is 11",
+    ),
+)
+
+UNEQUAL_CLAMPS = Law(
+    name="clamps of unequal weight",
+    identity="k * max(0, A) - l * max(0, A - b) == min(k * max(0, A), (k - l) * A + l * b)",
+    condition="0 <= k <= l and b >= 0",
+    why="Where the second is positive, the first is, too, and there the slope is negative.",
+    example=Example("max(0, x) * 3 - max(0, x - 2) * 4", "", "min(-x + 8, max(0, x) * 3)"),
+    near_miss=NearMiss(
+        "max(0, x) * 4 - max(0, x - 2) * 3",
+        "",
+        "max(0, x) * 4 + min(0, -x + 2) * 3",
+        "the slope stays positive",
+    ),
+)
+
+QUOTIENTS_INSIDE = Law(
+    name="quotients inside a maximum",
+    identity="max(A, B) floordiv c == max(A floordiv c, B floordiv c)",
+    condition="c > 0",
+    why="Rounding down never changes an order; operands that divide well are written divided.",
+    example=Example("min(x * 8 + y, 63) floordiv 8", "0 <= y <= 7", "min(7, x)"),
+    near_miss=NearMiss(
+        "max(x, y) floordiv 8", "", "max(x, y) floordiv 8", "one quotient is cheaper than two"
     ),
 )
 

@@ -1,0 +1,86 @@
+"""Which of several forms is the greatest: decided for all values at once.
+
+``A <= max(B, C)`` says that at every point ``B - A`` or ``C - A`` is not negative. Where no single
+one is, two of them together may leave no room: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from simplifier.budget import MOST_CASES, MOST_COMPARED
+from simplifier.clamps import cancelling, maxima
+from simplifier.form import Form, Kind
+from simplifier.samples import is_somewhere_negative
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simplifier.form import Atom
+    from simplifier.scope import Scope
+
+
+def is_reached(scope: Scope, form: Form, others: Iterable[Form]) -> bool:
+    """Whether ``form <= max(others)``, as far as seen."""
+    differences = [other.plus(form, -1) for other in others]
+    if any(scope.range_of(difference)[0] >= 0 for difference in differences):
+        return True
+    if len(differences) > MOST_COMPARED or is_somewhere_negative(scope, differences):
+        return False
+    return _is_some_nonnegative(scope, differences, MOST_CASES)
+
+
+def _is_some_nonnegative(scope: Scope, forms: Iterable[Form], cases: int) -> bool:
+    """Whether at every point some form is at least zero; maxima are looked at case by case."""
+    forms = list(dict.fromkeys(known for form in forms for known in (form, _smooth(form))))
+    if any(scope.range_of(form)[0] >= 0 for form in forms):
+        return True
+    atom = next((atom for form in forms for atom in maxima(form)), None)
+    if atom is None or cases < len(atom.arguments):
+        return _is_no_room(scope, forms)
+    left = cases // len(atom.arguments)
+    return all(_is_some_nonnegative(scope, case, left) for case in _cases(forms, atom))
+
+
+def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
+    """The forms where the first operand of a maximum is the greatest, where the second is, ...
+
+    That ``A`` is the greatest of ``A`` and ``B`` enters as one more form, ``B - A - 1``: only where
+    this is negative, the others matter.
+    """
+    for chosen in atom.arguments:
+        decided = [
+            form.without(atom).plus(chosen, form.terms[atom]) if atom in form.terms else form
+            for form in forms
+        ]
+        bounds = [
+            other.plus(chosen, -1).plus_constant(-1)
+            for other in atom.arguments
+            if other is not chosen
+        ]
+        yield decided + bounds
+
+
+def _is_no_room(scope: Scope, forms: Sequence[Form]) -> bool:
+    """Whether ``A < 0`` and ``B < 0`` contradict each other: ``p*A + q*B > -p - q``."""
+    return any(
+        scope.range_of(left.times(p).plus(right, q))[0] > -p - q
+        for left, right in combinations(forms, 2)
+        for p, q in cancelling(left, right)
+    )
+
+
+def _smooth(form: Form) -> Form:
+    """A form without quotients that is negative wherever this one is.
+
+    ``S + k*floor(N/c) >= 0`` where ``c*S + k*N >= (k - 1)*(c - 1)`` for positive ``k``, and where
+    ``c*S + k*N + c - 1 >= 0`` for negative ``k``.
+    """
+    while True:
+        quotient = next((a for a in reversed(form.terms) if a.kind is Kind.FLOORDIV), None)
+        if quotient is None:
+            return form
+        factor, divisor = form.terms[quotient], quotient.divisor
+        rest = form.without(quotient).times(divisor).plus(quotient.numerator, factor)
+        form = rest.plus_constant((divisor - 1) * (1 - max(factor, 0)))
