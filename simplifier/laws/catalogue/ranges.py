@@ -115,7 +115,7 @@ REMAINDER_RANGE = Law(
     why="A remainder has the sign of the divisor, and is less.",
     example=Example("max((x mod n) * 2, 18)", "4 <= n <= 10", "18"),
     near_miss=NearMiss(
-        "max((x mod n) * 2, 18)", "4 <= n <= 11", "max(18, (x mod n) * 2)", "20 is reached"
+        "max((x mod n) * 2, 18)", "4 <= n <= 11", "max(9, x mod n) * 2", "20 is reached"
     ),
 )
 
