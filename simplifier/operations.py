@@ -48,13 +48,24 @@ def maximum(arguments: Iterable[Form]) -> Form:
 
 
 def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> Form:
-    distinct = {argument.key: argument for argument in arguments}
-    constants = [argument.constant for argument in distinct.values() if argument.is_constant]
-    others = sorted((form for form in distinct.values() if form.terms), key=lambda form: form.order)
-    operands = ([constant(choose(constants))] if constants else []) + others
+    operands = _distinct(choose, arguments)
     if not operands:
         raise ValueError(f"{kind.name.lower()} of nothing")
+    operands.sort(key=lambda form: (bool(form.terms), form.order))
     return operands[0] if len(operands) == 1 else Form(0, {atom_of(kind, tuple(operands)): 1})
+
+
+def extremum_operands(kind: Kind, arguments: Iterable[Form]) -> list[Form]:
+    """The operands that are left of a minimum or maximum, in any order."""
+    return _distinct(min if kind is Kind.MIN else max, arguments)
+
+
+def _distinct(choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> list[Form]:
+    """Equal arguments count once, constants are folded into one."""
+    distinct = {argument.key: argument for argument in arguments}
+    constants = [argument.constant for argument in distinct.values() if argument.is_constant]
+    others = [argument for argument in distinct.values() if argument.terms]
+    return [constant(choose(constants)), *others] if constants else others
 
 
 def product(factors: Iterable[Form]) -> Form:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simplifier.budget import DEEPEST
 from simplifier.cost import cost_of_form
-from simplifier.form import Atom, Form, combine, constant, postorder
+from simplifier.form import Atom, Form, Kind, combine, constant, postorder
 from simplifier.interval import Interval
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
@@ -63,9 +63,24 @@ def _step(scope: Scope, form: Form) -> Form:
 def _spelled(scope: Scope, form: Form) -> Form:
     """The canonical form written out; where that is dearer, the form with its parts written out."""
     spelling = written(scope, scope.canonical(form))
-    if spelling == form or cost_of_form(spelling) <= cost_of_form(form):
-        return spelling
+    if spelling == form:
+        return form
+    if cost_of_form(spelling) <= cost_of_form(form):
+        return _cheapest_of_parts(scope, form, spelling) if _has_extremum(form) else spelling
     return _by_parts(scope, form)
+
+
+_EXTREMA: Final = (Kind.MAX, Kind.MIN)
+
+
+def _has_extremum(form: Form) -> bool:
+    return any(atom.kind in _EXTREMA for atom in form.terms)
+
+
+def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
+    """Extrema in each other may say more as they stand than multiplied out."""
+    parts = _by_parts(scope, form)
+    return parts if cost_of_form(parts) < cost_of_form(spelling) else spelling
 
 
 def _by_parts(scope: Scope, form: Form) -> Form:
@@ -75,8 +90,22 @@ def _by_parts(scope: Scope, form: Form) -> Form:
         arguments = tuple(combine(argument, values) for argument in atom.arguments)
         if atom.depth <= DEEPEST:
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
+            if atom.kind in _EXTREMA:
+                arguments = _undominated(scope, atom.kind, arguments)
         values[atom] = rebuilt(atom, arguments)
     return combine(form, values)
+
+
+def _undominated(scope: Scope, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
+    """The operands of an extremum without those that another one never leaves behind."""
+    ranges = [range_as_written(scope, operand) for operand in operands]
+    if kind is Kind.MIN:
+        best = min(upper for _, upper in ranges)
+        kept = [lower < best or upper == best for lower, upper in ranges]
+    else:
+        best = max(lower for lower, _ in ranges)
+        kept = [upper > best or lower == best for lower, upper in ranges]
+    return tuple(operand for operand, is_kept in zip(operands, kept, strict=True) if is_kept)
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:

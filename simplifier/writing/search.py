@@ -175,25 +175,48 @@ def _cheapest(
     """The cheapest of the spellings that cost less than ``price``."""
     best: tuple[Rewriting, tuple[Form, ...]] | None = None
     for rewriting in rewritings:
-        rest, weight, kind, alternatives = rewriting
-        if kind is Kind.MOD or kind is Kind.FLOORDIV:
-            beside = _price_beside(rest, weight, cost_of)
-            if beside + _LEAST_DIVISION > price:
-                continue
-            alike = [atom.arguments for atom in rest.terms if atom.kind is kind]
-            for operands in alternatives:
-                if operands in alike:
-                    own = _price(rewriting.built(operands), cost_of)
-                else:
-                    own = beside + helper.cost_of(kind, operands)
-                if own < price:
-                    best, price = (rewriting, operands), own
-        else:
-            for operands in alternatives:
-                own = _price(rewriting.built(operands), cost_of)
-                if own < price:
-                    best, price = (rewriting, operands), own
+        price_of = _pricing(rewriting, price, cost_of, helper)
+        if price_of is None:
+            continue
+        for operands in rewriting.alternatives:
+            own = price_of(operands)
+            if own < price:
+                best, price = (rewriting, operands), own
     return None if best is None else best[0].built(best[1])
+
+
+def _pricing(
+    rewriting: Rewriting, price: int, cost_of: Callable[[Atom], int], helper: Speller
+) -> Callable[[tuple[Form, ...]], int] | None:
+    """What tells the price for operands; ``None`` if it is too high, whatever they are.
+
+    Divisions and extrema are priced unbuilt, unless one of their kind stands beside them: the two
+    may turn out to be one.
+    """
+    rest, weight, kind, _ = rewriting
+    if kind not in _UNBUILT:
+        return lambda operands: _price(rewriting.built(operands), cost_of)
+    beside = _price_beside(rest, weight, cost_of)
+    if beside + _LEAST_DIVISION > price:
+        return None
+    for atom in rest.terms:
+        if atom.kind is kind:
+            return lambda operands: _price(rewriting.built(operands), cost_of)
+    if kind in _EXTREMA:
+        return lambda operands: beside + _price_of_extremum(kind, operands, helper)
+    return lambda operands: beside + helper.cost_of(kind, operands)
+
+
+_EXTREMA: Final = (Kind.MAX, Kind.MIN)
+_UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *_EXTREMA)
+
+
+def _price_of_extremum(kind: Kind, operands: tuple[Form, ...], helper: Speller) -> int:
+    """What the operands that are left cost; one that is left alone is a term of the sum."""
+    left = operations.extremum_operands(kind, operands)
+    if len(left) > 1:
+        return helper.cost_of(kind, tuple(left))
+    return _price(helper.spelling(left[0]), helper.cost)
 
 
 def _price(form: Form, cost_of: Callable[[Atom], int]) -> int:
