@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simplifier.budget import is_crowded
 from simplifier.clamps import clamped
 from simplifier.form import Atom, Form, Kind, accumulate
+from simplifier.laws.catalogue.ranges import CLAMP_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,6 +73,7 @@ def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
     if len(terms) > 1 and any(atom.kind is Kind.MAX for atom in terms):
         terms = dict(terms)
         for weight, value, ends in clamped(scope, terms):
+            scope.used(CLAMP_RANGE)
             units.append((weight, Unit(value, *ends)))
             accumulate(terms, value, -weight)
     units += [(weight, scope.unit(atom)) for atom, weight in terms.items()]

@@ -29,6 +29,17 @@ from simplifier.form import (
 )
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.laws import extrema, floor, products, symbolic
+from simplifier.laws.announcing import Announcer, Journal
+from simplifier.laws.catalogue.extrema import MINIMUM
+from simplifier.laws.catalogue.quotients import (
+    CEILING,
+    NEGATIVE_DIVISOR,
+    ONE_VALUE,
+    ONLY_VALUE,
+    REMAINDER,
+    UNIT_DIVISOR,
+)
+from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE, QUOTIENT_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -50,15 +61,20 @@ Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
 _REMEMBERED_SCOPES: Final = 512
 
 
-class Scope:
+class Scope(Announcer):
     """Canonical forms and their ranges under one set of bounds and facts.
 
     Use :func:`scope_of`, which gives the same scope for the same problem.
     """
 
     def __init__(
-        self, bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
+        self,
+        bounds: Bounds,
+        constraints: Constraints = (),
+        solvable: int = MOST_EQUATIONS,
+        journal: Journal | None = None,
     ) -> None:
+        self.journal = journal
         self.bounds = dict(bounds)
         self.ranges: dict[Atom, Range] = {}
         """Ranges of all atoms that occur in canonical forms of this scope."""
@@ -82,10 +98,13 @@ class Scope:
 
     def _learn(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
         """Take over what constraints come to."""
-        knowledge = learning.learned(scope_of, bounds, constraints, solvable)
+        make = scope_of if self.journal is None else traced_scope
+        knowledge = learning.learned(make, bounds, constraints, solvable)
         if knowledge is None:
             self.is_empty = True
             return
+        if knowledge.bounds != self.bounds:
+            self.used(FACT_RANGE)
         self.bounds, self.facts, self.smaller = knowledge
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
             if atom.kind is Kind.VARIABLE:
@@ -95,11 +114,15 @@ class Scope:
 
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
-        known = self._canonical
+        known, journal = self._canonical, self.journal
+        if journal is not None:
+            journal.begin()
         for atom in postorder((form,), skip=known.__contains__):
             arguments = tuple([combine(argument, known) for argument in atom.arguments])
             value = _MEANINGS[atom.kind](self, atom, arguments)
             known[atom] = self.kept(atom.kind, arguments, value) if is_crowded(value) else value
+            if journal is not None:
+                journal.end(atom, arguments, known[atom])
         return combine(form, known)
 
     def is_canonical(self, atom: Atom) -> bool:
@@ -123,6 +146,7 @@ class Scope:
         """A variable, or its only value."""
         ends = self._variable_range(atom)
         if isinstance(ends[0], int) and ends[0] == ends[1]:
+            self.fired(ONLY_VALUE)
             return constant(ends[0])
         return self.remember(atom, ends)
 
@@ -162,7 +186,10 @@ class Scope:
     def divisor_range(self, divisor: Form) -> Range:
         """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
         lower, upper = self.range_of(divisor)
-        return (lower, upper) if lower == upper else (lower or 1, upper or -1)
+        if lower == upper or (lower and upper):
+            return lower, upper
+        self.used(DIVISOR_RANGE)
+        return lower or 1, upper or -1
 
     def plain_range(self, form: Form) -> Range:
         """Lowest and highest value of a canonical form, term by term."""
@@ -177,12 +204,14 @@ class Scope:
     def floordiv(self, numerator: Form, divisor: int) -> Form:
         """``floor(numerator / divisor)`` for a divisor other than zero."""
         if divisor < 0:
+            self.fired(NEGATIVE_DIVISOR)
             numerator, divisor = -numerator, -divisor
         if divisor == 1:
+            self.fired(UNIT_DIVISOR)
             return numerator
         key = (numerator.key, divisor)
         quotient = self._quotients.get(key)
-        if quotient is None:
+        if quotient is None or self.journal is not None:
             quotient = self._quotients[key] = floor.floordiv(self, numerator, divisor)
         return quotient
 
@@ -193,7 +222,9 @@ class Scope:
             lower, upper = self.range_of(numerator)
             ends = lower // divisor, upper // divisor
             if isinstance(ends[0], int) and ends[0] == ends[1]:
+                self.fired(ONE_VALUE)
                 return constant(ends[0])
+            self.used(QUOTIENT_RANGE)
             self.remember(atom, ends)
         return Form(0, {atom: 1})
 
@@ -208,6 +239,7 @@ class Scope:
         if divisor.is_constant and divisor.constant:
             if is_deep(numerator):
                 return floor.kept_remainder(self, numerator, divisor.constant)
+            self.fired(REMAINDER)
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
         return symbolic.mod(self, numerator, divisor)
 
@@ -225,6 +257,7 @@ class Scope:
 
     def minimum(self, arguments: Iterable[Form]) -> Form:
         """The least of canonical forms, as the negated greatest of the negated ones."""
+        self.fired(MINIMUM)
         return -extrema.maximum(self, [-argument for argument in arguments])
 
 
@@ -239,6 +272,7 @@ def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
         return symbolic.by_zero(scope, Kind.CEILDIV, numerator)
+    scope.fired(CEILING)
     return -scope.quotient(-numerator, divisor)
 
 
@@ -265,3 +299,10 @@ def scope_of(
     So many equations among the constraints may be solved.
     """
     return Scope(bounds, constraints, solvable)
+
+
+def traced_scope(
+    bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
+) -> Scope:
+    """A scope of its own that writes down what is announced in it."""
+    return Scope(bounds, constraints, solvable, Journal())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simplifier.budget import MOST_TERMS
 from simplifier.form import Atom, Form, Kind, accumulate, atom_of, collected
+from simplifier.laws.catalogue.symbolic import CLAMP_SQUARE, DISTRIBUTE, TWO_VALUED_SQUARE
 from simplifier.polynomials import factors
 from simplifier.ranges import monomial_range
 
@@ -30,6 +31,8 @@ def product(scope: Scope, left: Form, right: Form) -> Form:
 
 def _multiplied_out(scope: Scope, left: Form, right: Form) -> Form:
     """``(A + B) * C = A*C + B*C``."""
+    if _is_sum(left) or _is_sum(right):
+        scope.fired(DISTRIBUTE)
     terms: dict[Atom, int] = {}
     accumulate(terms, left, right.constant)
     accumulate(terms, right, left.constant)
@@ -39,6 +42,10 @@ def _multiplied_out(scope: Scope, left: Form, right: Form) -> Form:
             both = _monomial_form(scope, [*factors(atom), *factors(other)])
             result = result.plus(both, factor * value)
     return result
+
+
+def _is_sum(form: Form) -> bool:
+    return len(form.terms) + (form.constant != 0) > 1
 
 
 def _monomial_form(scope: Scope, atoms: list[Atom]) -> Form:
@@ -57,6 +64,7 @@ def _monomial_form(scope: Scope, atoms: list[Atom]) -> Form:
 def clamp_square(scope: Scope, atom: Atom) -> Form | None:
     """``max(0, D)**2 = D * max(0, D)``."""
     if atom.kind is Kind.MAX and len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
+        scope.fired(CLAMP_SQUARE)
         return scope.product(atom.arguments[1], Form(0, {atom: 1}))
     return None
 
@@ -66,6 +74,7 @@ def two_valued_square(scope: Scope, form: Form) -> Form | None:
     lower, upper = scope.range_of(form)
     if not isinstance(lower, int) or upper != lower + 1:
         return None
+    scope.fired(TWO_VALUED_SQUARE)
     return form.times(2 * lower + 1).plus_constant(-lower * (lower + 1))
 
 
