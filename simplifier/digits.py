@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.budget import is_crowded
 from simplifier.clamps import clamped
+from simplifier.facts import digit_range
 from simplifier.form import Atom, Form, Kind, accumulate
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE
 
@@ -145,7 +146,8 @@ def _take_digit(
             rest.subtract(source, weight)
             rest.add_atom(quotient, weight * radix)
             digit = source.plus_atom(quotient, -radix)
-            digits.append((weight, Unit(digit, 0, radix - 1, quotient, radix)))
+            ends = digit_range(scope.facts, digit, radix)
+            digits.append((weight, Unit(digit, *ends, quotient, radix)))
             return True
     return False
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from simplifier.form import Atom, Form, Kind, content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from simplifier.interval import Range
+    from simplifier.interval import End, Range
     from simplifier.scope import Scope
 
 
@@ -70,3 +70,16 @@ class Fact(NamedTuple):
         low, high = self.ends if multiple > 0 else (self.ends[1], self.ends[0])
         lower, upper = scope.range_of(form.plus(self.form, -multiple), depth - 1)
         return lower + multiple * low, upper + multiple * high
+
+
+def digit_range(facts: Iterable[Fact], digit: Form, radix: int) -> Range:
+    """``L mod radix`` is from 0 to ``radix - 1``, or what facts say of it."""
+    lower: End = 0
+    upper: End = radix - 1
+    for fact in facts:
+        multiple = fact.multiple_in(digit)
+        if multiple and len(fact.form.terms) == len(digit.terms):
+            low, high = fact.ends if multiple > 0 else fact.ends[::-1]
+            lower = max(lower, digit.constant + multiple * low)
+            upper = min(upper, digit.constant + multiple * high)
+    return lower, upper

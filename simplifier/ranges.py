@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from math import lcm
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.budget import MOST_COMPARED, READINGS, is_crowded, is_deep
@@ -13,11 +14,15 @@ from simplifier.laws.catalogue.ranges import (
     BETWEEN_BRANCHES,
     BRANCHES_RANGE,
     BRANCHES_RANGE_NEGATIVE,
+    CORNERS,
     DIGIT_RANGE,
     FACT_RANGE,
     POWER_RANGE,
     PRODUCT_RANGE,
+    QUOTIENT_RANGE,
+    REMAINDER_RANGE,
     ROUNDING_RANGE,
+    ROUNDINGS_RANGE,
     SUM_RANGE,
     SYMBOLIC_DIGIT,
 )
@@ -27,6 +32,7 @@ from simplifier.symbolic_digits import symbolic_digits_apart
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from simplifier.digits import View
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
@@ -74,6 +80,8 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[tu
         yield DIGIT_RANGE, _by_digits(scope, form)
         if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
             yield from _without_rounding(scope, form, depth)
+        if depth == READINGS:
+            yield from _without_any_rounding(scope, form, depth)
     if Kind.MAX in kinds:
         yield from _by_maxima(scope, form, depth)
     if Kind.PRODUCT in kinds:
@@ -112,6 +120,35 @@ def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]
             else:
                 upper = upper - factor * (divisor - 1)
             yield ROUNDING_RANGE, (-(-lower // divisor), upper // divisor)
+
+
+def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+    """``f*floor(M/b) + g*floor(N/c)`` is ``(f*c*M + g*b*N)/(b*c)`` less what is rounded off.
+
+    Worth a look where quotients of both signs are not all digits.
+    """
+    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    signs = {form.terms[atom] > 0 for atom in quotients}
+    if len(signs) < 2 or not _has_single_quotient(scope.view(form)):  # noqa: PLR2004 - both
+        return
+    whole = lcm(*[atom.divisor for atom in quotients])
+    exact = form.without(*quotients).times(whole)
+    least = most = 0
+    for atom in quotients:
+        weight = form.terms[atom] * whole // atom.divisor
+        exact = exact.plus(atom.numerator, weight)
+        least += min(weight, 0) * (atom.divisor - 1)
+        most += max(weight, 0) * (atom.divisor - 1)
+    lower, upper = range_of(scope, exact, depth - 1)
+    yield ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
+
+
+def _has_single_quotient(view: View) -> bool:
+    """Whether some quotient belongs to no digit."""
+    return any(
+        unit.quotient is None and any(atom.kind is Kind.FLOORDIV for atom in unit.value.terms)
+        for _, unit in view.units
+    )
 
 
 def _by_maxima(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
@@ -173,7 +210,8 @@ def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Readin
 
     The sum of ``T`` and the radix is looked at as a whole, for what the two have in common.
     """
-    taken = list(symbolic_digits_apart(scope, form))
+    with scope.aside():
+        taken = list(symbolic_digits_apart(scope, form))
     if not taken:
         return
     low = high = taken[-1].rest
@@ -185,6 +223,7 @@ def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Readin
             last = radix.plus_constant(-1)
             low, high = low.plus(last, min(weight, 0)), high.plus(last, max(weight, 0))
         else:
+            scope.used(REMAINDER_RANGE)
             lower, upper = _digit_range(scope.range_of(source), ends)
             least = least + (weight * lower if weight > 0 else weight * upper)
             most = most + (weight * upper if weight > 0 else weight * lower)
@@ -248,18 +287,42 @@ def ranges_as_written(scope: Scope, form: Form) -> dict[Atom, Range]:
     found: dict[Atom, Range] = {}
     for atom in postorder((form,)):
         ends = range_of(scope, scope.canonical(Form(0, {atom: 1})))
-        operands = [term_by_term(found, argument) for argument in atom.arguments]
-        arithmetic = _ARITHMETIC.get(atom.kind)
-        found[atom] = meet(ends, arithmetic(operands)) if arithmetic else ends
+        found[atom] = ends
+        if atom.kind in _ARITHMETIC:
+            lemma, arithmetic = _ARITHMETIC[atom.kind]
+            operands = [term_by_term(found, argument) for argument in atom.arguments]
+            found[atom] = meet(ends, arithmetic(operands))
+            if found[atom] != ends:
+                scope.used(lemma)
     return found
 
 
 def _floordiv_range(operands: Sequence[Range]) -> Range:
-    (lower, upper), (divisor, last) = operands
-    if not isinstance(divisor, int) or divisor != last or not divisor:
-        return NEGATIVE_INFINITY, INFINITY
-    ends = lower // divisor, upper // divisor
-    return ends if divisor > 0 else (ends[1], ends[0])
+    """Quotients are extreme at the ends of numerator and divisor; no divisor is zero."""
+    (lower, upper), divisor = operands
+    corners = [
+        _rounded(sign * numerator, sign * size)
+        for sign, sizes in _sides(divisor)
+        for numerator in (lower, upper)
+        for size in sizes
+    ]
+    return (min(corners), max(corners)) if corners else (NEGATIVE_INFINITY, INFINITY)
+
+
+def _sides(divisor: Range) -> Iterator[tuple[int, Range]]:
+    """The signs that a divisor may have, and its range with each."""
+    lower, upper = divisor
+    if upper >= 1:
+        yield 1, (max(lower, 1), upper)
+    if lower <= -1:
+        yield -1, (lower, min(upper, -1))
+
+
+def _rounded(numerator: End, divisor: End) -> End:
+    """A quotient by a positive divisor; by infinity what it comes to in the end."""
+    if isinstance(divisor, int):
+        return numerator // divisor
+    return 0 if numerator >= 0 else -1
 
 
 def _ceildiv_range(operands: Sequence[Range]) -> Range:
@@ -269,24 +332,36 @@ def _ceildiv_range(operands: Sequence[Range]) -> Range:
 
 
 def _mod_range(operands: Sequence[Range]) -> Range:
-    (lower, upper), (divisor, last) = operands
-    if not isinstance(divisor, int) or divisor != last or not divisor:
+    """Remainders have the sign of the divisor, and are no greater than what has that sign, too."""
+    numerator, divisor = operands
+    if divisor == (0, 0):
         return NEGATIVE_INFINITY, INFINITY
-    if divisor < 0:
-        low, high = _mod_range([(-upper, -lower), (-divisor, -divisor)])
-        return -high, -low
-    period = lower // divisor
-    if isinstance(period, int) and period == upper // divisor:
-        return lower - period * divisor, upper - period * divisor
-    return 0, divisor - 1
+    low, high = _floordiv_range(operands)
+    if isinstance(low, int) and low == high and divisor[0] == divisor[1]:
+        return numerator[0] - low * divisor[0], numerator[1] - low * divisor[0]
+    lower, upper = min(divisor[0] + 1, 0), max(divisor[1] - 1, 0)
+    if numerator[0] >= 0:
+        upper = min(upper, numerator[1])
+    if numerator[1] <= 0:
+        lower = max(lower, numerator[0])
+    return lower, upper
 
 
-_ARITHMETIC: Final[Mapping[Kind, Callable[[Sequence[Range]], Range]]] = {
-    Kind.FLOORDIV: _floordiv_range,
-    Kind.CEILDIV: _ceildiv_range,
-    Kind.MOD: _mod_range,
-    Kind.MIN: lambda ranges: (min(low for low, _ in ranges), min(high for _, high in ranges)),
-    Kind.MAX: lambda ranges: (max(low for low, _ in ranges), max(high for _, high in ranges)),
-    Kind.PRODUCT: lambda ranges: reduce(product_range, ranges),
-    Kind.SUM: lambda ranges: ranges[0],
+def _least(operands: Sequence[Range]) -> Range:
+    return min(low for low, _ in operands), min(high for _, high in operands)
+
+
+def _greatest(operands: Sequence[Range]) -> Range:
+    return max(low for low, _ in operands), max(high for _, high in operands)
+
+
+_ARITHMETIC: Final[Mapping[Kind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
+    Kind.FLOORDIV: (QUOTIENT_RANGE, _floordiv_range),
+    Kind.QUOTIENT: (CORNERS, _floordiv_range),
+    Kind.CEILDIV: (QUOTIENT_RANGE, _ceildiv_range),
+    Kind.MOD: (REMAINDER_RANGE, _mod_range),
+    Kind.MIN: (BRANCHES_RANGE_NEGATIVE, _least),
+    Kind.MAX: (BRANCHES_RANGE, _greatest),
+    Kind.PRODUCT: (PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
+    Kind.SUM: (SUM_RANGE, lambda operands: operands[0]),
 }

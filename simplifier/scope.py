@@ -9,7 +9,7 @@ depend on what was asked before.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import digits, learning, ranges
@@ -39,7 +39,7 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     UNIT_DIVISOR,
 )
-from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE, QUOTIENT_RANGE
+from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, QUOTIENT_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from simplifier.facts import Fact
     from simplifier.form import Key
     from simplifier.interval import Interval
+    from simplifier.laws.law import Law
     from simplifier.learning import Smaller
     from simplifier.samples import Values
     from simplifier.writing import Speller
@@ -98,13 +99,13 @@ class Scope(Announcer):
 
     def _learn(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
         """Take over what constraints come to."""
-        make = scope_of if self.journal is None else traced_scope
+        make = scope_of
+        if self.journal is not None:
+            make = partial(traced_scope, lemmas=self.journal.lemmas)
         knowledge = learning.learned(make, bounds, constraints, solvable)
         if knowledge is None:
             self.is_empty = True
             return
-        if knowledge.bounds != self.bounds:
-            self.used(FACT_RANGE)
         self.bounds, self.facts, self.smaller = knowledge
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
             if atom.kind is Kind.VARIABLE:
@@ -302,7 +303,10 @@ def scope_of(
 
 
 def traced_scope(
-    bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
+    bounds: Bounds,
+    constraints: Constraints = (),
+    solvable: int = MOST_EQUATIONS,
+    lemmas: dict[Law, None] | None = None,
 ) -> Scope:
     """A scope of its own that writes down what is announced in it."""
-    return Scope(bounds, constraints, solvable, Journal())
+    return Scope(bounds, constraints, solvable, Journal(lemmas))

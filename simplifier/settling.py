@@ -8,6 +8,7 @@ from simplifier.budget import DEEPEST
 from simplifier.cost import cost_of_form
 from simplifier.form import Atom, Form, combine, constant, postorder
 from simplifier.interval import Interval
+from simplifier.laws.announcing import Fact
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.writing import written
@@ -63,11 +64,12 @@ def _step(scope: Scope, form: Form) -> Form:
     if scope.smaller is None:
         return spelling
     solution, smaller = scope.smaller
-    restored = solution.restored(simplified(smaller, solution.substituted(form)))
+    found = simplified(smaller, solution.substituted(form))
+    restored = solution.restored(found)
     other = _spelled(scope, restored)
     if cost_of_form(other) >= cost_of_form(spelling):
         return spelling
-    scope.solved(form, restored)
+    scope.solved(Fact(solution.laws_for(found), form, restored))
     return other
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, overload
 
 from simplifier.form import ZERO, Form, postorder
 from simplifier.laws.announcing import Fact, Journal
-from simplifier.laws.catalogue.quotients import ONLY_VALUE, SOLVED_EQUATION
+from simplifier.laws.catalogue.quotients import ONLY_VALUE
 from simplifier.scope import Scope, traced_scope
 from simplifier.settling import simplified
 from simplifier.text import format_form
@@ -100,7 +100,7 @@ class Trace(Sequence[Step]):
         result = simplified(scope, problem.form)
         facts = dict.fromkeys(facts_of(scope, problem.form))
         self._steps = tuple(_step(fact, problem, "kept as one term") for fact in facts)
-        self.lemmas = tuple(_lemmas(scope))
+        self.lemmas = tuple(_journal(scope).lemmas)
         return result
 
     def finish(self, problem: Problem, before: Form, after: Form) -> None:
@@ -114,12 +114,6 @@ def _step(fact: Fact, problem: Problem, otherwise: str) -> Step:
     names = ", ".join(law.name for law in fact.laws) or otherwise
     text = f"{before}\n  -> {after}  ({names})"
     return Step(fact.laws, problem.restored(fact.before), problem.restored(fact.after), text)
-
-
-def _lemmas(scope: Scope) -> dict[Law, None]:
-    """What ranges rest on, here and in the smaller problem."""
-    below = _lemmas(scope.smaller.scope) if scope.smaller else {}
-    return _journal(scope).lemmas | below
 
 
 def _journal(scope: Scope) -> Journal:
@@ -139,19 +133,15 @@ def facts_of(scope: Scope, form: Form) -> Iterator[Fact]:
 
 
 def _solved(scope: Scope, form: Form) -> Iterator[Fact]:
-    """By the smaller problem, where that was taken; what is shown is in terms of this one."""
-    solved = _journal(scope).solved.get(form.key)
-    if solved is None or scope.smaller is None:
+    """By the smaller problem, where that was taken: all its steps at once."""
+    fact = _journal(scope).solved.get(form.key)
+    if fact is None or scope.smaller is None:
         yield from _spelled(scope, form)
         return
     solution, smaller = scope.smaller
-    inside = solution.substituted(form)
-    yield from _changed((SOLVED_EQUATION,), form, solution.restored(inside))
-    for fact in facts_of(smaller, inside):
-        yield from _changed(
-            fact.laws, solution.restored(fact.before), solution.restored(fact.after)
-        )
-    yield from _spelled(scope, solved)
+    inner = [law for step in facts_of(smaller, solution.substituted(form)) for law in step.laws]
+    yield from _changed(tuple(dict.fromkeys((*fact.laws, *inner))), *fact[1:])
+    yield from _spelled(scope, fact.after)
 
 
 def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Fact]:

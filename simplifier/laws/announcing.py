@@ -6,13 +6,16 @@ long as nobody traces.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier import operations
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.catalogue.quotients import ONLY_VALUE, SOLVED_EQUATION
+from simplifier.laws.catalogue.quotients import ONLY_VALUE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simplifier.form import Atom, Form, Key
     from simplifier.laws.law import Law
 
@@ -42,11 +45,11 @@ class Journal:
     out too dear. :mod:`simplifier.tracing` follows what did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lemmas: dict[Law, None] | None = None) -> None:
         self.laws: dict[Law, None] = {}
         """Those of the operation that is being brought into canonical form."""
-        self.lemmas: dict[Law, None] = {}
-        """What ranges rest on, in the order of first use."""
+        self.lemmas: dict[Law, None] = {} if lemmas is None else lemmas
+        """What ranges rest on, in the order of first use; problems within a problem share it."""
         self.canonical: dict[Atom, Fact] = {}
         """What became of the operations of forms: on canonical arguments, in canonical form."""
         self.spelled: dict[Key, Fact] = {}
@@ -57,7 +60,7 @@ class Journal:
         """What was read and written again and again, from the first form to the cheapest."""
         self.filled: dict[Key, Form] = {}
         """Forms with numbers for parts of one value, by the forms without."""
-        self.solved: dict[Key, Form] = {}
+        self.solved: dict[Key, Fact] = {}
         """What the smaller problem made of forms, in terms of the variables of this one."""
 
     def begin(self) -> None:
@@ -91,6 +94,14 @@ class Announcer:
         if self.journal is not None:
             self.journal.laws[law] = None
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Laws that are applied to something else, while an operation is at hand."""
+        laws = None if self.journal is None else dict(self.journal.laws)
+        yield
+        if self.journal is not None and laws is not None:
+            self.journal.laws = laws
+
     def used(self, lemma: Law) -> None:
         """A lemma bounds a range."""
         COUNTS[lemma] += 1
@@ -110,8 +121,9 @@ class Announcer:
         if self.journal is not None:
             self.journal.filled[form.key] = after
 
-    def solved(self, form: Form, after: Form) -> None:
+    def solved(self, fact: Fact) -> None:
         """A form became a cheaper one in the problem with an equation solved."""
-        COUNTS[SOLVED_EQUATION] += 1
+        for law in fact.laws:
+            COUNTS[law] += 1
         if self.journal is not None:
-            self.journal.solved[form.key] = after
+            self.journal.solved[fact.before.key] = fact

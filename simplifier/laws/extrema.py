@@ -16,7 +16,6 @@ from simplifier.clamps import branches, maxima
 from simplifier.form import ZERO, Atom, Form, Kind, atom_of, collected, constant
 from simplifier.laws.catalogue.extrema import (
     ABSORB,
-    ABSORB_MINIMUM,
     FACTOR_MINIMUM,
     FLATTEN_MAXIMA,
     GREATEST_VALUE,
@@ -183,7 +182,7 @@ def _joined(scope: Scope, left: list[Form], right: list[Form], common: list[Form
     """The greater of two minima that have operands in common."""
     rests = [[form for form in forms if form not in common] for forms in (left, right)]
     if not all(rests):
-        scope.fired(ABSORB_MINIMUM)
+        scope.fired(PRUNE)
         return scope.minimum(common)
     scope.fired(FACTOR_MINIMUM)
     return scope.minimum([*common, maximum(scope, [scope.minimum(rest) for rest in rests])])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.laws.catalogue import extrema, quotients, ranges, spellings, symbolic
+from simplifier.laws.catalogue import constraints, extrema, quotients, ranges, spellings, symbolic
 from simplifier.laws.law import Group, Law
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ GROUPS: Final = (
     _group("quotients", quotients),
     _group("minima and maxima", extrema),
     _group("products and symbolic divisors", symbolic),
+    _group("constraints", constraints),
     _group("ranges", ranges),
     _group("spellings", spellings),
 )

@@ -45,16 +45,6 @@ ONLY_VALUE = Law(
     near_miss=NearMiss("x + y", "5 <= x <= 6", "x + y", "x has two values"),
 )
 
-SOLVED_EQUATION = Law(
-    name="solved equation",
-    identity="A == p - B",
-    condition="p <= A + B <= p",
-    why="A constraint that is an equation leaves a problem of one variable less; done where that"
-    " gives a cheaper form.",
-    example=Example("(x floordiv 4) * 4 + y", "5 <= x + y <= 5", "5"),
-    near_miss=NearMiss("x * 2 + y", "5 <= x + y <= 6", "x * 2 + y", "the sum has two values"),
-)
-
 EXTRACTION = Law(
     name="extraction",
     identity="(w * A + B) floordiv c == m * A + ((w - c * m) * A + B) floordiv c",

@@ -84,6 +84,41 @@ ROUNDING_RANGE = Law(
     ),
 )
 
+ROUNDINGS_RANGE = Law(
+    name="range without any rounding",
+    identity="(l - c * (b - 1)) ceildiv (b * c) <= A + M floordiv b - N floordiv c"
+    " <= (u + b * (c - 1)) floordiv (b * c)",
+    condition="l <= b * c * A + c * M - b * N <= u and b > 0 and c > 0",
+    why="Of a difference of quotients the numerators may cancel, but for what is rounded off.",
+    proof=(
+        "M == b * (M floordiv b) + M mod b",
+        "N == c * (N floordiv c) + N mod c",
+        "c * M == c * (b * (M floordiv b)) + c * (M mod b)",
+        "b * N == b * (c * (N floordiv c)) + b * (N mod c)",
+        "0 <= c * (M mod b) <= c * (b - 1)",
+        "0 <= b * (N mod c) <= b * (c - 1)",
+        "l - c * (b - 1) <= (b * c) * (A + M floordiv b - N floordiv c) <= u + b * (c - 1)",
+    ),
+    example=Example("max(x floordiv 3 - x floordiv 5, 14)", "0 <= x <= 100", "14"),
+    near_miss=NearMiss(
+        "max(x floordiv 3 - x floordiv 5, 14)",
+        "0 <= x <= 120",
+        "max(14, x floordiv 3 - x floordiv 5)",
+        "16 is reached",
+    ),
+)
+
+REMAINDER_RANGE = Law(
+    name="range of a remainder",
+    identity="min(p + 1, 0) <= A mod B <= max(q - 1, 0)",
+    condition="p <= B <= q",
+    why="A remainder has the sign of the divisor, and is less.",
+    example=Example("max((x mod n) * 2, 18)", "4 <= n <= 10", "18"),
+    near_miss=NearMiss(
+        "max((x mod n) * 2, 18)", "4 <= n <= 11", "max(9, x mod n) * 2", "20 is reached"
+    ),
+)
+
 BRANCHES_RANGE = Law(
     name="range of a maximum",
     identity="max(l, p) <= T + k * max(A, B) <= max(u, q)",
