@@ -153,7 +153,9 @@ class Speller:
 
         ways = [self._descended(form, order, cost_of, helper) for order in orders]
         ends = [way[-1].after if way else form for way in ways]
-        best = min(range(len(ends)), key=lambda place: _price(ends[place], cost_of))
+        best = 0
+        if len(ends) > 1:
+            best = min(range(len(ends)), key=lambda place: _price(ends[place], cost_of))
         if self._level == 0:
             for fact in ways[best]:
                 self._scope.spelled(fact)
