@@ -27,6 +27,15 @@ MOST_QUOTIENTS: Final = 24
 MOST_TERMS: Final = 24
 """A product that would have more terms is not multiplied out."""
 
+MOST_FACTORS: Final = 16
+"""A product of more atoms is not multiplied out: powers of powers would never end."""
+
+MOST_JOINED: Final = 64
+"""A product with more factors is one factor of another product."""
+
+MOST_BITS: Final = 1 << 13
+"""A product whose ends need more bits counts as unbounded, and is not multiplied out."""
+
 MOST_FLATTENED: Final = 8
 """A quotient of a quotient by symbols is not flattened where more products would come up."""
 

@@ -125,8 +125,8 @@ class Atom:
     def _make_digest(self) -> str:
         content = [f"{self.kind:d}{self.name}"]
         for argument in self.arguments:
-            content.append(str(argument.constant))
-            content += [f"{factor}*{atom.digest()}" for atom, factor in argument.terms.items()]
+            content.append(f"{argument.constant:x}")
+            content += [f"{factor:x}*{atom.digest()}" for atom, factor in argument.terms.items()]
             content.append(";")
         return blake2b("|".join(content).encode(), digest_size=16).hexdigest()
 

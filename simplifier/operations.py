@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simplifier.budget import MOST_JOINED
 from simplifier.form import Atom, Form, Kind, atom_of, combine, constant, postorder
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def product(factors: Iterable[Form]) -> Form:
         if not factor.constant and len(factor.terms) == 1:
             ((atom, value),) = factor.terms.items()
             scale *= value
-            parts += atom.arguments if atom.kind is Kind.PRODUCT else (Form(0, {atom: 1}),)
+            is_joined = atom.kind is Kind.PRODUCT and len(atom.arguments) < MOST_JOINED
+            parts += atom.arguments if is_joined else (Form(0, {atom: 1}),)
         else:
             parts.append(factor)
     if not parts or not scale:

@@ -24,6 +24,11 @@ def factors(atom: Atom) -> tuple[Atom, ...]:
     return tuple(found)
 
 
+def degree(form: Form) -> int:
+    """The most factors that a term has."""
+    return max((len(factors(atom)) for atom in form.terms), default=0)
+
+
 def shared_factors(atoms: Sequence[Atom], atom: Atom) -> list[Atom]:
     """What factors a product of atoms and a monomial have in common, each as often as in both."""
     left = list(factors(atom))

@@ -6,7 +6,7 @@ from functools import reduce
 from math import lcm
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simplifier.budget import MOST_COMPARED, READINGS, is_crowded, is_deep
+from simplifier.budget import MOST_BITS, MOST_COMPARED, READINGS, is_crowded, is_deep
 from simplifier.clamps import branches, cancelling, maxima
 from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
@@ -244,7 +244,14 @@ def _digit_range(source: Range, radix: Range) -> Range:
 def product_range(left: Range, right: Range) -> Range:
     """The range of a product."""
     corners = [a * b for a in left for b in right]
-    return min(corners), max(corners)
+    return _bounded(min(corners)), _bounded(max(corners))
+
+
+def _bounded(end: End) -> End:
+    """An end, or infinity where it would grow without limit."""
+    if isinstance(end, int) and end.bit_length() > MOST_BITS:
+        return INFINITY if end > 0 else NEGATIVE_INFINITY
+    return end
 
 
 def monomial_range(scope: Scope, atoms: Iterable[Atom]) -> Range:
@@ -269,7 +276,7 @@ def _power_range(ends: Range, exponent: int) -> Range:
 def _power(end: End, exponent: int) -> End:
     if isinstance(end, Infinity):
         return INFINITY if end.sign > 0 or exponent % 2 == 0 else NEGATIVE_INFINITY
-    return end**exponent
+    return _bounded(end**exponent)
 
 
 def range_as_written(scope: Scope, form: Form) -> Range:

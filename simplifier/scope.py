@@ -16,7 +16,6 @@ from simplifier import digits, learning, ranges
 from simplifier.budget import MOST_EQUATIONS, READINGS, is_crowded, is_deep
 from simplifier.digits import Unit, View
 from simplifier.form import (
-    ONE,
     ZERO,
     Atom,
     Form,
@@ -39,7 +38,7 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     UNIT_DIVISOR,
 )
-from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, QUOTIENT_RANGE
+from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE, QUOTIENT_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -160,6 +159,7 @@ class Scope(Announcer):
         if atom not in self.ranges:
             for fact in self.facts:
                 if fact.lead is atom and len(fact.form.terms) == 1:
+                    self.used(FACT_RANGE)
                     ends = ranges.meet(ends, fact.ends)
             self.ranges[atom] = ends
         return Form(0, {atom: 1})
@@ -262,13 +262,6 @@ class Scope(Announcer):
         return -extrema.maximum(self, [-argument for argument in arguments])
 
 
-def _product(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
-    result = ONE
-    for argument in arguments:
-        result = scope.product(result, argument)
-    return result
-
-
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
@@ -285,7 +278,7 @@ _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]]
     Kind.CEILDIV: _ceildiv,
     Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
     Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
-    Kind.PRODUCT: _product,
+    Kind.PRODUCT: lambda scope, _, arguments: products.product_of_all(scope, arguments),
     Kind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
 }

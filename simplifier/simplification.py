@@ -44,7 +44,8 @@ def simplify(
             change a quotient. Every step is proved equal; takes milliseconds in everyday cases.
         budget: operations of isl that each attempt of the exact way may take, ``None`` for no
             limit. An attempt that takes more is given up, and what was proved before is kept.
-        trace: takes the steps that lead to the result; the result is the same without it.
+        trace: takes the steps that lead to the result, found anew and not from memory; the result
+            is the same without it.
 
     Returns:
         An expression over the symbols that were given, never costlier than the input; simplifying

@@ -14,7 +14,7 @@ from simplifier.laws.catalogue import LAWS
 from simplifier.laws.catalogue.quotients import ONLY_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from simplifier.form import Atom, Form, Key
     from simplifier.laws.law import Law
@@ -95,7 +95,7 @@ class Announcer:
             self.journal.laws[law] = None
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def aside(self) -> Generator[None]:
         """Laws that are applied to something else, while an operation is at hand."""
         laws = None if self.journal is None else dict(self.journal.laws)
         yield

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from simplifier.budget import MOST_TERMS
-from simplifier.form import Atom, Form, Kind, accumulate, atom_of, collected
+from simplifier import operations
+from simplifier.budget import MOST_BITS, MOST_FACTORS, MOST_TERMS, is_deep
+from simplifier.form import ONE, Atom, Form, Kind, accumulate, atom_of, collected
 from simplifier.laws.catalogue.symbolic import CLAMP_SQUARE, DISTRIBUTE, TWO_VALUED_SQUARE
-from simplifier.polynomials import factors
-from simplifier.ranges import monomial_range
+from simplifier.polynomials import degree, factors
+from simplifier.ranges import monomial_range, product_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from simplifier.form import Key
     from simplifier.scope import Scope
 
 
@@ -24,24 +27,71 @@ def product(scope: Scope, left: Form, right: Form) -> Form:
         return left.times(right.constant)
     if left == right and (square := two_valued_square(scope, left)) is not None:
         return square
-    if max(len(left.terms), 1) * max(len(right.terms), 1) > MOST_TERMS:
+    if len(left.terms) * len(right.terms) > MOST_TERMS:
         left, right = scope.single(left), scope.single(right)
+    if _grows(left, right):
+        return kept_product(scope, (left, right))
     return _multiplied_out(scope, left, right)
+
+
+def _grows(left: Form, right: Form) -> bool:
+    """Whether a product would be too long, too deep or too large to be multiplied out."""
+    return (
+        degree(left) + degree(right) > MOST_FACTORS
+        or left.constant.bit_length() + right.constant.bit_length() > MOST_BITS
+        or is_deep(left)
+        or is_deep(right)
+    )
+
+
+def product_of_all(scope: Scope, arguments: Sequence[Form]) -> Form:
+    """The product of canonical forms; one of very many factors is kept as it stands."""
+    if sum(map(degree, arguments)) > MOST_FACTORS:
+        arguments = _without_repeats(scope, arguments)
+        if sum(map(degree, arguments)) > MOST_FACTORS:
+            return kept_product(scope, arguments)
+    return reduce(partial(product, scope), arguments, ONE)
+
+
+def _without_repeats(scope: Scope, arguments: Sequence[Form]) -> list[Form]:
+    """``A*A = A`` where ``0 <= A <= 1``."""
+    kept: dict[Key, Form] = {}
+    repeated: list[Form] = []
+    for argument in arguments:
+        ends = scope.range_of(argument)
+        if ends[0] >= 0 and ends[1] <= 1:
+            if argument.key in kept:
+                scope.fired(TWO_VALUED_SQUARE)
+            kept[argument.key] = argument
+        else:
+            repeated.append(argument)
+    return [*kept.values(), *repeated]
+
+
+def kept_product(scope: Scope, arguments: Sequence[Form]) -> Form:
+    """The product as it stands, with constants outside."""
+    form = operations.product(arguments)
+    for atom in form.terms:
+        if atom not in scope.ranges:
+            ends = reduce(product_range, map(scope.range_of, atom.arguments))
+            scope.remember(atom, ends)
+    return form
 
 
 def _multiplied_out(scope: Scope, left: Form, right: Form) -> Form:
     """``(A + B) * C = A*C + B*C``."""
     if _is_sum(left) or _is_sum(right):
         scope.fired(DISTRIBUTE)
+    total = left.constant * right.constant
     terms: dict[Atom, int] = {}
     accumulate(terms, left, right.constant)
     accumulate(terms, right, left.constant)
-    result = collected(left.constant * right.constant, terms)
     for atom, factor in left.terms.items():
         for other, value in right.terms.items():
             both = _monomial_form(scope, [*factors(atom), *factors(other)])
-            result = result.plus(both, factor * value)
-    return result
+            total += both.constant * factor * value
+            accumulate(terms, both, factor * value)
+    return collected(total, terms)
 
 
 def _is_sum(form: Form) -> bool:
@@ -50,7 +100,8 @@ def _is_sum(form: Form) -> bool:
 
 def _monomial_form(scope: Scope, atoms: list[Atom]) -> Form:
     """A product of atoms; squares of clamps and of what has two values are none."""
-    for atom in atoms:
+    distinct = dict.fromkeys(atoms)
+    for atom in distinct if len(distinct) < len(atoms) else ():
         if atoms.count(atom) > 1:
             square = clamp_square(scope, atom) or two_valued_square(scope, Form(0, {atom: 1}))
             if square is not None:

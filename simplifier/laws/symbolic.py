@@ -34,6 +34,7 @@ from simplifier.laws.catalogue.symbolic import (
 )
 from simplifier.polynomials import (
     cofactor,
+    degree,
     divided,
     factors,
     monomial_form,
@@ -213,14 +214,20 @@ def _flattened(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form
         if factor not in (1, -1) or atom.kind not in (Kind.FLOORDIV, Kind.QUOTIENT):
             continue
         inner, radix = atom.arguments
-        is_short = len(numerator.terms) * len(radix.terms) <= MOST_FLATTENED
-        if is_short and scope.divisor_range(radix)[0] >= (1 if factor < 0 else NEGATIVE_INFINITY):
+        least = 1 if factor < 0 else NEGATIVE_INFINITY
+        if _is_short(numerator, divisor, radix) and scope.divisor_range(radix)[0] >= least:
             rest = numerator.without(atom)
             scope.fired(FLATTEN if factor > 0 else FLATTEN_TURNED)
             if factor < 0:
                 inner, rest = turned(inner), rest.plus_constant(1)
             return scope.product(rest, radix).plus(inner), scope.product(divisor, radix)
     return None
+
+
+def _is_short(numerator: Form, divisor: Form, radix: Form) -> bool:
+    """Whether a flat quotient has few products of few factors."""
+    terms = len(numerator.terms) * len(radix.terms)
+    return max(terms, degree(divisor) + degree(radix)) <= MOST_FLATTENED
 
 
 def _split(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:

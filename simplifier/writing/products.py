@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
+    from simplifier.symbolic_digits import SymbolicDigit
 
 
 def product_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
@@ -83,7 +84,7 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Rewriting]:
     terms = {atom: value for atom, value in form.terms.items() if _is_not_spelled(scope, atom)}
     spelled = form.without(*terms)
     for digit in symbolic_digits(scope, Form(0, terms)):
-        readings = [(digit, (SYMBOLIC_REMAINDER,))]
+        readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (SYMBOLIC_REMAINDER,))]
         if scope.divisor_range(digit.radix)[0] >= 1:
             readings.append((from_its_end(digit), (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
         for (rest, weight, source, radix), laws in readings:

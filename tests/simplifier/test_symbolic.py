@@ -144,3 +144,29 @@ def test_divisors_that_may_be_zero_raise_nothing(
 
 def test_a_quotient_rounded_up_is_bounded_by_all_of_its_divisors() -> None:
     assert bounds_of(parse_expr("5 ceildiv y"), {"y": (1, 10)}) == Interval(1, 5)
+
+
+# Powers of powers: the exponent doubles with every level.
+
+LEVELS = 200
+TOWERS: dict[str, Callable[[Form], Form]] = {
+    "squares": lambda form: operations.product((form, form)),
+    "neighbours": lambda form: operations.product((form, form + 1)),
+    "squares of sums": lambda form: operations.product((form + 1, form + 1)),
+}
+
+
+@pytest.mark.parametrize("grow", TOWERS.values(), ids=TOWERS)
+def test_powers_of_powers_end_with_a_sound_result(grow: Callable[[Form], Form]) -> None:
+    form = forms.variable("x")
+    for _ in range(LEVELS):
+        form = grow(form)
+    problem = Problem(form, {"x": Interval(-1, 10)})
+    result = problem.result()
+    assert problem.result(result) == result
+    assert not range_of(problem.scope(), form).is_empty
+
+
+def test_a_power_of_what_is_zero_or_one_is_itself() -> None:
+    problem = Problem(parse_form(" * ".join("x" * 300)), {"x": Interval(0, 1)})
+    assert problem.result() == forms.variable("x")

@@ -73,10 +73,8 @@ UPPER_FACT = Law(
     identity="A <= u",
     condition="max(A, B) <= u",
     why="No operand is greater than the greatest.",
-    example=Example("min(x - y, 9)", "max(x - y, 0) <= 9", "x - y"),
-    near_miss=NearMiss(
-        "min(x - y, 9)", "max(x - y, 0) <= 10", "min(9, x - y)", "x - y may be 10"
-    ),
+    example=Example("min(x + y, 9)", "max(x + y, 1) <= 9", "x + y"),
+    near_miss=NearMiss("min(x + y, 9)", "max(x + y, 1) <= 10", "min(9, x + y)", "x + y may be 10"),
 )
 
 LOWER_FACT = Law(
