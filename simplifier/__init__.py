@@ -8,6 +8,7 @@ from simplifier.interval import Interval, IntervalError
 from simplifier.problem import BoundsError
 from simplifier.rules import Rule, Rules, rules
 from simplifier.simplification import bounds_of, cost, format_expr, parse_expr, simplify
+from simplifier.tracing import Step, Trace
 
 __all__ = [
     "BoundsError",
@@ -26,7 +27,9 @@ __all__ = [
     "Rule",
     "Rules",
     "Span",
+    "Step",
     "TextError",
+    "Trace",
     "UndecidedError",
     "bounds_of",
     "cost",

@@ -17,6 +17,7 @@ from simplifier.budget import is_crowded
 from simplifier.clamps import clamped
 from simplifier.facts import digit_range
 from simplifier.form import Atom, Form, Kind, accumulate
+from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +74,7 @@ def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
     if len(terms) > 1 and any(atom.kind is Kind.MAX for atom in terms):
         terms = dict(terms)
         for weight, value, ends in clamped(scope, terms):
+            scope.used(CLAMP_RANGE)
             units.append((weight, Unit(value, *ends)))
             accumulate(terms, value, -weight)
     units += [(weight, scope.unit(atom)) for atom, weight in terms.items()]
@@ -145,6 +147,8 @@ def _take_digit(
             rest.add_atom(quotient, weight * radix)
             digit = source.plus_atom(quotient, -radix)
             ends = digit_range(scope.facts, digit, radix)
+            if ends != (0, radix - 1):
+                scope.used(FACT_RANGE)
             digits.append((weight, Unit(digit, *ends, quotient, radix)))
             return True
     return False

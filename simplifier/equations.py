@@ -23,11 +23,13 @@ from simplifier.form import (
     variables_of,
 )
 from simplifier.interval import Interval
+from simplifier.laws.catalogue.constraints import CONGRUENCE, EQUATION, INVERSE, RESIDUE, RESTORED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simplifier.facts import Fact
+    from simplifier.laws.law import Law
 
 _MARK = "\0"
 """Ends the names of quotients, so that nobody else's variable is called so."""
@@ -68,11 +70,16 @@ class Solution(NamedTuple):
 
     unknown: Atom
     value: Form
+    laws: tuple[Law, ...]
     quotient: Quotient | None = None
 
     def substituted(self, form: Form) -> Form:
         """The form with the value in place of the unknown."""
         return operations.replace(form, {self.unknown: self.value})
+
+    def laws_for(self, form: Form) -> tuple[Law, ...]:
+        """Why a form of the smaller problem is equal to what it is restored to."""
+        return self.laws if self.restored(form) == form else (*self.laws, RESTORED)
 
     def restored(self, form: Form) -> Form:
         """The form with what the quotient stands for."""
@@ -124,7 +131,7 @@ def _by_itself(form: Form, value: int) -> Iterator[Solution]:
     """``x + B = v`` is ``x = v - B``."""
     for atom in _unknowns(form):
         rest = form.without(atom).plus_constant(-value)
-        yield Solution(atom, rest.times(-form.terms[atom]))
+        yield Solution(atom, rest.times(-form.terms[atom]), (EQUATION,))
 
 
 def _by_residues(form: Form, value: int) -> Iterator[Solution]:
@@ -146,13 +153,17 @@ def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[Solution]:
         if atom.kind is Kind.VARIABLE and remainder % common == 0:
             modulus = divisor // common
             inverse = pow(factor // common, -1, modulus)
-            yield _with_quotient(atom, Form(0, {atom: 1}), modulus, remainder // common * inverse)
+            itself, residue = Form(0, {atom: 1}), remainder // common * inverse
+            laws = (RESIDUE, CONGRUENCE) if factor == 1 else (RESIDUE, INVERSE, CONGRUENCE)
+            yield _with_quotient(atom, itself, modulus, residue, laws)
         return
     for atom in _unknowns(form):
-        yield _with_quotient(atom, form, divisor, remainder)
+        yield _with_quotient(atom, form, divisor, remainder, (RESIDUE, CONGRUENCE))
 
 
-def _with_quotient(atom: Atom, numerator: Form, divisor: int, remainder: int) -> Solution:
+def _with_quotient(
+    atom: Atom, numerator: Form, divisor: int, remainder: int, laws: tuple[Law, ...]
+) -> Solution:
     quotient = Quotient.of(numerator, divisor, remainder % divisor)
     value = Form(quotient.remainder, {quotient.atom: divisor}).plus(numerator.without(atom), -1)
-    return Solution(atom, value.times(numerator.terms[atom]), quotient)
+    return Solution(atom, value.times(numerator.terms[atom]), laws, quotient)

@@ -10,12 +10,15 @@ from simplifier.equations import Solution, solution
 from simplifier.facts import Fact
 from simplifier.form import Atom, Form, Kind, variable
 from simplifier.interval import NEGATIVE_INFINITY, Interval
+from simplifier.laws.catalogue.constraints import LOWER_FACT, QUOTIENT_FACT, UPPER_FACT
+from simplifier.laws.catalogue.ranges import FACT_RANGE
 from simplifier.ranges import term_by_term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simplifier.interval import Range
+    from simplifier.laws.law import Law
     from simplifier.scope import Bounds, Constraints, Scope
 
 _READINGS: Final = 3
@@ -152,12 +155,14 @@ class _Lesson:
         narrow = _met(old, ends)
         if narrow == old:
             return
+        self._scope.used(FACT_RANGE)
         self._ranges[atom] = narrow
         self.is_new = True
         self.is_contradictory |= narrow[0] > narrow[1]
         if atom.kind is not Kind.VARIABLE and len(self._facts) < MOST_FACTS:
             self.add(Form(0, {atom: 1}), narrow)
-            for form, within in _inside(atom, narrow):
+            for law, form, within in _inside(atom, narrow):
+                self._scope.used(law)
                 self.add(form, within)
 
     def _left_to(self, atom: Atom, fact: Fact) -> Range:
@@ -171,7 +176,7 @@ class _Lesson:
         return -(-lower // factor), upper // factor
 
 
-def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Form, Range]]:
+def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
     """What the range of an operation says of its operands.
 
     ``floor(N/c)`` in ``[l, u]`` is ``N`` in ``[c*l, c*u + c - 1]``. ``max(A, B) <= u`` holds for
@@ -180,11 +185,14 @@ def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Form, Range]]:
     """
     lower, upper = ends
     if atom.kind is Kind.FLOORDIV:
-        yield atom.numerator, (lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1))
+        within = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
+        yield QUOTIENT_FACT, atom.numerator, within
     if atom.kind is Kind.MAX:
         able = [form for form in atom.arguments if not form.is_constant or form.constant >= lower]
         for argument in atom.arguments:
-            yield argument, (lower if able == [argument] else NEGATIVE_INFINITY, upper)
+            is_greatest = able == [argument]
+            law = LOWER_FACT if is_greatest else UPPER_FACT
+            yield law, argument, (lower if is_greatest else NEGATIVE_INFINITY, upper)
 
 
 def _met(old: Range, new: Range) -> Range:

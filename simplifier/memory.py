@@ -46,7 +46,8 @@ def ask(
     except (TypeError, RecursionError) as error:
         if isinstance(error, IndexingError):
             raise
-    # Something cannot be hashed: a foreign object, or an expression that is too deep for sympy.
+    # Something cannot be hashed: a trace, which wants to see the work done; a foreign object; an
+    # expression that is too deep for sympy.
     return _solved(solve, options, len(expressions), tuple(bounds), *flat)
 
 

@@ -15,9 +15,11 @@ from simplifier.interval import Interval, IntervalLike
 from simplifier.scope import scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from simplifier.form import Form
+    from simplifier.scope import Bounds as Box
+    from simplifier.scope import Constraints as Facts
     from simplifier.scope import Scope
 
 Expression: TypeAlias = sympy.Expr | int
@@ -57,12 +59,12 @@ class Problem:
         """The first expression."""
         return self.forms[0]
 
-    def scope(self) -> Scope | None:
+    def scope(self, make: Callable[[Box, Facts], Scope] = scope_of) -> Scope | None:
         """The scope of the problem; ``None`` if no value is left to some variable."""
         facts = tuple(self.constraints)
         if any(interval.is_empty for interval in (*self.bounds.values(), *dict(facts).values())):
             return None
-        scope = scope_of(tuple(sorted(self.bounds.items())), facts)
+        scope = make(tuple(sorted(self.bounds.items())), facts)
         return None if scope.is_empty else scope
 
     def restored(self, form: Form) -> sympy.Expr:

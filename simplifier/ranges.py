@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from functools import reduce
 from math import lcm
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.budget import MOST_BITS, MOST_COMPARED, READINGS, is_crowded, is_deep
 from simplifier.clamps import branches, cancelling, maxima
 from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+from simplifier.laws.catalogue.ranges import (
+    BETWEEN_BRANCHES,
+    BRANCHES_RANGE,
+    BRANCHES_RANGE_NEGATIVE,
+    CORNERS,
+    DIGIT_RANGE,
+    FACT_RANGE,
+    POWER_RANGE,
+    PRODUCT_RANGE,
+    QUOTIENT_RANGE,
+    REMAINDER_RANGE,
+    ROUNDING_RANGE,
+    ROUNDINGS_RANGE,
+    SUM_RANGE,
+    SYMBOLIC_DIGIT,
+)
 from simplifier.polynomials import cofactor, factors
 from simplifier.symbolic_digits import symbolic_digits_apart
 
@@ -17,15 +33,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.digits import View
+    from simplifier.laws.law import Law
     from simplifier.scope import Scope
+
+    Reading: TypeAlias = tuple[Law, Range]
+    """A range, and the lemma that it rests on."""
 
 
 def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
     """Lowest and highest value of a canonical form, as far as the readings see."""
     ends = term_by_term(scope.ranges, form)
     if len(form.terms) > 1 or (form.constant and scope.facts):
-        for reading in _readings(scope, form, ends, depth):
-            ends = meet(ends, reading)
+        scope.used(SUM_RANGE)
+        for lemma, reading in _readings(scope, form, ends, depth):
+            tighter = meet(ends, reading)
+            if tighter != ends:
+                scope.used(lemma)
+                ends = tighter
     return ends
 
 
@@ -48,12 +72,12 @@ def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
     return lower, upper
 
 
-def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[Range]:
+def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[tuple[Law, Range]]:
     if not depth or is_deep(form):
         return
     kinds = {atom.kind for atom in form.terms}
     if Kind.FLOORDIV in kinds and not is_crowded(form):
-        yield _by_digits(scope, form)
+        yield DIGIT_RANGE, _by_digits(scope, form)
         if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
             yield from _without_rounding(scope, form, depth)
         if depth == READINGS:
@@ -79,7 +103,7 @@ def _by_digits(scope: Scope, form: Form) -> Range:
     return lower, upper
 
 
-def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
     """``floor(N/c)`` is ``(N - r)/c`` with ``r`` in ``[0, c-1]``.
 
     Worth a look where atoms of ``N`` occur in the form, or a fact speaks of the sum.
@@ -95,10 +119,10 @@ def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
                 lower = lower - factor * (divisor - 1)
             else:
                 upper = upper - factor * (divisor - 1)
-            yield -(-lower // divisor), upper // divisor
+            yield ROUNDING_RANGE, (-(-lower // divisor), upper // divisor)
 
 
-def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
     """``f*floor(M/b) + g*floor(N/c)`` is ``(f*c*M + g*b*N)/(b*c)`` less what is rounded off.
 
     Worth a look where quotients of both signs are not all digits.
@@ -116,7 +140,7 @@ def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Rang
         least += min(weight, 0) * (atom.divisor - 1)
         most += max(weight, 0) * (atom.divisor - 1)
     lower, upper = range_of(scope, exact, depth - 1)
-    yield -(-(lower - most) // whole), (upper - least) // whole
+    yield ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
 
 
 def _has_single_quotient(view: View) -> bool:
@@ -127,11 +151,12 @@ def _has_single_quotient(view: View) -> bool:
     )
 
 
-def _by_maxima(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+def _by_maxima(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
     """By the branches of the first maximum; at the top, of every one."""
     found = maxima(form)
     for atom in found if depth == READINGS and len(found) <= MOST_COMPARED else found[:1]:
-        yield _by_branches(scope, form, atom, depth - 1)
+        law = BRANCHES_RANGE if form.terms[atom] > 0 else BRANCHES_RANGE_NEGATIVE
+        yield law, _by_branches(scope, form, atom, depth - 1)
 
 
 def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
@@ -145,6 +170,7 @@ def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
     choose = max if is_greatest else min
     lower, upper = choose(low for low, _ in ends), choose(high for _, high in ends)
     for p, q in cancelling(*parts) if len(parts) == 2 else ():  # noqa: PLR2004 - two branches
+        scope.used(BETWEEN_BRANCHES)
         low, high = range_of(scope, parts[0].times(p).plus(parts[1], q), depth)
         if is_greatest:
             lower = max(lower, -(-low // (p + q)))
@@ -153,7 +179,7 @@ def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
     return lower, upper
 
 
-def _by_facts(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+def _by_facts(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
     """``k*F + B`` lies between ``k`` times what is known of ``F`` and what ``B`` adds.
 
     Where terms of ``F`` are left over, only the whole form is read so.
@@ -161,13 +187,13 @@ def _by_facts(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
     for fact in scope.facts:
         multiple = fact.multiple_in(form)
         if multiple:
-            yield fact.range_within(scope, form, multiple, depth)
+            yield FACT_RANGE, fact.range_within(scope, form, multiple, depth)
         elif depth == READINGS:
             for near in fact.multiples_near(form):
-                yield fact.range_within(scope, form, near, depth)
+                yield FACT_RANGE, fact.range_within(scope, form, near, depth)
 
 
-def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
     """A factor of every term multiplies the range of what is left."""
     if form.constant:
         return
@@ -175,16 +201,17 @@ def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
     for factor in factors(first):
         if all(factor in factors(atom) for atom in form.terms):
             rest = range_of(scope, cofactor(scope, form, factor), depth - 1)
-            yield product_range(scope.ranges[factor], rest)
+            yield PRODUCT_RANGE, product_range(scope.ranges[factor], rest)
             return
 
 
-def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Range]:
+def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
     """``T + m*(L mod R)``, where the digit lies between 0 and ``R - 1``; so with all digits.
 
     The sum of ``T`` and the radix is looked at as a whole, for what the two have in common.
     """
-    taken = list(symbolic_digits_apart(scope, form))
+    with scope.aside():
+        taken = list(symbolic_digits_apart(scope, form))
     if not taken:
         return
     low = high = taken[-1].rest
@@ -196,11 +223,12 @@ def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Range]
             last = radix.plus_constant(-1)
             low, high = low.plus(last, min(weight, 0)), high.plus(last, max(weight, 0))
         else:
+            scope.used(REMAINDER_RANGE)
             lower, upper = _digit_range(scope.range_of(source), ends)
             least = least + (weight * lower if weight > 0 else weight * upper)
             most = most + (weight * upper if weight > 0 else weight * lower)
     lower, upper = range_of(scope, low, depth - 1)[0], range_of(scope, high, depth - 1)[1]
-    yield least + lower, most + upper
+    yield SYMBOLIC_DIGIT, (least + lower, most + upper)
 
 
 def _digit_range(source: Range, radix: Range) -> Range:
@@ -233,6 +261,7 @@ def monomial_range(scope: Scope, atoms: Iterable[Atom]) -> Range:
         exponents[atom] = exponents.get(atom, 0) + 1
     ends: Range = (1, 1)
     for atom, exponent in exponents.items():
+        scope.used(POWER_RANGE if exponent > 1 else PRODUCT_RANGE)
         ends = product_range(ends, _power_range(scope.ranges[atom], exponent))
     return ends
 
@@ -265,9 +294,13 @@ def ranges_as_written(scope: Scope, form: Form) -> dict[Atom, Range]:
     found: dict[Atom, Range] = {}
     for atom in postorder((form,)):
         ends = range_of(scope, scope.canonical(Form(0, {atom: 1})))
-        operands = [term_by_term(found, argument) for argument in atom.arguments]
-        arithmetic = _ARITHMETIC.get(atom.kind)
-        found[atom] = meet(ends, arithmetic(operands)) if arithmetic else ends
+        found[atom] = ends
+        if atom.kind in _ARITHMETIC:
+            lemma, arithmetic = _ARITHMETIC[atom.kind]
+            operands = [term_by_term(found, argument) for argument in atom.arguments]
+            found[atom] = meet(ends, arithmetic(operands))
+            if found[atom] != ends:
+                scope.used(lemma)
     return found
 
 
@@ -321,13 +354,21 @@ def _mod_range(operands: Sequence[Range]) -> Range:
     return lower, upper
 
 
-_ARITHMETIC: Final[Mapping[Kind, Callable[[Sequence[Range]], Range]]] = {
-    Kind.FLOORDIV: _floordiv_range,
-    Kind.QUOTIENT: _floordiv_range,
-    Kind.CEILDIV: _ceildiv_range,
-    Kind.MOD: _mod_range,
-    Kind.MIN: lambda ranges: (min(low for low, _ in ranges), min(high for _, high in ranges)),
-    Kind.MAX: lambda ranges: (max(low for low, _ in ranges), max(high for _, high in ranges)),
-    Kind.PRODUCT: lambda ranges: reduce(product_range, ranges),
-    Kind.SUM: lambda ranges: ranges[0],
+def _least(operands: Sequence[Range]) -> Range:
+    return min(low for low, _ in operands), min(high for _, high in operands)
+
+
+def _greatest(operands: Sequence[Range]) -> Range:
+    return max(low for low, _ in operands), max(high for _, high in operands)
+
+
+_ARITHMETIC: Final[Mapping[Kind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
+    Kind.FLOORDIV: (QUOTIENT_RANGE, _floordiv_range),
+    Kind.QUOTIENT: (CORNERS, _floordiv_range),
+    Kind.CEILDIV: (QUOTIENT_RANGE, _ceildiv_range),
+    Kind.MOD: (REMAINDER_RANGE, _mod_range),
+    Kind.MIN: (BRANCHES_RANGE_NEGATIVE, _least),
+    Kind.MAX: (BRANCHES_RANGE, _greatest),
+    Kind.PRODUCT: (PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
+    Kind.SUM: (SUM_RANGE, lambda operands: operands[0]),
 }

@@ -9,7 +9,7 @@ depend on what was asked before.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import digits, learning, ranges
@@ -28,6 +28,17 @@ from simplifier.form import (
 )
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.laws import extrema, floor, products, symbolic
+from simplifier.laws.announcing import Announcer, Journal
+from simplifier.laws.catalogue.extrema import MINIMUM
+from simplifier.laws.catalogue.quotients import (
+    CEILING,
+    NEGATIVE_DIVISOR,
+    ONE_VALUE,
+    ONLY_VALUE,
+    REMAINDER,
+    UNIT_DIVISOR,
+)
+from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE, QUOTIENT_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -35,6 +46,7 @@ if TYPE_CHECKING:
     from simplifier.facts import Fact
     from simplifier.form import Key
     from simplifier.interval import Interval
+    from simplifier.laws.law import Law
     from simplifier.learning import Smaller
     from simplifier.samples import Values
     from simplifier.writing import Speller
@@ -49,15 +61,20 @@ Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
 _REMEMBERED_SCOPES: Final = 512
 
 
-class Scope:
+class Scope(Announcer):
     """Canonical forms and their ranges under one set of bounds and facts.
 
     Use :func:`scope_of`, which gives the same scope for the same problem.
     """
 
     def __init__(
-        self, bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
+        self,
+        bounds: Bounds,
+        constraints: Constraints = (),
+        solvable: int = MOST_EQUATIONS,
+        journal: Journal | None = None,
     ) -> None:
+        self.journal = journal
         self.bounds = dict(bounds)
         self.ranges: dict[Atom, Range] = {}
         """Ranges of all atoms that occur in canonical forms of this scope."""
@@ -81,7 +98,10 @@ class Scope:
 
     def _learn(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
         """Take over what constraints come to."""
-        knowledge = learning.learned(scope_of, bounds, constraints, solvable)
+        make = scope_of
+        if self.journal is not None:
+            make = partial(traced_scope, lemmas=self.journal.lemmas)
+        knowledge = learning.learned(make, bounds, constraints, solvable)
         if knowledge is None:
             self.is_empty = True
             return
@@ -94,11 +114,15 @@ class Scope:
 
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
-        known = self._canonical
+        known, journal = self._canonical, self.journal
+        if journal is not None:
+            journal.begin()
         for atom in postorder((form,), skip=known.__contains__):
             arguments = tuple([combine(argument, known) for argument in atom.arguments])
             value = _MEANINGS[atom.kind](self, atom, arguments)
             known[atom] = self.kept(atom.kind, arguments, value) if is_crowded(value) else value
+            if journal is not None:
+                journal.end(atom, arguments, known[atom])
         return combine(form, known)
 
     def is_canonical(self, atom: Atom) -> bool:
@@ -122,6 +146,7 @@ class Scope:
         """A variable, or its only value."""
         ends = self._variable_range(atom)
         if isinstance(ends[0], int) and ends[0] == ends[1]:
+            self.fired(ONLY_VALUE)
             return constant(ends[0])
         return self.remember(atom, ends)
 
@@ -134,6 +159,7 @@ class Scope:
         if atom not in self.ranges:
             for fact in self.facts:
                 if fact.lead is atom and len(fact.form.terms) == 1:
+                    self.used(FACT_RANGE)
                     ends = ranges.meet(ends, fact.ends)
             self.ranges[atom] = ends
         return Form(0, {atom: 1})
@@ -161,7 +187,10 @@ class Scope:
     def divisor_range(self, divisor: Form) -> Range:
         """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
         lower, upper = self.range_of(divisor)
-        return (lower, upper) if lower == upper else (lower or 1, upper or -1)
+        if lower == upper or (lower and upper):
+            return lower, upper
+        self.used(DIVISOR_RANGE)
+        return lower or 1, upper or -1
 
     def plain_range(self, form: Form) -> Range:
         """Lowest and highest value of a canonical form, term by term."""
@@ -176,12 +205,14 @@ class Scope:
     def floordiv(self, numerator: Form, divisor: int) -> Form:
         """``floor(numerator / divisor)`` for a divisor other than zero."""
         if divisor < 0:
+            self.fired(NEGATIVE_DIVISOR)
             numerator, divisor = -numerator, -divisor
         if divisor == 1:
+            self.fired(UNIT_DIVISOR)
             return numerator
         key = (numerator.key, divisor)
         quotient = self._quotients.get(key)
-        if quotient is None:
+        if quotient is None or self.journal is not None:
             quotient = self._quotients[key] = floor.floordiv(self, numerator, divisor)
         return quotient
 
@@ -192,7 +223,9 @@ class Scope:
             lower, upper = self.range_of(numerator)
             ends = lower // divisor, upper // divisor
             if isinstance(ends[0], int) and ends[0] == ends[1]:
+                self.fired(ONE_VALUE)
                 return constant(ends[0])
+            self.used(QUOTIENT_RANGE)
             self.remember(atom, ends)
         return Form(0, {atom: 1})
 
@@ -207,6 +240,7 @@ class Scope:
         if divisor.is_constant and divisor.constant:
             if is_deep(numerator):
                 return floor.kept_remainder(self, numerator, divisor.constant)
+            self.fired(REMAINDER)
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
         return symbolic.mod(self, numerator, divisor)
 
@@ -224,6 +258,7 @@ class Scope:
 
     def minimum(self, arguments: Iterable[Form]) -> Form:
         """The least of canonical forms, as the negated greatest of the negated ones."""
+        self.fired(MINIMUM)
         return -extrema.maximum(self, [-argument for argument in arguments])
 
 
@@ -231,6 +266,7 @@ def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
         return symbolic.by_zero(scope, Kind.CEILDIV, numerator)
+    scope.fired(CEILING)
     return -scope.quotient(-numerator, divisor)
 
 
@@ -257,3 +293,13 @@ def scope_of(
     So many equations among the constraints may be solved.
     """
     return Scope(bounds, constraints, solvable)
+
+
+def traced_scope(
+    bounds: Bounds,
+    constraints: Constraints = (),
+    solvable: int = MOST_EQUATIONS,
+    lemmas: dict[Law, None] | None = None,
+) -> Scope:
+    """A scope of its own that writes down what is announced in it."""
+    return Scope(bounds, constraints, solvable, Journal(lemmas))

@@ -8,6 +8,7 @@ from simplifier.budget import DEEPEST
 from simplifier.cost import cost_of_form
 from simplifier.form import Atom, Form, Kind, combine, constant, postorder
 from simplifier.interval import Interval
+from simplifier.laws.announcing import Fact
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.writing import written
@@ -31,6 +32,8 @@ def _settled(scope: Scope, form: Form) -> Form:
         trail.append(following)
     circle = trail[trail.index(following) :]
     cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
+    if scope.journal is not None:
+        scope.journal.rounds[form.key] = trail[: trail.index(cheapest) + 1]
     return _without_constants(scope, cheapest)
 
 
@@ -45,8 +48,14 @@ def _without_constants(scope: Scope, form: Form) -> Form:
         for atom, (lower, upper) in found.items()
         if isinstance(lower, int) and lower == upper
     }
-    shorter = simplified(scope, replace(form, points)) if points else form
-    return form if cost_of_form(shorter) > cost_of_form(form) else shorter
+    if not points:
+        return form
+    replaced = replace(form, points)
+    shorter = simplified(scope, replaced)
+    if cost_of_form(shorter) > cost_of_form(form):
+        return form
+    scope.filled(form, replaced)
+    return shorter
 
 
 def _step(scope: Scope, form: Form) -> Form:
@@ -55,9 +64,13 @@ def _step(scope: Scope, form: Form) -> Form:
     if scope.smaller is None:
         return spelling
     solution, smaller = scope.smaller
-    restored = solution.restored(simplified(smaller, solution.substituted(form)))
+    found = simplified(smaller, solution.substituted(form))
+    restored = solution.restored(found)
     other = _spelled(scope, restored)
-    return other if cost_of_form(other) < cost_of_form(spelling) else spelling
+    if cost_of_form(other) >= cost_of_form(spelling):
+        return spelling
+    scope.solved(Fact(solution.laws_for(found), form, restored))
+    return other
 
 
 def _spelled(scope: Scope, form: Form) -> Form:
@@ -86,13 +99,17 @@ def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
 def _by_parts(scope: Scope, form: Form) -> Form:
     """The form with each argument of its atoms written out where that is cheaper."""
     values: dict[Atom, Form] = {}
+    parts: list[Form] = []
     for atom in postorder((form,)):
         arguments = tuple(combine(argument, values) for argument in atom.arguments)
         if atom.depth <= DEEPEST:
+            parts += arguments
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
             if atom.kind in _EXTREMA:
                 arguments = _undominated(scope, atom.kind, arguments)
         values[atom] = rebuilt(atom, arguments)
+    if scope.journal is not None:
+        scope.journal.parts[form.key] = [part for part in parts if _cheaper(scope, part) != part]
     return combine(form, values)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from simplifier.interval import Interval
     from simplifier.problem import Bounds, Constraints, Expression, Problem
+    from simplifier.tracing import Trace
 
 
 def simplify(
@@ -28,6 +29,7 @@ def simplify(
     *,
     exact: bool = False,
     budget: int | None = ATTEMPT,
+    trace: Trace | None = None,
 ) -> sympy.Expr:
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
 
@@ -42,6 +44,8 @@ def simplify(
             change a quotient. Every step is proved equal; takes milliseconds in everyday cases.
         budget: operations of isl that each attempt of the exact way may take, ``None`` for no
             limit. An attempt that takes more is given up, and what was proved before is kept.
+        trace: takes the steps that lead to the result, found anew and not from memory; the result
+            is the same without it.
 
     Returns:
         An expression over the symbols that were given, never costlier than the input; simplifying
@@ -63,21 +67,27 @@ def simplify(
     0
     """
     if exact:
-        return ask(_finished, (expression,), bounds, constraints, budget)
-    return ask(_simplified, (expression,), bounds, constraints)
+        return ask(_finished, (expression,), bounds, constraints, budget, trace)
+    return ask(_simplified, (expression,), bounds, constraints, trace)
 
 
-def _simplified(problem: Problem) -> sympy.Expr:
+def _simplified(problem: Problem, trace: Trace | None) -> sympy.Expr:
+    if trace is not None:
+        return problem.restored(trace.follow(problem))
     scope = problem.scope()
     return problem.restored(ZERO if scope is None else simplified(scope, problem.form))
 
 
-def _finished(problem: Problem, budget: int | None) -> sympy.Expr:
+def _finished(problem: Problem, budget: int | None, trace: Trace | None) -> sympy.Expr:
     scope = problem.scope()
-    if scope is None:
-        return problem.restored(ZERO)
-    form = simplified(scope, problem.form)
-    return problem.restored(finished(scope, form, problem.bounds, problem.constraints, budget))
+    form = ZERO if scope is None else simplified(scope, problem.form)
+    last = form
+    if scope is not None:
+        last = finished(scope, form, problem.bounds, problem.constraints, budget)
+    if trace is not None:
+        trace.follow(problem)
+        trace.finish(problem, form, last)
+    return problem.restored(last)
 
 
 def bounds_of(

@@ -1,19 +1,22 @@
 """How the simplifier says which law it applies: counted always, written down when somebody asks.
 
 Whoever applies a law announces it on the scope that it works in: one line, which costs a count as
-long as nobody traces. What a step rewrites is given as a function, called for a journal only.
+long as nobody traces.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from simplifier import operations
 from simplifier.laws.catalogue import LAWS
+from simplifier.laws.catalogue.quotients import ONLY_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Generator
 
-    from simplifier.form import Form, Key
+    from simplifier.form import Atom, Form, Key
     from simplifier.laws.law import Law
 
 COUNTS: Final[dict[Law, int]] = dict.fromkeys(LAWS, 0)
@@ -24,10 +27,10 @@ Counted without a lock: of two threads that count at the same time, one may be l
 
 
 class Fact(NamedTuple):
-    """``before`` was rewritten to ``after``, by these laws at once; both are as they were spelled.
+    """``before`` was rewritten to ``after``, by these laws at once.
 
-    Where no law is named, the two are the same by meaning: a sum that is now one term, or a form
-    and what it came to when it was brought into canonical form and written out.
+    Where no law is named, the two are the same by meaning: what is too large to be looked into is
+    kept as one term.
     """
 
     laws: tuple[Law, ...]
@@ -36,67 +39,91 @@ class Fact(NamedTuple):
 
 
 class Journal:
-    """What was announced while a problem was worked out, by what was rewritten.
+    """What was announced while a problem was worked out.
 
-    It holds more than went into a result: the laws are also asked for ranges and for spellings that
-    turn out too dear. :mod:`simplifier.tracing` follows what did.
+    It holds more than went into a result: canonical forms are also asked for spellings that turn
+    out too dear. :mod:`simplifier.tracing` follows what did.
     """
 
-    def __init__(self) -> None:
-        self.applied: dict[Key, Fact] = {}
-        """Operations on canonical forms, by what became of them."""
+    def __init__(self, lemmas: dict[Law, None] | None = None) -> None:
+        self.laws: dict[Law, None] = {}
+        """Those of the operation that is being brought into canonical form."""
+        self.lemmas: dict[Law, None] = {} if lemmas is None else lemmas
+        """What ranges rest on, in the order of first use; problems within a problem share it."""
+        self.canonical: dict[Atom, Fact] = {}
+        """What became of the operations of forms: on canonical arguments, in canonical form."""
         self.spelled: dict[Key, Fact] = {}
-        """Spellings, by the cheaper one that was taken."""
-        self.settled: list[Fact] = []
-        """From the input to the result."""
-        self.lemmas: dict[Law, None] = {}
-        """What ranges rest on, in the order of first use."""
+        """Spellings, by the dearer one that each replaced."""
+        self.parts: dict[Key, list[Form]] = {}
+        """Forms of which only parts were written out, and these."""
+        self.rounds: dict[Key, list[Form]] = {}
+        """What was read and written again and again, from the first form to the cheapest."""
+        self.filled: dict[Key, Form] = {}
+        """Forms with numbers for parts of one value, by the forms without."""
+        self.solved: dict[Key, Fact] = {}
+        """What the smaller problem made of forms, in terms of the variables of this one."""
+
+    def begin(self) -> None:
+        """The next operation's laws begin here."""
+        self.laws.clear()
+
+    def end(self, atom: Atom, arguments: tuple[Form, ...], value: Form) -> None:
+        """An operation on these canonical arguments has this value."""
+        before = operations.rebuilt(atom, arguments)
+        self.canonical[atom] = Fact(tuple(self.laws), before, value)
+        self.begin()
 
 
 class Announcer:
     """What announces; a scope is one.
 
     >>> from simplifier.laws.catalogue.quotients import REMAINDER
-    >>> from simplifier.text import parse_form
     >>> scope = Announcer()
     >>> scope.journal = Journal()
-    >>> scope.fired(lambda: (parse_form("x mod 8"), parse_form("x - 8 * (x // 8)")), REMAINDER)
-    >>> scope.journal.applied[parse_form("x mod 8").key].after
-    Form(x - (x floordiv 8) * 8)
+    >>> scope.fired(REMAINDER)
+    >>> list(scope.journal.laws)
+    [<law remainder>]
     """
 
     journal: Journal | None = None
     """What is announced goes in here, if somebody asks."""
 
-    def fired(self, step: Callable[[], tuple[Form, Form]], *laws: Law) -> None:
-        """Laws made another form of an operation on canonical forms.
-
-        ``step`` gives the operation as an atom that is not evaluated, and what became of it, where
-        operations that are still to be done are not evaluated either.
-        """
-        for law in laws:
-            COUNTS[law] += 1
+    def fired(self, law: Law) -> None:
+        """A law was applied to the operation at hand."""
+        COUNTS[law] += 1
         if self.journal is not None:
-            before, after = step()
-            if before != after:
-                self.journal.applied.setdefault(before.key, Fact(laws, before, after))
+            self.journal.laws[law] = None
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        """Laws that are applied to something else, while an operation is at hand."""
+        laws = None if self.journal is None else dict(self.journal.laws)
+        yield
+        if self.journal is not None and laws is not None:
+            self.journal.laws = laws
 
     def used(self, lemma: Law) -> None:
-        """A range got tighter by a lemma."""
+        """A lemma bounds a range."""
         COUNTS[lemma] += 1
         if self.journal is not None:
             self.journal.lemmas[lemma] = None
 
-    def spelled(self, before: Form, after: Form, *laws: Law) -> None:
+    def spelled(self, fact: Fact) -> None:
         """Of all spellings of one step this one was the cheapest."""
-        for law in laws:
+        for law in fact.laws:
             COUNTS[law] += 1
         if self.journal is not None:
-            self.journal.spelled.setdefault(before.key, Fact(laws, before, after))
+            self.journal.spelled.setdefault(fact.before.key, fact)
 
-    def settled(self, before: Form, after: Form, *laws: Law) -> None:
-        """A form of the user's became another one: by laws, or by being written out."""
-        for law in laws:
+    def filled(self, form: Form, after: Form) -> None:
+        """Parts of a form that have one value were replaced by it."""
+        COUNTS[ONLY_VALUE] += 1
+        if self.journal is not None:
+            self.journal.filled[form.key] = after
+
+    def solved(self, fact: Fact) -> None:
+        """A form became a cheaper one in the problem with an equation solved."""
+        for law in fact.laws:
             COUNTS[law] += 1
         if self.journal is not None:
-            self.journal.settled.append(Fact(laws, before, after))
+            self.journal.solved[fact.before.key] = fact

@@ -14,6 +14,19 @@ from typing import TYPE_CHECKING
 from simplifier.budget import are_many, is_deep
 from simplifier.clamps import branches, maxima
 from simplifier.form import ZERO, Atom, Form, Kind, atom_of, collected, constant
+from simplifier.laws.catalogue.extrema import (
+    ABSORB,
+    FACTOR_MINIMUM,
+    FLATTEN_MAXIMA,
+    GREATEST_VALUE,
+    HOIST_QUOTIENT,
+    HOIST_TURNED,
+    LEAST_VALUE,
+    PIVOT,
+    PRUNE,
+    SHORTEN_MINIMUM,
+    TWO_VALUED_MAXIMUM,
+)
 from simplifier.laws.order import is_reached
 
 if TYPE_CHECKING:
@@ -38,7 +51,7 @@ def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
     return pivot(scope, kept)
 
 
-def kept_maximum(scope: Scope, operands: Iterable[Form]) -> Form:
+def kept_maximum(scope: Scope, operands: Sequence[Form]) -> Form:
     """The maximum as it stands; of operands that differ by a constant only the greatest."""
     greatest: dict[Key, Form] = {}
     for operand in sorted(operands, key=lambda form: form.order):
@@ -49,6 +62,8 @@ def kept_maximum(scope: Scope, operands: Iterable[Form]) -> Form:
     ranges = {operand: scope.range_of(operand) for operand in greatest.values()}
     least = max(ends[0] for ends in ranges.values())
     kept = [operand for operand, ends in ranges.items() if ends[1] > least or ends[0] == least]
+    if len(kept) < len(operands):
+        scope.fired(PRUNE)
     if len(kept) == 1:
         return kept[0]
     ends = max(ranges[form][0] for form in kept), max(ranges[form][1] for form in kept)
@@ -67,7 +82,10 @@ def prune(scope: Scope, operands: Iterable[Form]) -> list[Form]:
     """``max(max(A, B), C) = max(A, B, C)``; and ``A`` goes where the others are not below it."""
     whole = _undominated(scope, operands)
     flat = _flat(whole)
-    return whole if flat is None else _undominated(scope, flat)
+    if flat is None:
+        return whole
+    scope.fired(FLATTEN_MAXIMA)
+    return _undominated(scope, flat)
 
 
 def _flat(operands: Sequence[Form]) -> list[Form] | None:
@@ -89,7 +107,9 @@ def _undominated(scope: Scope, operands: Iterable[Form]) -> list[Form]:
     place = 0
     while place < len(kept):
         others = [*kept[:place], *kept[place + 1 :]]
-        if others and is_reached(scope, kept[place], others):
+        law = is_reached(scope, kept[place], others) if others else None
+        if law is not None:
+            scope.fired(law)
             kept = others
         else:
             place += 1
@@ -102,6 +122,7 @@ def two_valued(scope: Scope, operands: Sequence[Form]) -> Form | None:
     low, high = scope.ranges[atom]
     if others or not isinstance(low, int) or high != low + 1:
         return None
+    scope.fired(TWO_VALUED_MAXIMUM)
     first, second = (
         max(operand.constant + operand.terms.get(atom, 0) * value for operand in operands)
         for value in (low, low + 1)
@@ -118,6 +139,7 @@ def absorb(scope: Scope, operands: Sequence[Form]) -> Form | None:
         others = [*operands[:place], *operands[place + 1 :]]
         shortened = [_without_choices(scope, form, others) for form in lesser]
         if shortened != lesser:
+            scope.fired(ABSORB)
             return maximum(scope, [*others, scope.minimum(shortened)])
     return None
 
@@ -139,6 +161,7 @@ def shorten_minimum(scope: Scope, operands: Sequence[Form]) -> Form | None:
         for dropped in lesser:
             rest = [form for form in lesser if form is not dropped]
             if any(is_reached(scope, form, [*others, dropped]) for form in rest):
+                scope.fired(SHORTEN_MINIMUM)
                 return maximum(scope, [*others, scope.minimum(rest)])
     return None
 
@@ -159,7 +182,9 @@ def _joined(scope: Scope, left: list[Form], right: list[Form], common: list[Form
     """The greater of two minima that have operands in common."""
     rests = [[form for form in forms if form not in common] for forms in (left, right)]
     if not all(rests):
+        scope.fired(PRUNE)
         return scope.minimum(common)
+    scope.fired(FACTOR_MINIMUM)
     return scope.minimum([*common, maximum(scope, [scope.minimum(rest) for rest in rests])])
 
 
@@ -174,8 +199,10 @@ def take_end(scope: Scope, operands: Sequence[Form]) -> Form | None:
         if lower == upper or all(scope.range_of(other)[1] < upper for other in others):
             continue
         if isinstance(lower, int) and is_reached(scope, operand, [*others, constant(lower)]):
+            scope.fired(LEAST_VALUE)
             return maximum(scope, [*others, constant(lower)])
         if isinstance(upper, int) and is_reached(scope, constant(upper), [*others, operand]):
+            scope.fired(GREATEST_VALUE)
             return maximum(scope, [*others, constant(upper)])
     return None
 
@@ -194,6 +221,8 @@ def hoist_quotient(scope: Scope, operands: Sequence[Form]) -> Form | None:
         _inside(operand, own[divisor], divisor)
         for operand, own in zip(operands, quotients, strict=True)
     ]
+    signs = [operand.terms[own[divisor]] for operand, own in zip(operands, quotients, strict=True)]
+    scope.fired(HOIST_QUOTIENT if min(signs) > 0 else HOIST_TURNED)
     return scope.floordiv(maximum(scope, inner), divisor)
 
 
@@ -235,6 +264,7 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
             # A clamp of a clamp: max(0, max(0, D) - b) = max(0, D - b).
             flat = prune(scope, [ZERO, *differences])
             if len(flat) <= len(operands):
+                scope.fired(PIVOT)
                 return candidate.plus(maximum(scope, flat))
         rank = (nested, [_turn(form) for form in differences])
         if best is None or rank < best[0]:
@@ -242,6 +272,7 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
     if best is None:
         return ZERO
     _, chosen, differences = best
+    scope.fired(PIVOT)
     scale = gcd(*(value for form in differences for value in (form.constant, *form.terms.values())))
     reduced = [form.exactly_divided(scale) for form in differences]
     return chosen.plus(maximum_atom(scope, reduced), scale)

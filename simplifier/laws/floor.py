@@ -13,12 +13,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.budget import is_crowded, is_deep
 from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
+from simplifier.laws.catalogue.quotients import (
+    COMMON_FACTOR,
+    EXTRACTION,
+    FLATTEN,
+    FLATTEN_TURNED,
+    HALF,
+    ONE_VALUE,
+    OPEN_DIGIT,
+    REFLECT,
+    SPLIT,
+    TWO_VALUES,
+)
+from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, NEGATIVE_REMAINDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simplifier.digits import Unit
     from simplifier.interval import End
+    from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
 
@@ -77,22 +91,25 @@ def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
 def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
     if is_deep(numerator) or is_crowded(numerator):
         return Step(kept(scope, numerator, divisor))
-    return merge(numerator, divisor) or _shortened(scope, numerator, divisor)
+    return merge(scope, numerator, divisor) or _shortened(scope, numerator, divisor)
 
 
 def _shortened(scope: Scope, numerator: Form, divisor: int) -> Step:
     outside, residue = extract(scope, numerator, divisor)
+    if outside.terms or outside.constant:
+        scope.fired(EXTRACTION)
     if not residue.units:
         return Step(outside)
-    shorter = split(residue, divisor)
+    shorter = split(scope, residue, divisor)
     if shorter is not None:
         return Step(outside, *shorter)
     opened, rest = open_digits(residue, divisor)
     if opened.terms:
+        scope.fired(OPEN_DIGIT)
         outside = outside.plus(opened)
         if _size(rest.numerator) < _size(numerator):
             return Step(outside, rest.numerator, divisor)
-    flat = flatten(rest.numerator, divisor)
+    flat = flatten(scope, rest.numerator, divisor)
     if flat is not None:
         return flat._replace(outside=outside)
     return Step(outside.plus(reflect(scope, rest, divisor)))
@@ -111,6 +128,8 @@ def kept(scope: Scope, numerator: Form, divisor: int) -> Form:
         _reduce(terms, atom, divisor, outside)
     whole, rest = divmod(numerator.constant, divisor)
     taken = collected(whole, outside)
+    if taken != ZERO:
+        scope.fired(EXTRACTION)
     return taken.plus(scope.quotient_atom(Form(rest, terms), divisor)) if terms else taken
 
 
@@ -122,14 +141,18 @@ def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
         sign * numerator.constant % divisor,
         {atom: sign * factor % divisor for atom, factor in numerator.terms.items()},
     )
+    scope.fired(CONGRUENT_RESIDUES)
+    if sign < 0:
+        scope.fired(NEGATIVE_REMAINDER)
     lower, upper = scope.range_of(residue)
     if isinstance(lower, int) and lower // divisor == upper // divisor:
+        scope.fired(ONE_VALUE)
         return residue.plus_constant(-(lower // divisor) * divisor).times(sign)
     remainder = atom_of(Kind.MOD, (residue, constant(divisor)))
     return scope.remember(remainder, (0, divisor - 1)).times(sign)
 
 
-def merge(numerator: Form, divisor: int) -> Step | None:
+def merge(scope: Scope, numerator: Form, divisor: int) -> Step | None:
     """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
 
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
@@ -140,7 +163,7 @@ def merge(numerator: Form, divisor: int) -> Step | None:
                 if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
             else:
-                return _flattened(numerator, divisor, atom)
+                return _flattened(scope, numerator, divisor, atom)
     return None
 
 
@@ -178,15 +201,19 @@ def nearest_residue(value: int, divisor: int) -> int:
     return residue - divisor if 2 * residue > divisor else residue
 
 
-def split(residue: Residue, divisor: int) -> tuple[Form, int] | None:
+def split(scope: Scope, residue: Residue, divisor: int) -> tuple[Form, int] | None:
     """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
 
     One law covers quotients that are constant, small terms that never matter, common factors,
     coefficients that are congruent to smaller ones, and variables of two values.
     """
     for factor in _common_factors(residue, divisor):
-        quotient = _affine_quotient(residue, factor)
-        if quotient is not None:
+        found = _affine_quotient(residue, factor)
+        if found is not None:
+            quotient, why = found
+            if why is not COMMON_FACTOR and factor != divisor:
+                scope.fired(SPLIT)
+            scope.fired(why)
             return quotient, divisor // factor
     return None
 
@@ -202,8 +229,8 @@ def _common_factors(residue: Residue, divisor: int) -> list[int]:
     return sorted(found, reverse=True) if len(found) > 1 else list(found)
 
 
-def _affine_quotient(residue: Residue, divisor: int) -> Form | None:
-    """``floor(residue/divisor)`` without a quotient, or ``None``."""
+def _affine_quotient(residue: Residue, divisor: int) -> tuple[Form, Law] | None:
+    """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
     total = 0
     quotient: dict[Atom, int] = {}
     lower: End = residue.constant
@@ -222,23 +249,25 @@ def _affine_quotient(residue: Residue, divisor: int) -> Form | None:
     found = _affine_remainder(small, (lower, upper), residue.constant, divisor)
     if found is None:
         return None
-    return collected(total, quotient).plus(found) if quotient else found.plus_constant(total)
+    rest, why = found
+    return collected(total, quotient).plus(rest) if quotient else rest.plus_constant(total), why
 
 
 def _affine_remainder(
     small: list[tuple[int, Unit]], ends: tuple[End, End], offset: int, divisor: int
-) -> Form | None:
-    """The quotient of what is smaller than the divisor: one value, or one of two."""
+) -> tuple[Form, Law] | None:
+    """The quotient of what is smaller than the divisor, and why: one value, or one of two."""
     value = _cell(*ends, divisor)
     if value is not None:
-        return constant(value)
+        return constant(value), ONE_VALUE if small else COMMON_FACTOR
     for weight, unit in small:
         if 2 * weight == divisor:
             value = _cell(*_other_sign(ends, weight, unit), divisor)
             if value is not None:
-                return unit.value.plus_constant(value)
+                return unit.value.plus_constant(value), HALF
             break
-    return _two_valued(small[0][1], small[0][0], offset, divisor) if len(small) == 1 else None
+    found = _two_valued(small[0][1], small[0][0], offset, divisor) if len(small) == 1 else None
+    return None if found is None else (found, TWO_VALUES)
 
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
@@ -321,7 +350,7 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
         del terms[atom]
 
 
-def flatten(numerator: Form, divisor: int) -> Step | None:
+def flatten(scope: Scope, numerator: Form, divisor: int) -> Step | None:
     """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, for one inner quotient.
 
     A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
@@ -331,14 +360,16 @@ def flatten(numerator: Form, divisor: int) -> Step | None:
         for atom, factor in numerator.terms.items()
         if atom.kind is Kind.FLOORDIV and factor in (1, -1)
     ]
-    return _flattened(numerator, divisor, inner[-1]) if inner else None
+    return _flattened(scope, numerator, divisor, inner[-1]) if inner else None
 
 
-def _flattened(numerator: Form, divisor: int, inner: Atom) -> Step:
+def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> Step:
     radix = inner.divisor
     if numerator.terms[inner] > 0:
+        scope.fired(FLATTEN)
         source = inner.numerator
     else:
+        scope.fired(FLATTEN_TURNED)
         source = inner.numerator.times(-1).plus_constant(radix - 1)
     return Step(ZERO, source.plus(numerator.without(inner), radix), radix * divisor)
 
@@ -355,6 +386,7 @@ def reflect(scope: Scope, rest: Rest, divisor: int) -> Form:
     for weight, value in units or rest.units():
         if 2 * weight == divisor:
             halves = halves.plus(value)
+    scope.fired(REFLECT)
     turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
     return halves.plus(scope.quotient_atom(turned, divisor), -1)
 

@@ -12,23 +12,25 @@ from typing import TYPE_CHECKING
 from simplifier.budget import MOST_CASES, MOST_COMPARED
 from simplifier.clamps import cancelling, maxima
 from simplifier.form import Form, Kind
+from simplifier.laws.catalogue.extrema import PRUNE, PRUNE_BY_TWO
 from simplifier.samples import is_somewhere_negative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from simplifier.form import Atom
+    from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
 
-def is_reached(scope: Scope, form: Form, others: Iterable[Form]) -> bool:
-    """Whether ``form <= max(others)``, as far as seen."""
+def is_reached(scope: Scope, form: Form, others: Iterable[Form]) -> Law | None:
+    """Why ``form <= max(others)``, if that is seen: by one of them, or by several."""
     differences = [other.plus(form, -1) for other in others]
     if any(scope.range_of(difference)[0] >= 0 for difference in differences):
-        return True
+        return PRUNE
     if len(differences) > MOST_COMPARED or is_somewhere_negative(scope, differences):
-        return False
-    return _is_some_nonnegative(scope, differences, MOST_CASES)
+        return None
+    return PRUNE_BY_TWO if _is_some_nonnegative(scope, differences, MOST_CASES) else None
 
 
 def _is_some_nonnegative(scope: Scope, forms: Iterable[Form], cases: int) -> bool:

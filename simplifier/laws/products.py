@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from simplifier import operations
 from simplifier.budget import MOST_BITS, MOST_FACTORS, MOST_TERMS, is_deep
 from simplifier.form import ONE, Atom, Form, Kind, accumulate, atom_of, collected
+from simplifier.laws.catalogue.symbolic import CLAMP_SQUARE, DISTRIBUTE, TWO_VALUED_SQUARE
 from simplifier.polynomials import degree, factors
 from simplifier.ranges import monomial_range, product_range
 
@@ -59,6 +60,8 @@ def _without_repeats(scope: Scope, arguments: Sequence[Form]) -> list[Form]:
     for argument in arguments:
         ends = scope.range_of(argument)
         if ends[0] >= 0 and ends[1] <= 1:
+            if argument.key in kept:
+                scope.fired(TWO_VALUED_SQUARE)
             kept[argument.key] = argument
         else:
             repeated.append(argument)
@@ -77,6 +80,8 @@ def kept_product(scope: Scope, arguments: Sequence[Form]) -> Form:
 
 def _multiplied_out(scope: Scope, left: Form, right: Form) -> Form:
     """``(A + B) * C = A*C + B*C``."""
+    if _is_sum(left) or _is_sum(right):
+        scope.fired(DISTRIBUTE)
     total = left.constant * right.constant
     terms: dict[Atom, int] = {}
     accumulate(terms, left, right.constant)
@@ -87,6 +92,10 @@ def _multiplied_out(scope: Scope, left: Form, right: Form) -> Form:
             total += both.constant * factor * value
             accumulate(terms, both, factor * value)
     return collected(total, terms)
+
+
+def _is_sum(form: Form) -> bool:
+    return len(form.terms) + (form.constant != 0) > 1
 
 
 def _monomial_form(scope: Scope, atoms: list[Atom]) -> Form:
@@ -106,6 +115,7 @@ def _monomial_form(scope: Scope, atoms: list[Atom]) -> Form:
 def clamp_square(scope: Scope, atom: Atom) -> Form | None:
     """``max(0, D)**2 = D * max(0, D)``."""
     if atom.kind is Kind.MAX and len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
+        scope.fired(CLAMP_SQUARE)
         return scope.product(atom.arguments[1], Form(0, {atom: 1}))
     return None
 
@@ -115,6 +125,7 @@ def two_valued_square(scope: Scope, form: Form) -> Form | None:
     lower, upper = scope.range_of(form)
     if not isinstance(lower, int) or upper != lower + 1:
         return None
+    scope.fired(TWO_VALUED_SQUARE)
     return form.times(2 * lower + 1).plus_constant(-lower * (lower + 1))
 
 

@@ -15,6 +15,23 @@ from typing import TYPE_CHECKING
 from simplifier.budget import MOST_FLATTENED, is_deep
 from simplifier.form import ZERO, Atom, Form, Kind, atom_of, constant
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+from simplifier.laws.catalogue.quotients import (
+    COMMON_FACTOR,
+    FLATTEN,
+    FLATTEN_TURNED,
+    NEGATIVE_DIVISOR,
+    ONE_VALUE,
+    REMAINDER,
+)
+from simplifier.laws.catalogue.ranges import CORNERS, QUOTIENT_BY_FACT
+from simplifier.laws.catalogue.symbolic import (
+    CANCELLATION,
+    INTEGER_OUTSIDE,
+    POLYNOMIAL_PART,
+    SYMBOLIC_SPLIT,
+    TURNED_BY_SYMBOLS,
+    ZERO_NUMERATOR,
+)
 from simplifier.polynomials import (
     cofactor,
     degree,
@@ -41,6 +58,7 @@ def mod(scope: Scope, numerator: Form, divisor: Form) -> Form:
     """``A - B*floor(A/B)`` for a divisor that is zero or not a constant."""
     if divisor == ZERO:
         return by_zero(scope, Kind.MOD, numerator)
+    scope.fired(REMAINDER)
     return numerator.plus(scope.product(divisor, quotient(scope, numerator, divisor)), -1)
 
 
@@ -60,18 +78,23 @@ def quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
             return scope.quotient(*shorter)
     scale = _content(divisor)
     if scale > 1:
+        scope.fired(INTEGER_OUTSIDE)
         return scope.floordiv(quotient(scope, numerator, divisor.exactly_divided(scale)), scale)
     outside, numerator = divided(scope, numerator, divisor)
+    if outside != ZERO:
+        scope.fired(POLYNOMIAL_PART)
     return outside.plus(_remaining_quotient(scope, numerator, divisor))
 
 
 def _remaining_quotient(scope: Scope, numerator: Form, divisor: Form) -> Form:
     """``floor(A/B)`` with nothing more to take out: its only value, a flat quotient, or an atom."""
     if numerator == ZERO:
+        scope.fired(ZERO_NUMERATOR)
         return ZERO
     if scope.divisor_range(divisor)[0] >= 1:
         value = _one_value(scope, numerator, divisor)
         if value is not None:
+            scope.fired(ONE_VALUE)
             return constant(value)
         for law in (_flattened, _split):
             shorter = law(scope, numerator, divisor)
@@ -86,6 +109,7 @@ def _oriented(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form]
     lower, upper = scope.divisor_range(divisor)
     first = next(iter(divisor.terms.values()))
     if upper < 0 or (lower < 0 and first < 0):
+        scope.fired(NEGATIVE_DIVISOR)
         return -numerator, -divisor
     return numerator, divisor
 
@@ -106,9 +130,11 @@ def _without_common_integer(
     is_positive = scope.divisor_range(divisor)[0] >= 1
     for step in _common_integers(numerator, scale):
         if step == gcd(step, numerator.constant, *numerator.terms.values()):
+            scope.fired(CANCELLATION)
             return numerator.exactly_divided(step), divisor.exactly_divided(step)
         inner = scope.floordiv(numerator, step) if is_positive else numerator
         if is_positive and all(atom in numerator.terms for atom in inner.terms):
+            scope.fired(COMMON_FACTOR)
             return inner, divisor.exactly_divided(step)
     return None
 
@@ -130,6 +156,7 @@ def _without_common_atom(scope: Scope, numerator: Form, divisor: Form) -> tuple[
         return None
     for atom in factors(next(iter(divisor.terms))):
         if all(atom in factors(other) for form in (numerator, divisor) for other in form.terms):
+            scope.fired(CANCELLATION)
             return cofactor(scope, numerator, atom), cofactor(scope, divisor, atom)
     return None
 
@@ -190,6 +217,7 @@ def _flattened(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form
         least = 1 if factor < 0 else NEGATIVE_INFINITY
         if _is_short(numerator, divisor, radix) and scope.divisor_range(radix)[0] >= least:
             rest = numerator.without(atom)
+            scope.fired(FLATTEN if factor > 0 else FLATTEN_TURNED)
             if factor < 0:
                 inner, rest = turned(inner), rest.plus_constant(1)
             return scope.product(rest, radix).plus(inner), scope.product(divisor, radix)
@@ -214,6 +242,7 @@ def _split(scope: Scope, numerator: Form, divisor: Form) -> tuple[Form, Form] | 
         whole, rest = multiples(scope, numerator, common)
         value = _one_value(scope, rest, group)
         if value is not None:
+            scope.fired(SYMBOLIC_SPLIT)
             return whole.plus_constant(value), multiples(scope, divisor, common)[0]
     return None
 
@@ -245,6 +274,7 @@ def _reflected(scope: Scope, numerator: Form, divisor: Form) -> Form:
     surplus = signs.count(True) - signs.count(False)
     if surplus > 0 or (surplus == 0 and (signs[0] if signs else numerator.constant >= 0)):
         return _atom(scope, numerator, divisor)
+    scope.fired(TURNED_BY_SYMBOLS)
     return -_atom(scope, turned(numerator), divisor).plus_constant(1)
 
 
@@ -255,7 +285,9 @@ def _atom(scope: Scope, numerator: Form, divisor: Form) -> Form:
     ends: Range = (NEGATIVE_INFINITY, INFINITY)
     if scope.divisor_range(divisor)[0] >= 1:
         ends = _quotient_range(scope, numerator, divisor)
+        scope.used(CORNERS)
         for count in _counts_by_facts(scope, numerator, divisor):
+            scope.used(QUOTIENT_BY_FACT)
             ends = meet(ends, _side_of(scope, numerator, divisor, count))
     return scope.remember(atom, ends)
 

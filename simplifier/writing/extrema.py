@@ -9,11 +9,25 @@ from typing import TYPE_CHECKING, Final
 from simplifier import operations
 from simplifier.clamps import branches, is_clamp, maxima
 from simplifier.form import ZERO, Atom, Form, Kind, constant
+from simplifier.laws.catalogue.quotients import NEGATIVE_DIVISOR
+from simplifier.laws.catalogue.spellings import (
+    ABSORB_TERM,
+    DOUBLE_CLAMP,
+    GROUPED_EXTREMA,
+    OPPOSITE_CLAMPS,
+    QUOTIENTS_INSIDE,
+    SCALED_EXTREMA,
+    SHIFTED_EXTREMA,
+    TURNED_QUOTIENT,
+    UNEQUAL_CLAMPS,
+    WRITTEN_MINIMUM,
+)
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
 _OTHER: Final = {Kind.MAX: Kind.MIN, Kind.MIN: Kind.MAX}
@@ -57,11 +71,11 @@ def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Rewriti
     step, total = lower.plus(upper, -1), lower.plus(upper)
     inner = _greatest_of(factor)
     if _is_never_negative(scope, step, factor):
-        yield from _clamped(rest, inner, (ZERO, lower, step))
+        yield from _clamped(rest, inner, (ZERO, lower, step), DOUBLE_CLAMP)
     if _is_never_negative(scope, total, factor):
-        yield from _clamped(rest.plus(upper, -1), inner, (ZERO, lower, total))
+        yield from _clamped(rest.plus(upper, -1), inner, (ZERO, lower, total), DOUBLE_CLAMP)
     if _is_never_negative(scope, total, -factor):
-        yield from _clamped(rest, _OTHER[inner], (ZERO, -upper, lower))
+        yield from _clamped(rest, _OTHER[inner], (ZERO, -upper, lower), OPPOSITE_CLAMPS)
 
 
 def _unequal_clamps(form: Form, atom: Atom, other: Atom) -> Iterator[Rewriting]:
@@ -70,7 +84,7 @@ def _unequal_clamps(form: Form, atom: Atom, other: Atom) -> Iterator[Rewriting]:
     operands = branches(pair, other)
     if other not in operands[1].terms and atom not in operands[1].terms:
         rest = form.without(atom, other)
-        yield from _shifted(rest, _greatest_of(form.terms[other]), operands)
+        yield from _shifted(rest, _greatest_of(form.terms[other]), operands, (UNEQUAL_CLAMPS,))
 
 
 def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
@@ -78,13 +92,14 @@ def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
     return lower >= 0 if sign > 0 else upper <= 0
 
 
-def _clamped(rest: Form, inner: Kind, ends: Sequence[Form]) -> Iterator[Rewriting]:
+def _clamped(rest: Form, inner: Kind, ends: Sequence[Form], why: Law) -> Iterator[Rewriting]:
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for moved in dict.fromkeys(_moves(rest, ends)):
         inside = [end.plus(moved) for end in ends]
-        for weight, kind, (*clamped, last) in _turned(inner, inside):
+        for weight, kind, (*clamped, last), turning in _turned(inner, inside):
             operands = (operations.build(kind, tuple(clamped)), last)
-            yield Rewriting(rest.plus(moved, -1), weight, _OTHER[kind], [operands])
+            laws = (why, *_moving(moved), *turning)
+            yield Rewriting(rest.plus(moved, -1), weight, _OTHER[kind], [operands], laws)
 
 
 def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Rewriting]:
@@ -94,32 +109,46 @@ def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Rewriting]:
     parts = branches(numerator, inner)
     operands = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
     kind = _greatest_of(numerator.terms[inner] * factor)
-    yield from _shifted(rest, kind, operands)
+    yield from _shifted(rest, kind, operands, (QUOTIENTS_INSIDE,))
     turned = constant(-atom.divisor)
     moved = rest.constant // factor if rest.constant % factor == 0 else 0
     for whole in dict.fromkeys((0, moved)):
         left, shift = rest.plus_constant(-whole * factor), whole * atom.divisor
         near = (-numerator).plus_constant(-shift)
         far = numerator.plus_constant(1 - atom.divisor + shift)
-        yield Rewriting(left, factor, Kind.FLOORDIV, [(near, turned)])
-        yield Rewriting(left, -factor, Kind.FLOORDIV, [(far, turned)])
+        laws = (NEGATIVE_DIVISOR, *((ABSORB_TERM,) if whole else ()))
+        yield Rewriting(left, factor, Kind.FLOORDIV, [(near, turned)], laws)
+        laws = (TURNED_QUOTIENT, *laws)
+        yield Rewriting(left, -factor, Kind.FLOORDIV, [(far, turned)], laws)
 
 
-def _shifted(rest: Form, kind: Kind, operands: Sequence[Form]) -> Iterator[Rewriting]:
+def _shifted(
+    rest: Form, kind: Kind, operands: Sequence[Form], why: tuple[Law, ...] = ()
+) -> Iterator[Rewriting]:
     """``max(A, B) + t = max(A + t, B + t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
         inside = [operand.plus(moved) for operand in operands]
-        for weight, turned, parts in _turned(kind, inside):
-            alternatives = [parts, *_grouped(turned, parts)]
-            yield Rewriting(rest.plus(moved, -1), weight, turned, alternatives)
+        for weight, turned, parts, turning in _turned(kind, inside):
+            left, laws = rest.plus(moved, -1), (*why, *_moving(moved), *turning)
+            yield Rewriting(left, weight, turned, [parts], laws)
+            for grouped in _grouped(turned, parts):
+                yield Rewriting(left, weight, turned, [grouped], (*laws, GROUPED_EXTREMA))
 
 
-def _turned(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[int, Kind, tuple[Form, ...]]]:
+def _moving(moved: Form) -> tuple[Law, ...]:
+    return () if moved == ZERO else (SHIFTED_EXTREMA,)
+
+
+def _turned(
+    kind: Kind, operands: Sequence[Form]
+) -> Iterator[tuple[int, Kind, tuple[Form, ...], tuple[Law, ...]]]:
     """``max(g*A, g*B) = g*max(A, B) = -g*min(-A, -B)``."""
     scale = gcd(*(value for form in operands for value in (form.constant, *form.terms.values())))
     for factor in dict.fromkeys((scale or 1, 1)):
         for weight, turned in ((factor, kind), (-factor, _OTHER[kind])):
-            yield weight, turned, tuple([form.exactly_divided(weight) for form in operands])
+            laws = (WRITTEN_MINIMUM,) if turned is Kind.MIN else ()
+            laws += (SCALED_EXTREMA,) if factor == 1 != scale else ()
+            yield weight, turned, tuple([form.exactly_divided(weight) for form in operands]), laws
 
 
 def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:

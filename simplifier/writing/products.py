@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 
 from simplifier import operations
 from simplifier.form import ZERO, Atom, Form, Kind
+from simplifier.laws.catalogue.quotients import FLATTEN
+from simplifier.laws.catalogue.spellings import (
+    FACTORED,
+    REFLECTED_REMAINDER,
+    ROUNDED_UP,
+    SYMBOLIC_REMAINDER,
+)
+from simplifier.laws.catalogue.symbolic import INTEGER_OUTSIDE, TURNED_BY_SYMBOLS
 from simplifier.laws.symbolic import turned
 from simplifier.polynomials import factors
 from simplifier.symbolic_digits import as_quotient, from_its_end, symbolic_digits
@@ -15,7 +23,9 @@ from simplifier.writing.rewriting import Rewriting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simplifier.laws.law import Law
     from simplifier.scope import Scope
+    from simplifier.symbolic_digits import SymbolicDigit
 
 
 def product_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
@@ -58,14 +68,15 @@ def _with_cofactor(
     scope: Scope, rest: Form, factor: Atom, shared: Form, scale: int
 ) -> Iterator[Rewriting]:
     single = Form(0, {factor: 1})
-    yield Rewriting(rest, scale, Kind.PRODUCT, [(single, shared)])
+    yield Rewriting(rest, scale, Kind.PRODUCT, [(single, shared)], (FACTORED,))
     lead = next(iter(shared.terms), None)
     repeats = rest.terms.get(lead, 0) // (shared.terms[lead] * scale) if lead is not None else 0
     if repeats and rest == shared.times(repeats * scale):
-        yield Rewriting(ZERO, scale, Kind.PRODUCT, [(single.plus_constant(repeats), shared)])
+        both = single.plus_constant(repeats)
+        yield Rewriting(ZERO, scale, Kind.PRODUCT, [(both, shared)], (FACTORED,))
     spelled = scope.speller.spelling(shared) if scope.speller else shared
     if len(spelled.terms) == 1 and not spelled.constant:
-        yield Rewriting(rest, scale, Kind.PRODUCT, [(single, spelled)])
+        yield Rewriting(rest, scale, Kind.PRODUCT, [(single, spelled)], (FACTORED,))
 
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Rewriting]:
@@ -73,11 +84,11 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Rewriting]:
     terms = {atom: value for atom, value in form.terms.items() if _is_not_spelled(scope, atom)}
     spelled = form.without(*terms)
     for digit in symbolic_digits(scope, Form(0, terms)):
-        readings = [digit]
+        readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (SYMBOLIC_REMAINDER,))]
         if scope.divisor_range(digit.radix)[0] >= 1:
-            readings.append(from_its_end(digit))
-        for rest, weight, source, radix in readings:
-            yield Rewriting(rest.plus(spelled), weight, Kind.MOD, [(source, radix)])
+            readings.append((from_its_end(digit), (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
+        for (rest, weight, source, radix), laws in readings:
+            yield Rewriting(rest.plus(spelled), weight, Kind.MOD, [(source, radix)], laws)
 
 
 def _is_not_spelled(scope: Scope, atom: Atom) -> bool:
@@ -92,10 +103,15 @@ def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Rewriting]:
             continue
         numerator, divisor = divided
         rest = form.without(atom)
-        yield Rewriting(rest, factor, Kind.QUOTIENT, [divided])
-        yield Rewriting(rest, -factor, Kind.CEILDIV, [(-numerator, divisor)])
+        flat: tuple[Law, ...] = ()
+        if atom.kind is Kind.FLOORDIV:
+            flat = (INTEGER_OUTSIDE,) if len(atom.numerator.terms) == 1 else (FLATTEN,)
+        yield Rewriting(rest, factor, Kind.QUOTIENT, [divided], flat)
+        up = (*flat, ROUNDED_UP)
+        yield Rewriting(rest, -factor, Kind.CEILDIV, [(-numerator, divisor)], up)
         if scope.divisor_range(divisor)[0] >= 1:
             # floor(A/B) + 1 = ceil((A + 1)/B) = -floor((-A - 1)/B).
             less = rest.plus_constant(-factor)
-            yield Rewriting(less, factor, Kind.CEILDIV, [(numerator.plus_constant(1), divisor)])
-            yield Rewriting(less, -factor, Kind.QUOTIENT, [(turned(numerator), divisor)])
+            above, other = [(numerator.plus_constant(1), divisor)], (*flat, TURNED_BY_SYMBOLS)
+            yield Rewriting(less, factor, Kind.CEILDIV, above, (*other, ROUNDED_UP))
+            yield Rewriting(less, -factor, Kind.QUOTIENT, [(turned(numerator), divisor)], other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplifier.form import ZERO, Form, Kind, constant
+from simplifier.laws.catalogue.spellings import ABSORB_TERM, TURNED_QUOTIENT
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
@@ -18,14 +19,18 @@ def quotient_steps(form: Form) -> Iterator[Rewriting]:
             continue
         divisor, rest = atom.arguments[1], form.without(atom)
         turned = (-atom.numerator).plus_constant(atom.divisor - 1)
-        yield Rewriting(rest, -factor, Kind.FLOORDIV, [(turned, divisor)])
-        for numerator, weight in ((atom.numerator, factor), (turned, -factor)):
+        yield Rewriting(rest, -factor, Kind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,))
+        for numerator, weight, laws in (
+            (atom.numerator, factor, (ABSORB_TERM,)),
+            (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
+        ):
             for moved in _movable(rest, numerator, weight):
                 yield Rewriting(
                     rest.plus(moved, -1),
                     weight,
                     Kind.FLOORDIV,
                     _with_term(numerator, moved, weight, divisor),
+                    laws,
                 )
 
 

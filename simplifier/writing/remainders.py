@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier import form as forms
 from simplifier.clamps import is_clamp
 from simplifier.form import Atom, Form, Kind, constant
+from simplifier.laws.catalogue.spellings import (
+    DIGIT,
+    NEGATIVE_REMAINDER,
+    ONE_PERIOD,
+    REFLECTED_REMAINDER,
+    WEIGHTED_REMAINDER,
+    WHOLE_REMAINDER,
+)
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simplifier.interval import End
+    from simplifier.laws.law import Law
     from simplifier.scope import Scope
+
+
+class _Reasons(NamedTuple):
+    """The laws of a remainder as it is, by a negative divisor, with its weight inside."""
+
+    plain: tuple[Law, ...]
+    negative: tuple[Law, ...]
+    weighted: tuple[Law, ...]
+
+    @classmethod
+    def of(cls, *laws: Law) -> _Reasons:
+        return cls(laws, (*laws, NEGATIVE_REMAINDER), (*laws, WEIGHTED_REMAINDER))
+
+
+_WHOLE = _Reasons.of(WHOLE_REMAINDER), _Reasons.of(WHOLE_REMAINDER, REFLECTED_REMAINDER)
+_DIGIT = _Reasons.of(DIGIT), _Reasons.of(DIGIT, REFLECTED_REMAINDER)
+"""As it is, and reflected."""
 
 
 def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
@@ -30,13 +56,15 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
             source = scope.floordiv(atom.numerator, step)
             radix, weight = divisor // step, -factor * step // divisor
             rest = form.plus(source, -weight).without(atom)
-            yield from _as_remainder(rest, source, radix, weight)
+            plain, reflected = _WHOLE if step == 1 else _DIGIT
+            yield from _as_remainder(rest, source, radix, weight, plain)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             yield from _as_remainder(
                 rest.plus_constant(weight * (radix - 1)),
                 (-source).plus_constant(radix - 1),
                 radix,
                 -weight,
+                reflected,
             )
 
 
@@ -60,7 +88,8 @@ def joining_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
         base = _base(lower, upper, period, form.constant)
         if base is not None:
             inside = scope.canonical(rest.plus_constant(-base))
-            yield Rewriting(constant(base), 1, Kind.MOD, _residues(inside, period, period))
+            residues = _residues(inside, period, period)
+            yield Rewriting(constant(base), 1, Kind.MOD, residues, (ONE_PERIOD,), inside)
 
 
 _DIVISIONS: Final = (Kind.MOD, Kind.FLOORDIV)
@@ -81,16 +110,20 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
     return atom.kind is Kind.FLOORDIV and scope.is_canonical(atom)
 
 
-def _as_remainder(rest: Form, source: Form, radix: int, weight: int) -> Iterator[Rewriting]:
+def _as_remainder(
+    rest: Form, source: Form, radix: int, weight: int, why: _Reasons
+) -> Iterator[Rewriting]:
     """Spellings of ``rest + weight * (source mod radix)``."""
-    yield Rewriting(rest, weight, Kind.MOD, _residues(source, radix, radix))
+    yield Rewriting(rest, weight, Kind.MOD, _residues(source, radix, radix), why.plain, source)
     if weight < 0:
-        yield Rewriting(rest, -weight, Kind.MOD, _residues(-source, radix, -radix))
+        residues, negated = _residues(-source, radix, -radix), -source
+        yield Rewriting(rest, -weight, Kind.MOD, residues, why.negative, negated)
     offset = rest.constant
     if weight > 1 and 0 <= offset < weight:
         # m*(L mod n) + r = (m*L + r) mod (m*n) for 0 <= r < m.
         scaled, period = source.times(weight).plus_constant(offset), radix * weight
-        yield Rewriting(rest.plus_constant(-offset), 1, Kind.MOD, _residues(scaled, period, period))
+        left, residues = rest.plus_constant(-offset), _residues(scaled, period, period)
+        yield Rewriting(left, 1, Kind.MOD, residues, why.weighted, scaled)
 
 
 def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:

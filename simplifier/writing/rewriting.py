@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simplifier import operations
+from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simplifier.form import Form, Kind
+    from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
     Steps: TypeAlias = Callable[[Scope, Form], Iterator["Rewriting"]]
@@ -27,7 +29,17 @@ class Rewriting(NamedTuple):
     weight: int
     kind: Kind
     alternatives: Iterable[tuple[Form, ...]]
+    laws: tuple[Law, ...]
+    """Why it is equal."""
+    source: Form | None = None
+    """Of a remainder, what it is taken of; the alternatives are congruent to it."""
 
     def built(self, operands: tuple[Form, ...]) -> Form:
         """The spelling with these operands."""
         return self.rest.plus(operations.build(self.kind, operands), self.weight)
+
+    def laws_for(self, operands: tuple[Form, ...]) -> tuple[Law, ...]:
+        """Why the spelling with these operands is equal."""
+        if self.source is None or operands[0] == self.source:
+            return self.laws
+        return (*self.laws, CONGRUENT_RESIDUES)

@@ -15,6 +15,8 @@ from simplifier.budget import affordable_steps
 from simplifier.clamps import maxima
 from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import Atom, Form, Kind, postorder
+from simplifier.laws.announcing import Fact
+from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.symbolic_digits import is_symbolic_quotient
 from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.products import product_steps
@@ -66,6 +68,7 @@ def _written(speller: Speller, form: Form) -> Form:
             stack += missing
             continue
         stack.pop()
+        speller.announce_signs(atom)
         parts = tuple(forms.combine(argument, finished) for argument in arguments)
         finished[atom] = operations.build(atom.kind, parts) if parts else Form(0, {atom: 1})
     return forms.combine(spelling, finished)
@@ -113,12 +116,17 @@ class Speller:
     def arguments(self, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
         spelled = tuple(map(self.spelling, operands))
-        if kind in _QUOTIENTS:
-            numerator, divisor = spelled
-            sign = divisor if divisor.terms else numerator
-            if not sign.has_positive_term:
-                return tuple([self.spelling(-operand) for operand in operands])
+        if kind in _QUOTIENTS and _turns_signs(spelled):
+            return tuple([self.spelling(-operand) for operand in operands])
         return spelled
+
+    def announce_signs(self, atom: Atom) -> None:
+        """Say that an atom's quotient turned its signs, if it did."""
+        if atom.kind in _QUOTIENTS and _turns_signs(tuple(map(self.spelling, atom.arguments))):
+            itself = Form(0, {atom: 1})
+            turned = operations.build(atom.kind, tuple(-operand for operand in atom.arguments))
+            if turned != itself:
+                self._scope.spelled(Fact((TURNED_SIGNS,), itself, turned))
 
     def spelling(self, form: Form) -> Form:
         """The cheapest spelling of a form, its arguments left as they are."""
@@ -143,23 +151,33 @@ class Speller:
         def cost_of(atom: Atom) -> int:
             return self.cost(atom) if atom in own else helper.cost(atom)
 
-        found = [self._descended(form, order, cost_of, helper) for order in orders]
-        return min(found, key=lambda it: _price(it, cost_of)) if len(found) > 1 else found[0]
+        ways = [self._descended(form, order, cost_of, helper) for order in orders]
+        ends = [way[-1].after if way else form for way in ways]
+        best = 0
+        if len(ends) > 1:
+            best = min(range(len(ends)), key=lambda place: _price(ends[place], cost_of))
+        if self._level == 0:
+            for fact in ways[best]:
+                self._scope.spelled(fact)
+        return ends[best]
 
     def _descended(
         self, form: Form, order: Sequence[Steps], cost_of: Callable[[Atom], int], helper: Speller
-    ) -> Form:
-        """The spelling from which no step leads to a cheaper one, one kind of steps at a time."""
+    ) -> list[Fact]:
+        """The steps from which none leads to a cheaper spelling, one kind of steps at a time."""
+        way: list[Fact] = []
         current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
         place = 0
         while place < len(order) and price > least:
             candidates = order[place](self._scope, current)
-            found = _cheapest(candidates, price, cost_of, helper)
+            found = _cheapest(current, candidates, price, cost_of, helper)
             if found is None:
                 place += 1
             else:
-                current, price, place = found, _price(found, cost_of), 0
-        return current
+                way.append(found)
+                current, place = found.after, 0
+                price = _price(current, cost_of)
+        return way
 
 
 _QUOTIENTS: Final = (Kind.FLOORDIV, Kind.QUOTIENT)
@@ -167,12 +185,13 @@ _DIVISIONS: Final = (Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV)
 
 
 def _cheapest(
+    form: Form,
     rewritings: Iterator[Rewriting],
     price: int,
     cost_of: Callable[[Atom], int],
     helper: Speller,
-) -> Form | None:
-    """The cheapest of the spellings that cost less than ``price``."""
+) -> Fact | None:
+    """The cheapest of the form's spellings that cost less than ``price``, and why it is equal."""
     best: tuple[Rewriting, tuple[Form, ...]] | None = None
     for rewriting in rewritings:
         price_of = _pricing(rewriting, price, cost_of, helper)
@@ -182,7 +201,17 @@ def _cheapest(
             own = price_of(operands)
             if own < price:
                 best, price = (rewriting, operands), own
-    return None if best is None else best[0].built(best[1])
+    if best is None:
+        return None
+    rewriting, operands = best
+    return Fact(rewriting.laws_for(operands), form, rewriting.built(operands))
+
+
+def _turns_signs(operands: tuple[Form, ...]) -> bool:
+    """Whether a quotient has no positive term in the divisor or, over a constant, above it."""
+    numerator, divisor = operands
+    sign = divisor if divisor.terms else numerator
+    return not sign.has_positive_term
 
 
 def _pricing(
@@ -193,7 +222,7 @@ def _pricing(
     Divisions and extrema are priced unbuilt, unless one of their kind stands beside them: the two
     may turn out to be one.
     """
-    rest, weight, kind, _ = rewriting
+    rest, weight, kind = rewriting.rest, rewriting.weight, rewriting.kind
     if kind not in _UNBUILT:
         return lambda operands: _price(rewriting.built(operands), cost_of)
     beside = _price_beside(rest, weight, cost_of)

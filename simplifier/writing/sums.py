@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplifier.form import ZERO, Atom, Form, Kind, constant, content
+from simplifier.laws.catalogue.spellings import ALL_RESIDUES, SAME_STEP
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _same_step(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Rewr
         if other is not atom:
             moved = Form(lower - base, {other: 1})
             rest = form.without(atom)
-            yield Rewriting(rest, form.terms[atom], Kind.SUM, [(moved,)])
+            yield Rewriting(rest, form.terms[atom], Kind.SUM, [(moved,)], (SAME_STEP,))
 
 
 def _step_of(scope: Scope, atom: Atom) -> tuple[Key, int, int] | None:
@@ -67,13 +68,15 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[R
         if not remainder and offsets == [step * place for place in range(len(atoms))]:
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, constant(step))]
-            yield Rewriting(form.without(*atoms), factor, Kind.FLOORDIV, operands)
+            rest = form.without(*atoms)
+            yield Rewriting(rest, factor, Kind.FLOORDIV, operands, (ALL_RESIDUES,))
         if divisor > 2 * len(form.terms) + 2:
             continue
         missing = _missing(scope, lowest, divisor, atoms)
         if missing is not None:
             total = lowest.plus_constant(-missing)
-            yield Rewriting(form.without(*atoms), factor, Kind.SUM, [(total,)])
+            rest = form.without(*atoms)
+            yield Rewriting(rest, factor, Kind.SUM, [(total,)], (ALL_RESIDUES,))
 
 
 def _missing(scope: Scope, lowest: Form, divisor: int, atoms: list[Atom]) -> int | None:

@@ -73,8 +73,8 @@ UPPER_FACT = Law(
     identity="A <= u",
     condition="max(A, B) <= u",
     why="No operand is greater than the greatest.",
-    example=Example("min(x, 9)", "max(x, y) <= 9", "x"),
-    near_miss=NearMiss("min(x, 9)", "max(x, y) <= 10", "min(9, x)", "x may be 10"),
+    example=Example("min(x + y, 9)", "max(x + y, 1) <= 9", "x + y"),
+    near_miss=NearMiss("min(x + y, 9)", "max(x + y, 1) <= 10", "min(9, x + y)", "x + y may be 10"),
 )
 
 LOWER_FACT = Law(

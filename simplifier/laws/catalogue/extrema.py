@@ -72,14 +72,6 @@ ABSORB = Law(
     ),
 )
 
-ABSORB_MINIMUM = Law(
-    name="absorbed minimum",
-    identity="max(A, min(A, B)) == A",
-    why="The least of several is never greater than any of them.",
-    example=Example("max(min(y, z), min(x, y, z))", "", "min(y, z)"),
-    near_miss=NearMiss("max(x, min(y, z))", "", "max(x, min(y, z))", "x is not in the minimum"),
-)
-
 SHORTEN_MINIMUM = Law(
     name="shortened minimum",
     identity="max(A, min(B, C)) == max(A, C)",
@@ -107,9 +99,9 @@ GREATEST_VALUE = Law(
     identity="max(B, A) == max(k, A)",
     condition="B <= k <= max(A, B)",
     why="Where B is less than its greatest value, A is not.",
-    example=Example("min(max(x, 0), 1 - x)", "", "min(0, -x + 1)"),
+    example=Example("max(1 - x, x * 2)", "0 <= x <= 9", "max(1, x * 2)"),
     near_miss=NearMiss(
-        "min(max(x, 0), 2 - x)", "", "min(-x + 2, max(0, x))", "max(x, 0) matters where x is 1"
+        "max(3 - x, x * 2)", "0 <= x <= 9", "max(-x + 3, x * 2)", "where x is 1 both are 2"
     ),
 )
 

@@ -113,9 +113,9 @@ REMAINDER_RANGE = Law(
     identity="min(p + 1, 0) <= A mod B <= max(q - 1, 0)",
     condition="p <= B <= q",
     why="A remainder has the sign of the divisor, and is less.",
-    example=Example("max((x mod n) * 2, 18)", "4 <= n <= 10", "18"),
+    example=Example("max((x mod n) * 2, 18)", "-4 <= n <= 10", "18"),
     near_miss=NearMiss(
-        "max((x mod n) * 2, 18)", "4 <= n <= 11", "max(9, x mod n) * 2", "20 is reached"
+        "max((x mod n) * 2, 18)", "-4 <= n <= 11", "max(9, x mod n) * 2", "20 is reached"
     ),
 )
 

@@ -177,7 +177,7 @@ GROUPED_EXTREMA = Law(
     name="grouped operands",
     identity="max(A + T, B + T, C) == max(max(A, B) + T, C)",
     why="What several operands share is written once.",
-    example=Example("min(min(w, y) - x, z)", "", "min(min(w, y) - x, z)"),
+    example=Example("min(w - x, y - x, z)", "", "min(min(w, y) - x, z)"),
     near_miss=NearMiss("min(w + x, y - x, z)", "", "min(w + x, y - x, z)", "two signs"),
 )
 

@@ -1,0 +1,188 @@
+"""Which laws made a result: sound step by step, the same whatever came before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+
+from simplifier import Interval, Trace, format_expr, operations, parse_expr, rules, simplify
+from simplifier.form import Form, constant, variable, variables_of
+from simplifier.laws.catalogue import LAWS
+from simplifier.scope import scope_of, traced_scope
+from simplifier.settling import simplified
+from simplifier.text import parse_form
+from simplifier.tracing import facts_of
+from tests.conformance import Row, for_each, rows
+from tests.evaluation import first_difference, where
+from tests.simplifier.laws.cases import every_case, question
+from tests.simplifier.questions import Row as Family
+from tests.simplifier.questions import families
+from tests.strategies import Problem, points_of, problems, reshape_chains
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simplifier.laws.law import Example, Law
+    from simplifier.scope import Constraints
+
+every_law_and_case = pytest.mark.parametrize(
+    ("law", "kind", "case"),
+    [pytest.param(*row, id=f"{row[0].name}, {row[1]}") for row in every_case()],
+)
+
+
+def traced(case: Example) -> Trace:
+    trace = Trace()
+    assert format_expr(simplify(*question(case), trace=trace)) == case.result
+    return trace
+
+
+# What fires where.
+
+
+@every_law_and_case
+def test_a_law_fires_in_its_example(law: Law, kind: str, case: Example) -> None:
+    trace = traced(case)
+    if kind == "example":
+        assert law in (*trace.laws, *trace.lemmas), f"{case}\n{trace}"
+    else:
+        assert law not in trace.laws, f"{case}\n{trace}"
+
+
+def test_the_published_cases_and_the_examples_fire_every_law() -> None:
+    fired: set[Law] = set()
+    for row in rows("expressions"):
+        trace = Trace()
+        simplify(parse_expr(row["expr"]), _box(row), trace=trace)
+        fired.update(trace.laws, trace.lemmas)
+    for _, _, case in every_case():
+        trace = traced(case)
+        fired.update(trace.laws, trace.lemmas)
+    assert fired == set(LAWS)
+
+
+def _box(row: Row) -> dict[str, Interval]:
+    return {name: Interval(*ends) for name, ends in row["bounds"].items()}
+
+
+def test_laws_are_counted_whether_or_not_somebody_traces() -> None:
+    def fired() -> int:
+        return next(rule.fired for rule in rules() if rule.name == "distribution")
+
+    before = fired()
+    simplify(parse_expr("(counted + x) * (counted - y)"), {})
+    assert fired() > before
+
+
+# A trace changes nothing, and each of its steps keeps every value.
+
+
+@pytest.mark.parametrize("row", families(), ids=map(str, families()))
+def test_a_trace_changes_no_result(row: Family) -> None:
+    expression, bounds, constraints = row.question.parsed()
+    result = simplify(expression, bounds, constraints, trace=Trace())
+    assert result == simplify(expression, bounds, constraints)
+
+
+def check_steps(form: Form, box: Mapping[str, Interval], known: Constraints = ()) -> None:
+    """Every step is sound; the result is that of a scope which nobody follows."""
+    bounds = tuple(sorted(box.items()))
+    scope = traced_scope(bounds, known)
+    assert simplified(scope, form) == simplified(scope_of(bounds, known), form)
+    points = where(points_of(box), known)
+    for fact in facts_of(scope, form):
+        assert first_difference(fact.before, fact.after, points) is None, fact
+
+
+@for_each(rows("expressions"))
+def test_steps_of_published_cases_are_sound(row: Row) -> None:
+    check_steps(parse_form(row["expr"]), _box(row))
+
+
+@given(problems())
+def test_steps_of_random_expressions_are_sound(problem: Problem) -> None:
+    check_steps(problem.form, problem.box)
+
+
+@given(reshape_chains())
+def test_steps_of_reshape_chains_are_sound(problem: Problem) -> None:
+    check_steps(problem.form, problem.box)
+
+
+@every_law_and_case
+def test_steps_of_examples_are_sound(law: Law, kind: str, case: Example) -> None:
+    del law, kind
+    form = parse_form(case.expression)
+    known = tuple((fact, ends) for fact, ends in case.known if fact.single_variable() is None)
+    names = sorted(variables_of([form, *(fact for fact, _ in known)]))
+    check_steps(form, dict.fromkeys(names, Interval(None, None)) | question(case).bounds, known)
+
+
+# The trace as users see it.
+
+
+def test_a_trace_does_not_depend_on_what_was_simplified_before() -> None:
+    questions = [question(case) for _, _, case in every_case()]
+    forwards, backwards = [Trace() for _ in questions], [Trace() for _ in questions]
+    for asked, trace in zip(questions, forwards, strict=True):
+        simplify(*asked, trace=trace)
+    for asked, trace in reversed(list(zip(questions, backwards, strict=True))):
+        simplify(*asked)
+        simplify(*asked, trace=trace)
+    assert [str(trace) for trace in forwards] == [str(trace) for trace in backwards]
+
+
+def test_a_trace_is_a_sequence_of_steps() -> None:
+    trace = Trace()
+    expression = parse_expr("(x floordiv 8) * 8 + x mod 8")
+    assert format_expr(simplify(expression, {}, trace=trace)) == "x"
+    assert len(trace) == 1
+    (step,) = trace
+    assert trace[0] is step
+    assert trace[:1] == (step,)
+    assert [law.name for law in step.laws] == ["remainder"]
+    assert format_expr(step.before) == "x mod 8"
+    assert format_expr(step.after) == "x - (x floordiv 8) * 8"
+    assert str(trace) == "x mod 8\n  -> x - (x floordiv 8) * 8  (remainder)"
+    assert trace._repr_html_() == (
+        "<pre>x mod 8\n  -&gt; x - (x floordiv 8) * 8  (remainder)</pre>"
+    )
+
+
+def test_a_trace_tells_of_the_last_simplification() -> None:
+    trace = Trace()
+    simplify(parse_expr("x mod 8"), {"x": (0, 7)}, trace=trace)
+    assert len(trace) == 1
+    simplify(parse_expr("x"), {}, trace=trace)
+    assert list(trace) == []
+    simplify(parse_expr("x"), {"x": (1, 0)}, trace=trace)
+    assert list(trace) == []
+
+
+def test_steps_are_over_the_users_own_symbols() -> None:
+    trace = Trace()
+    (symbol,) = parse_expr("n").free_symbols
+    own = type(symbol)(symbol.name, positive=True, integer=True)
+    simplify(8 * parse_expr("n floordiv 8").xreplace({symbol: own}), {own: (8, 15)}, trace=trace)
+    assert {name for step in trace for name in step.before.free_symbols} == {own}
+
+
+@pytest.mark.needs("islpy")
+def test_what_isl_finishes_is_the_last_step() -> None:
+    trace = Trace()
+    expression = parse_expr("(3 * (x mod 4)) mod 5")
+    known = [(parse_expr("x mod 4 + x mod 6"), 0)]
+    result = simplify(expression, {"x": (0, 99)}, known, exact=True, trace=trace)
+    assert format_expr(result) == "0"
+    assert str(trace[-1]).endswith("(proved by isl)") == (trace[-1].laws == ())
+
+
+def test_deep_nests_are_traced() -> None:
+    form = variable("x")
+    for _ in range(2_000):
+        form = operations.floordiv(form + 1, constant(2))
+    scope = traced_scope((("x", Interval(0, 9)),))
+    simplified(scope, form)
+    assert len(list(facts_of(scope, form))) > 0
