@@ -9,6 +9,7 @@ from simplifier.cost import cost_of_form
 from simplifier.form import Atom, Form, Kind, combine, constant, postorder
 from simplifier.interval import Interval
 from simplifier.laws.announcing import Fact
+from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.writing import written
@@ -93,7 +94,11 @@ def _has_extremum(form: Form) -> bool:
 def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
     """Extrema in each other may say more as they stand than multiplied out."""
     parts = _by_parts(scope, form)
-    return parts if cost_of_form(parts) < cost_of_form(spelling) else spelling
+    if cost_of_form(parts) < cost_of_form(spelling):
+        return parts
+    if scope.journal is not None:
+        del scope.journal.parts[form.key]
+    return spelling
 
 
 def _by_parts(scope: Scope, form: Form) -> Form:
@@ -122,6 +127,8 @@ def _undominated(scope: Scope, kind: Kind, operands: tuple[Form, ...]) -> tuple[
     else:
         best = max(lower for lower, _ in ranges)
         kept = [upper > best or lower == best for lower, upper in ranges]
+    if not all(kept):
+        scope.fired(PRUNE)
     return tuple(operand for operand, is_kept in zip(operands, kept, strict=True) if is_kept)
 
 
