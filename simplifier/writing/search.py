@@ -171,12 +171,13 @@ class Speller:
         while place < len(order) and price > least:
             candidates = order[place](self._scope, current)
             found = _cheapest(current, candidates, price, cost_of, helper)
-            if found is None:
+            # What was priced unbuilt may turn out dearer.
+            paid = price if found is None else _price(found.after, cost_of)
+            if found is None or paid >= price:
                 place += 1
             else:
                 way.append(found)
-                current, place = found.after, 0
-                price = _price(current, cost_of)
+                current, price, place = found.after, paid, 0
         return way
 
 
