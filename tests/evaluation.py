@@ -5,15 +5,20 @@ from __future__ import annotations
 import operator
 from functools import reduce
 from itertools import product
+from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from simplifier import Interval
-from simplifier.form import Form, Kind, postorder
+from simplifier import Interval, NotQuasiAffineError
+from simplifier.convert import from_sympy
+from simplifier.exact import witness
+from simplifier.form import Form, Kind, postorder, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    import sympy
 
     from indexing import IndexingMap
     from simplifier.form import Atom
@@ -21,6 +26,9 @@ if TYPE_CHECKING:
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Columns: TypeAlias = "dict[str, Column]"
 """One value of every variable for each point; Python integers, so nothing overflows."""
+
+Bounds: TypeAlias = "dict[str, Interval]"
+Constraints: TypeAlias = "list[tuple[sympy.Expr, Interval]]"
 
 Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -141,3 +149,36 @@ _RANGES: Final[Mapping[Kind, Callable[..., Interval]]] = {
     Kind.MAX: lambda *arguments: reduce(Interval.max, arguments),
     Kind.PRODUCT: lambda *arguments: reduce(operator.mul, arguments),
 }
+
+
+def differing_point(
+    a: sympy.Expr, b: sympy.Expr, bounds: Bounds, constraints: Constraints
+) -> dict[str, int] | None:
+    """A point where two expressions differ: isl's, or one of a sample where isl has no answer."""
+    try:
+        return witness(a, b, bounds, constraints)
+    except NotQuasiAffineError:
+        left, right = from_sympy(a), from_sympy(b)
+        known = [(from_sympy(expression), interval) for expression, interval in constraints]
+        names = variables_of([left, right, *(form for form, _ in known)])
+        points = where(sampled({*names, *bounds}, bounds), known)
+        assert all(map(len, points.values())), "no point meets the constraints"
+        return first_difference(left, right, points)
+
+
+def sampled(names: Iterable[str], bounds: Bounds) -> Columns:
+    """Random points, the same every time; unbounded variables near 0 or near their one bound."""
+    random = Random(0)  # noqa: S311 - a sample, not a secret
+
+    def value(interval: Interval) -> int:
+        width = random.choice((2, 8, 40, 300, 5000))
+        lower, upper = interval.lower, interval.upper
+        if lower is None:
+            lower = (upper or 0) - width
+        return random.randint(lower, lower + 2 * width if upper is None else upper)
+
+    intervals = {name: bounds.get(name, Interval(None, None)) for name in sorted(names)}
+    return {
+        name: np.array([value(interval) for _ in range(2000)], dtype=object)
+        for name, interval in intervals.items()
+    }

@@ -7,9 +7,8 @@ import pytest
 from simplifier import bounds_of, cost, format_expr, simplify
 from simplifier.convert import from_sympy
 from simplifier.form import variables_of
-from tests.evaluation import values_of, where
+from tests.evaluation import differing_point, sampled, values_of, where
 from tests.simplifier.questions import Row, families
-from tests.simplifier.test_peers import differing_point, sampled
 
 SIMPLIFICATIONS = [row for row in families() if row.relation == "=>"]
 RANGES = [row for row in families() if row.relation == "lies in"]
