@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.form import Atom, Form, Kind, postorder
+from simplifier.form import EXTREMA, Atom, Form, Kind, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def cost_of_sum(
 
 def cost_of_operation(kind: Kind, operands: int, unit: int = 1) -> int:
     """What an operation costs beside its operands."""
-    if kind in (Kind.MIN, Kind.MAX):
+    if kind in EXTREMA:
         return DIVISION * unit * (operands - 1)
     if kind is Kind.PRODUCT:
         return OPERATOR * unit * (operands - 1)

@@ -38,6 +38,13 @@ class Unit(NamedTuple):
     quotient: Atom | None = None
     radix: int = 0
 
+    @property
+    def holds_quotient(self) -> bool:
+        """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
+        return self.quotient is None and any(
+            atom.kind is Kind.FLOORDIV for atom in self.value.terms
+        )
+
 
 class View(NamedTuple):
     """``constant + sum(weight * unit.value for weight, unit in units)``."""
@@ -234,8 +241,9 @@ def _regather(scope: Scope, rest: _Rest, quotient: Atom, digits: list[tuple[int,
     }
     if not beside:
         return
-    value = Form(0, {atom: beside[atom] for atom in beside}).plus_atom(quotient)
-    source = quotient.numerator.plus(value.without(quotient), divisor)
+    moved = Form(0, beside)
+    value = moved.plus_atom(quotient)
+    source = quotient.numerator.plus(moved, divisor)
     lower, upper = scope.plain_range(source)
     apart = scope.plain_range(value)
     lower, upper = lower // divisor, upper // divisor

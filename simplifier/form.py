@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import gcd
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import ref
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Kind(enum.IntEnum):
     SUM = 9
     """A sum that stands for itself, where multiplying it out would leave too many terms."""
 
+
+EXTREMA: Final = (Kind.MIN, Kind.MAX)
 
 Key: TypeAlias = "tuple[object, ...]"
 _REMEMBERED_NAMES = 4096
@@ -195,6 +197,11 @@ class Form:
     def is_constant(self) -> bool:
         """Whether no atom is left."""
         return not self.terms
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether every term is a variable."""
+        return all(atom.kind is Kind.VARIABLE for atom in self.terms)
 
     @property
     def has_quotient_or_maximum(self) -> bool:

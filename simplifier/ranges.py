@@ -145,10 +145,7 @@ def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Read
 
 def _has_single_quotient(view: View) -> bool:
     """Whether some quotient belongs to no digit."""
-    return any(
-        unit.quotient is None and any(atom.kind is Kind.FLOORDIV for atom in unit.value.terms)
-        for _, unit in view.units
-    )
+    return any(unit.holds_quotient for _, unit in view.units)
 
 
 def _by_maxima(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from simplifier.budget import DEEPEST
 from simplifier.cost import cost_of_form
-from simplifier.form import Atom, Form, Kind, combine, constant, postorder
+from simplifier.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
 from simplifier.interval import Interval
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.extrema import PRUNE
@@ -84,11 +84,8 @@ def _spelled(scope: Scope, form: Form) -> Form:
     return _by_parts(scope, form)
 
 
-_EXTREMA: Final = (Kind.MAX, Kind.MIN)
-
-
 def _has_extremum(form: Form) -> bool:
-    return any(atom.kind in _EXTREMA for atom in form.terms)
+    return any(atom.kind in EXTREMA for atom in form.terms)
 
 
 def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
@@ -110,7 +107,7 @@ def _by_parts(scope: Scope, form: Form) -> Form:
         if atom.depth <= DEEPEST:
             parts += arguments
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
-            if atom.kind in _EXTREMA:
+            if atom.kind in EXTREMA:
                 arguments = _undominated(scope, atom.kind, arguments)
         values[atom] = rebuilt(atom, arguments)
     if scope.journal is not None:

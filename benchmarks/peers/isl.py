@@ -21,7 +21,7 @@ from benchmarks.peers import (
 from benchmarks.problems import python_text
 from simplifier import form as forms
 from simplifier import operations
-from simplifier.form import Form, Kind, combine, postorder
+from simplifier.form import EXTREMA, Form, combine, postorder
 from simplifier.text import parse_form
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _solve(problem: Problem) -> Answer:
     space = _Space(problem.bounds)
     answers, seconds = space.answers(problem.text)
     form = problem.form
-    if any(atom.kind in (Kind.MIN, Kind.MAX) for atom in postorder((form,))):
+    if any(atom.kind in EXTREMA for atom in postorder((form,))):
         answers.append(space.by_operands(form))
     if not answers:
         raise UnsupportedError("a function of several pieces")
@@ -104,7 +104,7 @@ class _Space:
         known: dict[Atom, Form] = {}
         for atom in postorder((form,)):
             arguments = tuple(combine(argument, known) for argument in atom.arguments)
-            if atom.kind in (Kind.MIN, Kind.MAX):
+            if atom.kind in EXTREMA:
                 arguments = tuple(self._cheapest(argument) for argument in arguments)
             known[atom] = operations.rebuilt(atom, arguments)
         return combine(form, known)

@@ -18,7 +18,7 @@ from simplifier import operations
 from simplifier.exact.questions import all_bounds
 from simplifier.exact.relations import price, rank, reduced, relations
 from simplifier.exact.space import BudgetError, Space
-from simplifier.form import ZERO, Form, Kind, combine, postorder
+from simplifier.form import EXTREMA, ZERO, Form, Kind, combine, postorder
 from simplifier.settling import simplified
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _by_leaving_out(task: Task) -> Form:
 
 def _less(atom: Atom) -> Iterator[Form]:
     """The operation without one of its operands or terms, or on multiples of a common factor."""
-    if atom.kind in (Kind.MIN, Kind.MAX):
+    if atom.kind in EXTREMA:
         for operand in atom.arguments:
             others = tuple(other for other in atom.arguments if other is not operand)
             yield operations.build(atom.kind, others)

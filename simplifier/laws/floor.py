@@ -179,7 +179,7 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
     units: list[tuple[int, Unit]] = []
     for weight, unit in view.units:
         residue = nearest_residue(weight, divisor)
-        if residue == -weight and divisor == 2 and _is_quotient(unit):  # noqa: PLR2004 - half
+        if _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
             residue = weight
         if residue != weight:
             multiple = (weight - residue) // divisor
@@ -190,9 +190,9 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
     return collected(whole, outside), Residue(rest, units)
 
 
-def _is_quotient(unit: Unit) -> bool:
-    """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
-    return unit.quotient is None and any(atom.kind is Kind.FLOORDIV for atom in unit.value.terms)
+def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
+    """Whether 1 came of -1 in halves; a quotient keeps its sign there."""
+    return divisor == 2 and residue == -value  # noqa: PLR2004 - the half of 2 is a unit
 
 
 def nearest_residue(value: int, divisor: int) -> int:
@@ -340,7 +340,7 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
     """Leave of a term only its residue; the multiple goes outside."""
     factor = terms[atom]
     residue = nearest_residue(factor, divisor)
-    if residue == -factor and divisor == 2 and atom.kind is Kind.FLOORDIV:  # noqa: PLR2004 - half
+    if _is_turned_half(residue, factor, divisor) and atom.kind is Kind.FLOORDIV:
         residue = factor
     if residue != factor:
         outside[atom] = outside.get(atom, 0) + (factor - residue) // divisor

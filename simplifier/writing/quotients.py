@@ -47,7 +47,7 @@ def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
         terms.append(constant(rest.constant))
     near = [term for term in terms if all(atom in numerator.terms for atom in term.terms)]
     yield from near
-    plain = [term for term in terms if all(atom.kind is Kind.VARIABLE for atom in term.terms)]
+    plain = [term for term in terms if term.is_affine]
     for group in (near, plain):
         if len(group) > 1 or (group and group is plain and plain != near):
             yield _sum(group)

@@ -14,7 +14,7 @@ from simplifier import operations
 from simplifier.budget import affordable_steps
 from simplifier.clamps import maxima
 from simplifier.cost import cost_of_operation, cost_of_sum
-from simplifier.form import Atom, Form, Kind, postorder
+from simplifier.form import EXTREMA, Atom, Form, Kind, postorder
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.symbolic_digits import is_symbolic_quotient
@@ -40,7 +40,7 @@ _ODD: Final = 2
 
 def written(scope: Scope, form: Form) -> Form:
     """The cheapest spelling found for a canonical form, arguments and all."""
-    if _is_affine(form):
+    if form.is_affine:
         return form
     speller = _speller(scope)
     known = speller.finished.get(form.key)
@@ -130,7 +130,7 @@ class Speller:
 
     def spelling(self, form: Form) -> Form:
         """The cheapest spelling of a form, its arguments left as they are."""
-        if not self._steps or _is_affine(form):
+        if not self._steps or form.is_affine:
             return form
         found = self._spellings.get(form.key)
         if found is None:
@@ -232,13 +232,12 @@ def _pricing(
     for atom in rest.terms:
         if atom.kind is kind:
             return lambda operands: _price(rewriting.built(operands), cost_of)
-    if kind in _EXTREMA:
+    if kind in EXTREMA:
         return lambda operands: beside + _price_of_extremum(kind, operands, helper)
     return lambda operands: beside + helper.cost_of(kind, operands)
 
 
-_EXTREMA: Final = (Kind.MAX, Kind.MIN)
-_UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *_EXTREMA)
+_UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *EXTREMA)
 
 
 def _price_of_extremum(kind: Kind, operands: tuple[Form, ...], helper: Speller) -> int:
@@ -268,10 +267,6 @@ def _speller(scope: Scope) -> Speller:
         brief = Speller(scope, 1, (_digit_steps, _other_steps), plain)
         scope.speller = Speller(scope, 0, (_digit_steps, _other_steps), brief)
     return scope.speller
-
-
-def _is_affine(form: Form) -> bool:
-    return all(atom.kind is Kind.VARIABLE for atom in form.terms)
 
 
 def _least_price(form: Form) -> int:
