@@ -24,6 +24,7 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     The variables are the consumer's dimensions, then the producer's ranges before the consumer's,
     and likewise the runtime variables. Constraints of both maps hold, and each of the consumer's
     results lies in the bounds of the producer's dimension that it becomes. Nothing is simplified.
+    An undefined map makes the composition undefined, for the consumer's reason first.
 
     Raises:
         MapError: the producer has another number of dimensions than the consumer has results.
@@ -34,6 +35,9 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     >>> print(compose(reshape, back).simplify())
     (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
+    for side in (consumer, producer):
+        if side.is_undefined:
+            return side
     if len(consumer.forms) != len(producer.dims):
         message = (
             f"compose: the consumer has {len(consumer.forms)} results, "

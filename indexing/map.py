@@ -119,28 +119,28 @@ class IndexingMap(Relation):
     @property
     def results(self) -> tuple[sympy.Expr, ...]:
         """The index in the other tensor, as expressions over the variables' symbols."""
-        return tuple(to_sympy(self._domain.named(form)) for form in self._forms)
+        return tuple(to_sympy(self.domain.named(form)) for form in self.forms)
 
     @property
     def dims(self) -> tuple[Variable, ...]:
         """One variable for each dimension of the tensor that the map comes from."""
-        return self._domain.dims
+        return self.domain.dims
 
     @property
     def ranges(self) -> tuple[Variable, ...]:
         """Variables that run over all their values."""
-        return self._domain.ranges
+        return self.domain.ranges
 
     @property
     def runtime(self) -> tuple[Variable, ...]:
         """Variables known only while the program runs."""
-        return self._domain.runtime
+        return self.domain.runtime
 
     @property
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
         """Pairs of an expression and the interval it must lie in, sorted by their texts."""
-        rows = self._domain.constraint_texts()
-        return tuple((to_sympy(self._domain.named(form)), interval) for _, (form, interval) in rows)
+        rows = self.domain.constraint_texts()
+        return tuple((to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows)
 
     @property
     def domain(self) -> Domain:
@@ -153,9 +153,14 @@ class IndexingMap(Relation):
         return self._forms
 
     @property
+    def is_undefined(self) -> bool:
+        """Whether there is no map, only the reason why: an :class:`indexing.UndefinedMap`."""
+        return False
+
+    @property
     def is_known_empty(self) -> bool:
         """Whether the map is seen to have no point; one without may look as if it had some."""
-        return self._domain.is_known_empty
+        return self.domain.is_known_empty
 
     def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
@@ -253,16 +258,16 @@ class IndexingMap(Relation):
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
-        (form,) = substitute([from_sympy(expression)], self._domain.by_name)
-        self._domain.check_forms([form], "constraint")
+        (form,) = substitute([from_sympy(expression)], self.domain.by_name)
+        self.domain.check_forms([form], "constraint")
         return IndexingMap.from_forms(
-            self._forms, self._domain.constrained([(form, Interval.of(interval))])
+            self.forms, self.domain.constrained([(form, Interval.of(interval))])
         )
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
-        self._domain.check()
-        self._domain.check_forms(self._forms, "result")
+        self.domain.check()
+        self.domain.check_forms(self.forms, "result")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexingMap):
@@ -274,8 +279,8 @@ class IndexingMap(Relation):
             self._hash = hash((self._forms, self._domain.variables, self._domain.constraints))
         return self._hash
 
-    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[tuple[Form, ...], Domain]]:
-        return IndexingMap.from_forms, (self._forms, self._domain)
+    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[object, ...]]:
+        return IndexingMap.from_forms, (self.forms, self.domain)
 
     def __str__(self) -> str:
         from indexing.text import format_map  # noqa: PLC0415 - the text form is built on maps
