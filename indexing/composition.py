@@ -81,7 +81,7 @@ def _freshly_named(variables: Iterable[Variable], taken: set[str]) -> list[Varia
     fresh: list[Variable] = []
     for variable in variables:
         clashes = variable.name in taken
-        fresh.append(Variable(variable.bounds, "", variable.kind) if clashes else variable)
+        fresh.append(Variable(variable.bounds) if clashes else variable)
         if variable.name:
             taken.add(variable.name)
     return fresh
