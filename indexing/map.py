@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
+from indexing.relation import Relation
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.convert import from_sympy, to_sympy
-from simplifier.exact import ATTEMPT, BUDGET
+from simplifier.exact import ATTEMPT
 from simplifier.form import Form
 from simplifier.operations import substitute
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from simplifier.interval import IntervalLike
 
 
-class IndexingMap:
+class IndexingMap(Relation):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
@@ -161,38 +162,6 @@ class IndexingMap:
     def is_known_empty(self) -> bool:
         """Whether the map is seen to have no point; one without may look as if it had some."""
         return self.domain.is_known_empty
-
-    def is_empty(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether the map has no point; exact, by isl.
-
-        Costs milliseconds for everyday maps.
-
-        Raises:
-            NotQuasiAffineError: a constraint multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
-        >>> parse_map(odd).is_empty()
-        True
-        """
-        from indexing.exact import is_empty  # noqa: PLC0415 - it looks into maps
-
-        return is_empty(self, budget)
-
-    def equals(self, other: IndexingMap, *, budget: int | None = BUDGET) -> bool:
-        """Whether both maps relate the same elements to each other; exact, by isl.
-
-        Ranges and runtime variables count for what they reach, not for their names or number. Costs
-        milliseconds for everyday maps.
-
-        Raises:
-            NotQuasiAffineError: an expression multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
-        """
-        from indexing.exact import equals  # noqa: PLC0415 - it looks into maps
-
-        return equals(self, other, budget)
 
     def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
