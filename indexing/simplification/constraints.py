@@ -88,7 +88,7 @@ def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
 
 
 def _numerator(fact: Fact) -> list[_Limited]:
-    """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``, for ``c > 0``."""
+    """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
     for atom, factor in fact.form.terms.items():
         if atom.kind is Kind.FLOORDIV and factor in (1, -1):
             lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])

@@ -51,7 +51,9 @@ def _tightened(domain: Domain) -> Domain:
     scope = scope_with_facts(domain)
     if scope.is_empty:
         return domain.emptied()
-    return domain.constrained((forms.variable(place), scope.bounds[place]) for place in domain.places)
+    return domain.constrained(
+        (forms.variable(place), scope.bounds[place]) for place in domain.places
+    )
 
 
 # Each constraint for itself, and remainders together.

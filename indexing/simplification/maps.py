@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.map import IndexingMap
 from indexing.simplification.domains import scope_with_facts, simplified_domain
 from simplifier import Interval

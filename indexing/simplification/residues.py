@@ -5,8 +5,9 @@ Residues of one form by several divisors meet as in the Chinese remainder theore
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import gcd, lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from simplifier import Interval, operations
 from simplifier.cost import cost_of_form
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from simplifier.scope import Scope
 
 
-class Residues(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Residues:
     """``form mod modulus`` is one of ``count`` neighbours from ``first`` on, 0 after the last.
 
     The form has no constant; fewer residues than the modulus are left, and none of a contradiction.
@@ -74,10 +76,11 @@ class Residues(NamedTuple):
 
     @property
     def constraint(self) -> Constraint:
-        """As it is written; residues on both sides of 0 are shifted together."""
-        shift = 0 if self.last < self.modulus else self.modulus - self.first
-        remainder = operations.mod(self.form.plus_constant(shift), constant(self.modulus))
-        return remainder, Interval(self.first, self.last) + shift % self.modulus
+        """As it is written; residues on both sides of 0 are moved to 0."""
+        start = self.first if self.last < self.modulus else 0
+        form = self.form.plus_constant((start - self.first) % self.modulus)
+        remainder = operations.mod(form, constant(self.modulus))
+        return remainder, Interval(start, start + self.count - 1)
 
     def from_value(self, value: int) -> int:
         """The least number of these residues that is not less than a value."""
@@ -94,7 +97,9 @@ class Residues(NamedTuple):
         A single residue is one of any multiple by a number that has an inverse.
         """
         factors = self.form.terms.values() if self.is_single else ()
-        units = [pow(factor, -1, self.modulus) for factor in factors if gcd(factor, self.modulus) == 1]
+        units = [
+            pow(factor, -1, self.modulus) for factor in factors if gcd(factor, self.modulus) == 1
+        ]
         multiples = [self, *(self._times(unit) for unit in (*units, *(-unit for unit in units)))]
         return min(multiples, key=Residues._rank)
 
@@ -119,7 +124,7 @@ class Residues(NamedTuple):
         """The same, said of a form that equals this one, or its negative, modulo the modulus."""
         for each in (self, self.turned()):
             if _are_congruent(form, each.form, self.modulus):
-                return each._replace(form=form)
+                return replace(each, form=form)
         return None
 
     def within(self, ends: Range) -> Range:
@@ -187,8 +192,10 @@ def _joined(one: Residues, other: Residues) -> list[Residues] | None:
     if not _are_congruent(one.form, other.form, common):
         return None
     if (one.first - other.first) % common:
-        return [one._replace(count=0)]
-    if one.form.terms.keys() != other.form.terms.keys() and modulus > max(one[1], other[1]):
+        return [replace(one, count=0)]
+    if one.form.terms.keys() != other.form.terms.keys() and modulus > max(
+        one.modulus, other.modulus
+    ):
         return None
     inverse = pow(one.modulus // common, -1, other.modulus // common)
 
@@ -211,7 +218,7 @@ def _trimmed(one: Residues, other: Residues) -> list[Residues] | None:
     if known.count == common:
         return None
     first, last = known.from_value(one.first), known.to_value(one.last)
-    left = one._replace(first=first % one.modulus, count=max(last - first + 1, 0))
+    left = replace(one, first=first % one.modulus, count=max(last - first + 1, 0))
     if known.from_value(last + 1) >= first + one.modulus:
         return [other]
     if other.modulus == common and (first - known.first) % common + left.count <= known.count:
