@@ -183,8 +183,7 @@ class IndexingMap(Relation):
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
         """
-        from indexing.finishing import finished  # noqa: PLC0415 - it builds maps
-        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
+        from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
@@ -203,6 +202,27 @@ class IndexingMap(Relation):
         from indexing.composition import compose  # noqa: PLC0415 - it builds maps
 
         return compose(self, producer)
+
+    def inverse(self) -> IndexingMap:
+        """The map from results to dimensions that relates the same elements the other way round.
+
+        Its dimensions are this map's results, within their bounds. Where several elements lead to
+        one, such as the source of a broadcast, ranges run over all of them; ranges of this map that
+        are of no use are gone, runtime variables stay. Constraints tell which results there are.
+
+        A map that is not quasi-affine has an :class:`UndefinedMap` that names the term. Costs about
+        as much as simplifying both maps: no sets are computed.
+
+        >>> from indexing import parse_map
+        >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")
+        >>> print(odd.inverse())
+        (d0) -> (d0 floordiv 2), domain: d0 in [1, 7], d0 mod 2 in [1, 1]
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").inverse())
+        (d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]
+        """
+        from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
+
+        return inverse(self)
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
