@@ -2,19 +2,27 @@
 
 from indexing.composition import compose
 from indexing.errors import MapError
+<<<<<<< HEAD
 from indexing.interchange.mlir import from_affine_map
+=======
+from indexing.exact import Difference, IndexSet, StridedInterval, first_difference
+>>>>>>> exact_sets
 from indexing.map import IndexingMap
 from indexing.text import format_map, parse_map
 from indexing.undefined import UndefinedMap
 from indexing.variable import Variable, VariableKind
 
 __all__ = [
+    "Difference",
+    "IndexSet",
     "IndexingMap",
     "MapError",
+    "StridedInterval",
     "UndefinedMap",
     "Variable",
     "VariableKind",
     "compose",
+    "first_difference",
     "format_map",
     "from_affine_map",
     "parse_map",
