@@ -2,11 +2,9 @@
 
 from indexing.composition import compose
 from indexing.errors import MapError
-<<<<<<< HEAD
-from indexing.interchange.mlir import from_affine_map
-=======
 from indexing.exact import Difference, IndexSet, StridedInterval, first_difference
->>>>>>> exact_sets
+from indexing.interchange.isl import from_isl
+from indexing.interchange.mlir import from_affine_map
 from indexing.map import IndexingMap
 from indexing.text import format_map, parse_map
 from indexing.undefined import UndefinedMap
@@ -25,5 +23,6 @@ __all__ = [
     "first_difference",
     "format_map",
     "from_affine_map",
+    "from_isl",
     "parse_map",
 ]

@@ -1,7 +1,7 @@
 """isl's relations read as results and constraints, which are what a map is made of.
 
-An output that the others determine becomes an expression; any other one becomes a range variable,
-counted from the first value where that leaves it fewer.
+An output that is determined by what comes before it becomes an expression. Any other one becomes a
+range variable that runs over its values: over the few in a window, where that moves along.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from indexing.exact.points import EVERYTHING, extent
+from indexing.exact.reading import limits_of
 from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
 from simplifier.exact import Space
-from simplifier.exact.space import integer
-from simplifier.form import Form
+from simplifier.exact.space import integer, load_isl
+from simplifier.form import ZERO, Form
+from simplifier.interval import INFINITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,156 +25,224 @@ if TYPE_CHECKING:
     import islpy
 
     from indexing.domain import Constraint
-
-_EVERYTHING: Final = Interval(None, None)
+    from simplifier.interval import Infinity
 
 _MOST_PIECES: Final = 8
-"""Functions of more pieces are told by constraints."""
+"""Of more pieces of a function none are joined."""
+
+_NEVER: Final = (ZERO, Interval(1, 1))
 
 
 class Reading(NamedTuple):
-    """What a relation says: results over places, the ranges among these, and constraints."""
+    """A relation in terms of places: those of its inputs, and ``s0 s1 ...`` for ranges."""
 
     results: list[Form]
     ranges: dict[str, int]
-    """The range variables, each with the number of the output whose values it counts."""
+    """The ranges, each with the number of the output whose values it counts."""
 
     constraints: list[Constraint]
+    """Where there are results; among it the bounds of all inputs and ranges."""
 
 
 def read_relation(relation: islpy.Map, places: Sequence[str]) -> Reading:
-    """The outputs of a relation without parameters as functions of its inputs, called by places.
+    """A relation without parameters; its inputs are called by the places.
 
     Costs some integer programmes for each output.
     """
-    reader = _Reader(relation, list(places))
-    results = [reader.next_result(number) for number in range(_rank(relation))]
+    reader = _Reader(relation, places)
+    results = reader.functions()
+    if results is None:
+        results = [reader.next_result(number) for number in range(_outputs(relation))]
     return Reading(results, reader.ranges, reader.constraints())
 
 
+class _Part(NamedTuple):
+    """The value that a function has at some of its points."""
+
+    value: Form
+    where: islpy.Set
+
+
 class _Counter(NamedTuple):
-    """An output as ``base + step * range``."""
+    """An output as ``base + step * range``, and how many values the range then has."""
 
     base: Form
     step: int
+    values: int | Infinity
+
+    @property
+    def order(self) -> tuple[int | Infinity, int]:
+        """The fewer values and the simpler, the better."""
+        return self.values, cost_of_form(self.base)
 
 
 class _Reader:
-    """Goes through the outputs; ``left`` relates inputs and ranges to those that are left."""
+    """What is left of a relation between inputs and ranges that have places, and outputs."""
 
-    def __init__(self, left: islpy.Map, places: list[str]) -> None:
+    def __init__(self, left: islpy.Map, places: Sequence[str]) -> None:
         self._left = left
-        self._places = places
+        self._space = Space(dict.fromkeys(places, EVERYTHING), left.get_ctx())
         self.ranges: dict[str, int] = {}
 
-    @property
-    def _space(self) -> Space:
-        return Space(dict.fromkeys(self._places, _EVERYTHING), self._left.get_ctx())
+    def functions(self) -> list[Form] | None:
+        """All outputs, if the inputs determine them."""
+        results = self._functions(self._left)
+        if results is not None:
+            self._left = self._left.project_out(load_isl().dim_type.out, 0, len(results))
+        return results
 
     def next_result(self, number: int) -> Form:
         """The first of the outputs that are left."""
-        kind = self._space.isl.dim_type.out
-        first = self._left.project_out(kind, 1, _rank(self._left) - 1)
-        function = self._function(first)
-        if function is not None:
-            self._left = self._left.project_out(kind, 0, 1)
-            return function
-        return self._count(self._counter(first), number)
+        kind = load_isl().dim_type.out
+        first = self._left.project_out(kind, 1, _outputs(self._left) - 1)
+        functions = self._functions(first)
+        if functions is None:
+            counters = self._counters(first)
+            return self._counted(min(counters, key=lambda counter: counter.order), number)
+        self._left = self._left.project_out(kind, 0, 1)
+        return functions[0]
 
-    def _function(self, values: islpy.Map) -> Form | None:
-        """The only output as an expression; ``None`` if it is not determined, or in many ways."""
+    def constraints(self) -> list[Constraint]:
+        """Where the inputs and ranges have outputs."""
+        points = self._left.domain().compute_divs().coalesce()
+        if points.is_empty():
+            return [_NEVER]
+        places = self._space.bounds
+        bounds = [
+            (forms.variable(place), extent(points, number)) for number, place in enumerate(places)
+        ]
+        return [*bounds, *_limits(points, self._space)]
+
+    # Functions.
+
+    def _functions(self, values: islpy.Map) -> list[Form] | None:
+        """The outputs as expressions; ``None`` if one is not determined, or by many cases."""
         if not values.is_single_valued():
             return None
-        function = self._space.isl.PwMultiAff.from_map(values)
-        return self._merged(function.get_pw_aff(0))
+        function = load_isl().PwMultiAff.from_map(values)
+        found = [self._merged(function.get_pw_aff(place)) for place in range(_outputs(values))]
+        results = [form for form in found if form is not None]
+        return results if len(results) == len(found) else None
 
     def _merged(self, function: islpy.PwAff) -> Form | None:
         """The only piece of a function, or the extrema that its pieces come to."""
-        space, domain = self._space, function.domain()
-        if domain.is_empty():
-            return forms.ZERO
+        domain = function.domain()
         pieces = function.coalesce().gist(domain).coalesce().get_pieces()
-        if len(pieces) > _MOST_PIECES:
-            return None
-        parts = [(space.form_of(part), where.intersect(domain)) for where, part in pieces]
-        while len(parts) > 1:
-            joined = _joined(space, parts)
-            if joined is None:
-                return None
+        parts = [
+            _Part(self._space.form_of(part), where.intersect(domain)) for where, part in pieces
+        ]
+        if not parts:
+            return ZERO
+        while 1 < len(parts) <= _MOST_PIECES and (joined := _joined(self._space, parts)):
             parts = joined
-        return parts[0][0]
+        return parts[0].value if len(parts) == 1 else self._by_cases(function, parts)
 
-    def _counter(self, values: islpy.Map) -> _Counter:
-        """How a range variable runs over the values of the only output."""
+    def _by_cases(self, function: islpy.PwAff, parts: Sequence[_Part]) -> Form | None:
+        """The greatest of the parts, each pressed down to the least value outside its place."""
+        lower, upper = self._space.extent(function).ends
+        if not isinstance(lower, int) or not isinstance(upper, int):
+            return None
+        domain = function.domain()
+        depths = [_depth(part.where.gist(domain), self._space) for part in parts]
+        return operations.maximum(
+            operations.minimum((part.value, depth.times(upper - lower).plus_constant(upper)))
+            for part, depth in zip(parts, depths, strict=True)
+        )
+
+    # Ranges.
+
+    def _counters(self, values: islpy.Map) -> Iterator[_Counter]:
+        """Ways in which a range may run over the values of the only output."""
         everything = values.range()
-        ends = self._space.extent(_only_output(everything))
-        step = max(1, integer(everything.get_stride(0)))
-        whole = _Counter(forms.constant(ends.lower or 0), step) if step > 1 else _Counter(forms.ZERO, 1)
-        lowest, highest = _end(values, "dim_min"), _end(values, "dim_max")
-        if lowest is None or highest is None:
-            return whole
-        width = self._space.extent(highest.sub(lowest)).upper
-        if width is None or (ends.size is not None and width // _step(values) >= (ends.size - 1) // step):
-            return whole
-        sides = ((lowest, _step(values)), (highest, -_step(values)))
-        bases = ((self._merged(end), step) for end, step in sides)
-        counters = [_Counter(base, step) for base, step in bases if base is not None]
-        return min(counters, default=whole, key=lambda counter: cost_of_form(counter.base))
+        ends, step = extent(everything, 0), max(1, integer(everything.get_stride(0)))
+        size = INFINITY if ends.size is None else (ends.size - 1) // step + 1
+        start = ends.lower if ends.lower is not None else ends.upper
+        if step == 1 or start is None:
+            yield _Counter(ZERO, 1, size)
+        else:
+            yield _Counter(forms.constant(start), step, size)
+        if _is_window(values):
+            yield from self._windows(values)
 
-    def _count(self, counter: _Counter, number: int) -> Form:
-        """Make a new range variable an input in place of the first output."""
-        kind = self._space.isl.dim_type
-        inputs = len(self._places)
+    def _windows(self, values: islpy.Map) -> Iterator[_Counter]:
+        """Counting from the first value up, and from the last one down."""
+        lowest, highest = values.dim_min(0), values.dim_max(0)
+        step = max(1, integer(values.get_range_stride_info(0).get_stride()))
+        width = self._space.extent(highest.sub(lowest)).upper
+        size = INFINITY if width is None else width // step + 1
+        for end, towards in ((lowest, step), (highest, -step)):
+            base = self._merged(end)
+            if base is not None:
+                yield _Counter(base, towards, size)
+
+    def _counted(self, counter: _Counter, number: int) -> Form:
+        """A new range as the last input in place of the first output."""
         place = f"s{len(self.ranges)}"
         self.ranges[place] = number
-        old = [forms.variable(name) for name in self._places]
-        self._places = [*self._places, place]
+        old = list(self._space.bounds)
+        self._space = Space(dict.fromkeys([*old, place], EVERYTHING), self._left.get_ctx())
         result = forms.variable(place).times(counter.step).plus(counter.base)
-        self._left = self._left.move_dims(kind.in_, inputs, kind.out, 0, 1)
-        if result != forms.variable(place):
-            self._left = self._left.preimage_domain_pw_multi_aff(self._tuple([*old, result]))
+        kind = load_isl().dim_type
+        moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
+        values = _tuple(self._space, [*map(forms.variable, old), result])
+        self._left = moved.preimage_domain_pw_multi_aff(values)
         return result
 
-    def _tuple(self, wanted: Sequence[Form]) -> islpy.PwMultiAff:
-        """The forms side by side as a function of inputs and ranges."""
-        first, *others = map(
-            self._space.isl.PwMultiAff.from_pw_aff, self._space.expressions(wanted)
-        )
-        for other in others:
-            first = first.flat_range_product(other)
-        return first
 
-    def constraints(self) -> list[Constraint]:
-        """Where the inputs and ranges have outputs; bounds of all of them among it."""
-        space = self._space
-        points = self._left.domain().compute_divs().coalesce()
-        pieces = [piece for piece in points.get_basic_sets() if not piece.is_empty()]
-        if not pieces:
-            return [(forms.ZERO, Interval(1, 1))]
-        bounds = [
-            (forms.variable(place), space.extent(values.intersect_domain(points)))
-            for place, values in zip(
-                self._places, space.expressions(map(forms.variable, self._places)), strict=True
-            )
-        ]
-        if len(pieces) == 1:
-            return [*bounds, *_limits(space, pieces[0])]
-        hull = points.simple_hull()
-        return [*bounds, *_limits(space, hull), _union(space, points.gist(space.isl.Set.from_basic_set(hull)))]
+def _outputs(relation: islpy.Map) -> int:
+    return relation.dim(load_isl().dim_type.out)
 
 
-def _joined(
-    space: Space, parts: list[tuple[Form, islpy.Set]]
-) -> list[tuple[Form, islpy.Set]] | None:
-    """The pieces with some two of them as one extremum, if there are two such."""
+def _is_window(values: islpy.Map) -> bool:
+    """Whether the only output lies between ends that the inputs tell."""
+    kind = load_isl().dim_type
+    inputs = values.dim(kind.in_)
+    line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range()
+    return line.dim_has_lower_bound(kind.set, 0) and line.dim_has_upper_bound(kind.set, 0)
+
+
+def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
+    """The forms side by side as a function of the variables of the space."""
+    first, *others = map(load_isl().PwMultiAff.from_pw_aff, space.expressions(wanted))
+    for other in others:
+        first = first.flat_range_product(other)
+    return first
+
+
+def _joined(space: Space, parts: list[_Part]) -> list[_Part] | None:
+    """The parts with some two of them as one extremum, if two can be."""
     for one, other in combinations(parts, 2):
         for extremum in (operations.maximum, operations.minimum):
-            joined = extremum((one[0], other[0]))
-            if all(space.agree(joined, form, where) for form, where in (one, other)):
+            value = extremum((one.value, other.value))
+            if all(space.agree(value, part.value, part.where) for part in (one, other)):
                 rest = [part for part in parts if part is not one and part is not other]
-                return [*rest, (joined, one[1].union(other[1]))]
+                return [*rest, _Part(value, one.where.union(other.where).coalesce())]
     return None
 
 
-def _rank(relation: islpy.Map) -> int:
-    return relation.range().get_space().dim(_set_kind(relation))
+# Constraints.
+
+
+def _limits(points: islpy.Set, space: Space) -> Iterator[Constraint]:
+    """What holds for exactly the points: of several pieces what they share, and that it is one."""
+    pieces = points.get_basic_sets()
+    hull = pieces[0] if len(pieces) == 1 else points.simple_hull()
+    yield from limits_of(hull, space)
+    if len(pieces) > 1:
+        rest = points.gist(load_isl().Set.from_basic_set(hull)).coalesce()
+        yield _depth(rest, space), Interval(0, None)
+
+
+def _depth(points: islpy.Set, space: Space) -> Form:
+    """A form that is negative exactly outside of a set that is not empty."""
+    return operations.maximum(
+        _depth_of_piece(piece, space) for piece in points.compute_divs().get_basic_sets()
+    )
+
+
+def _depth_of_piece(piece: islpy.BasicSet, space: Space) -> Form:
+    depths: list[Form] = []
+    for form, interval in limits_of(piece, space):
+        depths += [form.plus_constant(-end) for end in (interval.lower,) if end is not None]
+        depths += [-form.plus_constant(-end) for end in (interval.upper,) if end is not None]
+    return operations.minimum(depths) if depths else ZERO
