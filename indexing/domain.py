@@ -19,7 +19,7 @@ from simplifier import form as forms
 from simplifier.text import format_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.form import Form
 
@@ -32,6 +32,9 @@ ByRole: TypeAlias = tuple[tuple[T, ...], tuple[T, ...], tuple[T, ...]]
 
 LETTERS: Final = ("d", "s", "rt")
 """What the names of dimensions, ranges and runtime variables begin with."""
+
+ROLES: Final = ("dims", "ranges", "runtime")
+"""What the variables of each role are together."""
 
 NO_VALUES: Final = Interval(0, -1)
 
@@ -184,9 +187,16 @@ class Domain:
                 raise MapError(message)
         self.check_forms([form for form, _ in self.constraints], "constraint")
 
+    def placed(self, given: Sequence[Form], role: str) -> tuple[Form, ...]:
+        """Forms in the reader's names by place; raises as :meth:`check_forms` does."""
+        self._check(given, role, frozenset(self.names))
+        return operations.substitute(given, self.by_name)
+
     def check_forms(self, checked: Sequence[Form], role: str) -> None:
         """Raise a :class:`MapError` if a form uses a variable that is not declared."""
-        known = frozenset(self.places)
+        self._check(checked, role, frozenset(self.places))
+
+    def _check(self, checked: Sequence[Form], role: str, known: Collection[str]) -> None:
         for number, form in enumerate(checked):
             for name in forms.variables_of((form,)):
                 if name not in known:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
 from indexing.relation import Relation
+from indexing.transformable import Transformable
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.convert import from_sympy, to_sympy
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
     from simplifier.interval import IntervalLike
 
 
-class IndexingMap(Relation):
+class IndexingMap(Relation, Transformable):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
@@ -246,55 +246,6 @@ class IndexingMap(Relation):
         from indexing.simplification import result_bounds  # noqa: PLC0415 - it looks into maps
 
         return result_bounds(self)
-
-    def unused_variables(self) -> ByRole[int]:
-        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
-
-        A variable is unused if no result uses it and every constraint on it is on such
-        variables alone. Where it takes long to tell whether these constraints have a solution,
-        their variables count as used.
-
-        >>> from indexing import parse_map
-        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
-        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
-        >>> parse_map(m).unused_variables()
-        ((0,), (0,), (0,))
-        """
-        from indexing.variables import unused_variables  # noqa: PLC0415 - it builds maps
-
-        return unused_variables(self)
-
-    def unused_symbols(self) -> ByRole[int]:
-        """Positions of the ranges and runtime variables that nothing depends on.
-
-        As :meth:`unused_variables`, but dimensions count as used.
-        """
-        from indexing.variables import unused_symbols  # noqa: PLC0415 - it builds maps
-
-        return unused_symbols(self)
-
-    def without_unused_variables(self) -> IndexingMap:
-        """The map less its :meth:`unused_variables` and the constraints on them.
-
-        If these have no values, neither has the map, and it becomes the empty map instead.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
-        >>> print(parse_map(odd).without_unused_variables())
-        (d0) -> (d0), domain: d0 in [0, 59]
-        """
-        from indexing.variables import without_unused_variables  # noqa: PLC0415 - it builds maps
-
-        return without_unused_variables(self)
-
-    def without_unused_symbols(self) -> IndexingMap:
-        """The map less its :meth:`unused_symbols` and the constraints on them.
-
-        If these have no values, neither has the map, and it becomes the empty map instead.
-        """
-        from indexing.variables import without_unused_symbols  # noqa: PLC0415 - it builds maps
-
-        return without_unused_symbols(self)
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
