@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing import arguments
 from indexing.domain import Domain
 from indexing.relation import Relation
 from indexing.transformable import Transformable
-from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.convert import from_sympy, to_sympy
+from simplifier.convert import to_sympy
 from simplifier.exact import ATTEMPT
 from simplifier.form import Form
-from simplifier.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
     import sympy
 
     from indexing.evaluation import Index, Point
+    from indexing.variable import Variable
+    from simplifier import Interval
     from simplifier.interval import IntervalLike
 
 
@@ -39,7 +39,8 @@ class IndexingMap(Relation, Transformable):
         constraints: pairs of an expression and the interval it must lie in.
 
     Raises:
-        MapError: a name is used twice, or an expression uses a name that is not declared.
+        MapError: an argument is of another kind, a name is used twice, or an expression uses one
+            that is not declared; the message names the place.
         ConversionError: an expression is not integer arithmetic.
 
     A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
@@ -67,18 +68,14 @@ class IndexingMap(Relation, Transformable):
         runtime: Iterable[Variable] = (),
         constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
     ) -> None:
-        domain = Domain.of(dims, ranges, runtime)
+        domain = Domain.of(
+            arguments.read_variables("dims", dims),
+            arguments.read_variables("ranges", ranges),
+            arguments.read_variables("runtime", runtime),
+        )
         domain.check()
-        inner = domain.by_name
-        (*forms,) = substitute([from_sympy(result) for result in results], inner)
-        pairs = [
-            (from_sympy(expression), Interval.of(interval)) for expression, interval in constraints
-        ]
-        limited = substitute([form for form, _ in pairs], inner)
-        domain.check_forms(forms, "result")
-        domain.check_forms(limited, "constraint")
-        intervals = (interval for _, interval in pairs)
-        self._set(domain.constrained(zip(limited, intervals, strict=True)), tuple(forms))
+        forms = domain.placed(arguments.read_results(results), "result")
+        self._set(domain.with_named(arguments.read_constraints(constraints)), forms)
 
     def _set(self, domain: Domain, forms: tuple[Form, ...]) -> None:
         if domain.is_known_empty:
@@ -104,8 +101,12 @@ class IndexingMap(Relation, Transformable):
         runtime: Iterable[int] = (),
     ) -> IndexingMap:
         """A map whose variables count from 0 to one less than their size."""
-        of_size = Variable.of_size
-        return cls(results, map(of_size, dims), map(of_size, ranges), map(of_size, runtime))
+        return cls(
+            results,
+            arguments.read_sizes("dims", dims),
+            arguments.read_sizes("ranges", ranges),
+            arguments.read_sizes("runtime", runtime),
+        )
 
     @classmethod
     def identity(cls, sizes: Iterable[int]) -> IndexingMap:
@@ -114,7 +115,7 @@ class IndexingMap(Relation, Transformable):
         >>> print(IndexingMap.identity([4, 8]))
         (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        domain = Domain.of(map(Variable.of_size, sizes))
+        domain = Domain.of(arguments.read_sizes("sizes", sizes))
         return cls.from_forms((domain.by_name[name] for name in domain.names), domain)
 
     @property
@@ -182,8 +183,7 @@ class IndexingMap(Relation, Transformable):
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
         """
-        from indexing.finishing import finished  # noqa: PLC0415 - it builds maps
-        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
+        from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
@@ -249,11 +249,8 @@ class IndexingMap(Relation, Transformable):
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
-        (form,) = substitute([from_sympy(expression)], self.domain.by_name)
-        self.domain.check_forms([form], "constraint")
-        return IndexingMap.from_forms(
-            self.forms, self.domain.constrained([(form, Interval.of(interval))])
-        )
+        constraints = arguments.read_constraints([(expression, interval)])
+        return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, TypeVar
 
+from indexing.arguments import check_map
 from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.map import IndexingMap
 from simplifier import form as forms
+from simplifier.errors import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,13 +40,13 @@ def chosen(items: Sequence[T], indices: Iterable[int], where: str, what: str) ->
     ['c', 'a', 'c']
     """
     if isinstance(indices, str) or not hasattr(indices, "__iter__"):
-        raise MapError(f"{where}: indices are {indices!r}; expected a sequence of integers")
+        raise MapError(f"{where}: indices are {quoted(indices)}; expected a sequence of integers")
     return [items[_position(index, len(items), where, what)] for index in indices]
 
 
 def _position(index: int, count: int, where: str, what: str) -> int:
     if not hasattr(index, "__index__") or isinstance(index, bool):
-        raise MapError(f"{where}: {index!r} is no index; expected an integer")
+        raise MapError(f"{where}: {quoted(index)} is no index; expected an integer")
     if not -count <= index < count:
         there = f"{what} {-count} to {count - 1}" if count else f"no {what}"
         raise MapError(f"{where}: index {index} is out of range; the map has {there}")
@@ -57,6 +59,7 @@ def concatenate_results(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     Raises:
         MapError: the maps differ in number or names of variables.
     """
+    check_map(second, "concatenate_results: the other map")
     for side in (first, second):
         if side.is_undefined:
             return side
@@ -72,7 +75,7 @@ def _check_same_variables(first: Domain, second: Domain) -> None:
     ):
         if names != others:
             message = (
-                f"concatenate_results: the {role} are ({', '.join(names)}) in one map and "
-                f"({', '.join(others)}) in the other; expected the same number and names"
+                f"concatenate_results: the {role} are ({listed(names)}) in one map and "
+                f"({listed(others)}) in the other; expected the same number and names"
             )
             raise MapError(message)

@@ -5,18 +5,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from simplifier.convert import from_sympy
+from indexing import arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     import sympy
 
+    from indexing.arguments import ByName
     from indexing.domain import ByRole
     from indexing.map import IndexingMap
     from indexing.variable import Variable
+
+
+_NO_NAMES: Final[dict[str, str | None]] = {}
 
 
 class Transformable:
@@ -112,9 +116,25 @@ class Transformable:
 
         return symbols_to_dims(self)
 
+    def rescale_symbols(self: IndexingMap) -> IndexingMap:
+        """The map whose symbols count steps, where constraints leave every so many of their values.
+
+        With ``s0 mod 6 in [3, 3]``, and with whatever else says as much of one range or
+        runtime variable, the variable counts the values 3, 9, 15, ...: ``s0 * 6 + 3`` takes its
+        place, its bounds are those of the steps, and the constraint goes.
+
+        >>> from indexing import parse_map
+        >>> m = "()[s0] -> (s0), domain: s0 in [-8, 41], (s0 + 1) mod 6 in [4, 4]"
+        >>> print(parse_map(m).rescale_symbols())
+        ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
+        """
+        from indexing.rescaling import rescale_symbols  # noqa: PLC0415 - it builds maps
+
+        return rescale_symbols(self)
+
     def rename(
         self: IndexingMap,
-        names: Mapping[str | sympy.Symbol, str | None] | None = None,
+        names: ByName[str | None] = _NO_NAMES,
         /,
         **by_name: str | None,
     ) -> IndexingMap:
@@ -134,12 +154,11 @@ class Transformable:
         """
         from indexing.variables import rename  # noqa: PLC0415 - it builds maps
 
-        given = {str(name): new for name, new in (names or {}).items()}
-        return rename(self, given | by_name)
+        return rename(self, arguments.read_names(names, "rename") | by_name)
 
     def substitute(
         self: IndexingMap,
-        values: Mapping[str | sympy.Symbol, sympy.Expr | int],
+        values: ByName[sympy.Expr | int],
         *,
         dims: Iterable[Variable] = (),
         ranges: Iterable[Variable] = (),
@@ -168,8 +187,8 @@ class Transformable:
         """
         from indexing.variables import substitute  # noqa: PLC0415 - it builds maps
 
-        forms = {str(name): from_sympy(value) for name, value in values.items()}
-        return substitute(self, forms, (tuple(dims), tuple(ranges), tuple(runtime)))
+        new = arguments.read_roles(dims, ranges, runtime)
+        return substitute(self, arguments.read_values(values, "substitute"), new)
 
     # Results.
 

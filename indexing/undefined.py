@@ -68,7 +68,8 @@ class UndefinedMap(IndexingMap):
 
     simplify = with_constraint = _itself
     without_unused_variables = without_unused_symbols = _itself
-    ranges_to_dims = symbols_to_dims = rename = substitute = select_results = _itself
+    ranges_to_dims = symbols_to_dims = rescale_symbols = rename = substitute = _itself
+    select_results = _itself
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexingMap):

@@ -34,15 +34,15 @@ def arranged(
     domain = indexing_map.domain
     known = dict(zip(domain.places, domain.variables, strict=True))
     roles = (tuple(dims), tuple(ranges), tuple(runtime))
-    moved = distinctly_named(*([known[place] for place in role] for role in roles))
+    target = distinctly_named(*([known[place] for place in role] for role in roles))
     if domain.is_known_empty:
-        return IndexingMap.from_forms(indexing_map.forms, moved.emptied())
-    pairs = zip(chain(*roles), moved.places, strict=True)
+        return IndexingMap.from_forms(indexing_map.forms, target.emptied())
+    pairs = zip(chain(*roles), target.places, strict=True)
     renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
-    return _moved(indexing_map, moved, renumbering)
+    return moved(indexing_map, target, renumbering)
 
 
-def _moved(indexing_map: IndexingMap, domain: Domain, values: Mapping[str, Form]) -> IndexingMap:
+def moved(indexing_map: IndexingMap, domain: Domain, values: Mapping[str, Form]) -> IndexingMap:
     """The map over another domain, with a form in place of each old variable."""
     constraints = substituted_constraints(indexing_map.domain.constraints, values)
     return IndexingMap.from_forms(
@@ -86,24 +86,16 @@ def rename(indexing_map: IndexingMap, names: Mapping[str, str | None]) -> Indexi
         MapError: there is no variable of an old name, or a new one is no name or taken.
     """
     domain = indexing_map.domain
-    given = {_place_of(domain, old, "rename"): new or "" for old, new in names.items()}
+    given = {domain.place_of(old, "rename"): new or "" for old, new in names.items()}
     renamed = (
         Variable(variable.bounds, given[place]) if place in given else variable
         for place, variable in zip(domain.places, domain.variables, strict=True)
     )
     called = Domain.of(*domain.by_role(renamed))
-    called.check()
+    called.check("rename")
     return IndexingMap.from_forms(
         indexing_map.forms, replace(called, constraints=domain.constraints)
     )
-
-
-def _place_of(domain: Domain, name: str, where: str) -> str:
-    places = dict(zip(domain.names, domain.places, strict=True))
-    if name not in places:
-        declared = ", ".join(domain.names) or "none"
-        raise MapError(f"{where}: {name!r} is no variable of the map; expected one of {declared}")
-    return places[name]
 
 
 # Expressions in place of variables.
@@ -122,11 +114,11 @@ def substitute(
     """
     domain = indexing_map.domain
     wider = _widened(domain, new)
-    gone = [_place_of(domain, name, "substitute") for name in values]
-    placed = dict(zip(gone, wider.placed([*values.values()], "value"), strict=True))
+    gone = [domain.place_of(name, "substitute") for name in values]
+    placed = dict(zip(gone, wider.placed([*values.values()], "value", "substitute"), strict=True))
     _check_values(wider, placed)
     limits = ((form, domain.bounds[place]) for place, form in placed.items())
-    replaced = _moved(indexing_map, wider.constrained(limits), placed)
+    replaced = moved(indexing_map, wider.constrained(limits), placed)
     left = (
         [place for place in role if place not in placed] for role in wider.by_role(wider.places)
     )
@@ -137,7 +129,7 @@ def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
     """The variables of the domain and new ones behind them; every old one keeps its place."""
     dims, ranges, runtime = (old + added for old, added in zip(domain.roles, new, strict=True))
     wider = Domain.of(dims, ranges, runtime)
-    wider.check()
+    wider.check("substitute")
     return wider
 
 

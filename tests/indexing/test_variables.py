@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, parse_map
 from indexing.domain import Domain
-from simplifier import ConversionError, symbol
+from simplifier import ConversionError, Interval, operations, symbol
 from simplifier import form as forms
 from simplifier.convert import to_sympy
 from tests.conformance import Row, for_each, rows_of
@@ -71,20 +71,26 @@ UNUSED = [
     ("(d0)[s0]{rt0} -> (), domain: d0 in [0, 1], s0 in [0, 2], rt0 in [0, 3]", ((0,), (0,), (0,))),
     # what a constraint ties to a result counts as used, over any number of constraints
     (
-        "(d0)[s0, s1]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 3], "
-        "rt0 in [0, 3], d0 + s0 in [2, 4], s0 + s1 in [2, 4], s1 * rt0 in [1, 9]",
+        (
+            "(d0)[s0, s1]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 3], "
+            "rt0 in [0, 3], d0 + s0 in [2, 4], s0 + s1 in [2, 4], s1 * rt0 in [1, 9]"
+        ),
         ((), (), ()),
     ),
     # two groups, one of which meets a result
     (
-        "()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 3], s2 in [0, 3], "
-        "s0 mod 2 in [1, 1], s1 + s2 in [2, 3]",
+        (
+            "()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 3], s2 in [0, 3], "
+            "s0 mod 2 in [1, 1], s1 + s2 in [2, 3]"
+        ),
         ((), (1, 2), ()),
     ),
     # too many points to try them all: isl knows
     (
-        "()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [0, 999], "
-        "(s1 + s2) mod 999 in [1, 1], s1 - s2 in [998, 998]",
+        (
+            "()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [0, 999], "
+            "(s1 + s2) mod 999 in [1, 1], s1 - s2 in [998, 998]"
+        ),
         ((), (1, 2), ()),
     ),
     # without bounds
@@ -94,8 +100,10 @@ UNUSED = [
     ),
     # too many points, and no isl for products: nobody knows
     (
-        "()[s0, s1, s2, s3] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [900, 999], "
-        "s3 in [0, 3], s1 * s2 in [998001, 998001], s3 mod 2 in [1, 1]",
+        (
+            "()[s0, s1, s2, s3] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [900, 999], "
+            "s3 in [0, 3], s1 * s2 in [998001, 998001], s3 mod 2 in [1, 1]"
+        ),
         ((), (3,), ()),
     ),
     # nothing is left out of the empty map
@@ -118,8 +126,10 @@ def test_positions_of_unused_variables(text: str, unused: tuple[tuple[int, ...],
 WITHOUT_VALUES = [
     # few points, many points, no bounds
     "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 6], s0 mod 7 in [0, 0]",
-    "(d0)[s0, s1] -> (d0), domain: d0 in [0, 3], s0 in [0, 9999], s1 in [0, 9999], "
-    "(s0 * 2 - s1 * 4) mod 8 in [3, 3]",
+    (
+        "(d0)[s0, s1] -> (d0), domain: d0 in [0, 3], s0 in [0, 9999], s1 in [0, 9999], "
+        "(s0 * 2 - s1 * 4) mod 8 in [3, 3]"
+    ),
     "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-inf, inf], (s0 * 6) mod 9 in [2, 2]",
 ]
 
@@ -201,6 +211,102 @@ def test_names_stay_where_they_can(made: IndexingMap, names: str) -> None:
     assert ", ".join(made.domain.names) == names
 
 
+# Steps.
+
+
+@for_each(
+    [
+        *rows_of("simplify", op="rescale_symbols"),
+        *rows_of("simplify", op="rescale_symbols, simplify"),
+    ]
+)
+def test_symbols_are_rescaled(row: Row) -> None:
+    before = parse_map(row["input"])
+    after = before.rescale_symbols()
+    if "simplify" in row["op"]:
+        after = after.simplify()
+    assert after == parse_map(row["expected"])
+    assert (after != before) is row["changed"]
+
+
+RESCALED = [
+    # constraints; what they leave of s0, its bounds, and those of rt0
+    ("s0 mod 6 in [3, 3]", "s0 * 6 + 3", "[-3, 3]"),
+    ("(s0 + 5) mod 6 in [3, 3]", "s0 * 6 + 4", "[-4, 2]"),
+    ("(-s0) mod 6 in [2, 2]", "s0 * 6 + 4", "[-4, 2]"),
+    ("s0 mod -6 in [-2, -2]", "s0 * 6 + 4", "[-4, 2]"),
+    ("(s0 * 4) mod 6 in [2, 2]", "s0 * 3 + 2", "[-7, 6]"),
+    ("(s0 * 2 + 1) mod 6 in [3, 3]", "s0 * 3 + 1", "[-7, 6]"),
+    # XLA takes one of two constraints, whichever comes first
+    ("s0 mod 4 in [3, 3], s0 mod 6 in [1, 1]", "s0 * 12 + 7", "[-2, 1]"),
+    ("max(s0 mod 4, s0 mod 3) in [0, 0]", "s0 * 12", "[-1, 1]"),
+    # nothing to rescale
+    ("s0 mod 4 in [1, 2]", "s0", "[-20, 21]"),
+    ("(s0 + s1) mod 4 in [1, 1]", "s0", "[-20, 21]"),
+    ("d0 mod 4 in [1, 1]", "s0", "[-20, 21]"),
+    ("(s0 mod 8) floordiv 2 in [1, 1]", "s0", "[-20, 21]"),
+]
+
+
+@pytest.mark.parametrize(("constraints", "value", "bounds"), RESCALED)
+def test_negative_bounds_and_shifts_are_rescaled(constraints: str, value: str, bounds: str) -> None:
+    before = parse_map(
+        "(d0)[s0, s1] -> (s0), domain: d0 in [0, 3], s0 in [-20, 21], s1 in [0, 3], " + constraints
+    )
+    after = before.rescale_symbols()
+    assert str(after).startswith(f"(d0)[s0, s1] -> ({value}), domain: d0 in [0, 3], s0 in {bounds}")
+    assert (after == before) is (value == "s0")
+    assert related(after) == related(before)
+    assert len(list(after.points())) == len(list(before.points()))
+    assert after.rescale_symbols() == after
+
+
+def test_runtime_variables_are_rescaled_by_their_own_bounds() -> None:
+    before = parse_map(
+        "()[s0]{rt0, t} -> (s0 + t), domain: s0 in [0, 3], rt0 in [0, 1], t in [-7, 30], "
+        "t mod 8 in [5, 5], rt0 + t in [-3, 40]"
+    )
+    assert str(before.rescale_symbols()) == (
+        "()[s0]{rt0, t} -> (t * 8 + s0 + 5), domain: s0 in [0, 3], rt0 in [0, 1], t in [-1, 3], "
+        "t * 8 + rt0 + 5 in [-3, 40]"
+    )
+
+
+def test_an_unbounded_symbol_stays_unbounded() -> None:
+    before = parse_map("()[s0] -> (s0), domain: s0 in [-inf, 9], s0 mod 4 in [2, 2]")
+    assert str(before.rescale_symbols()) == "()[s0] -> (s0 * 4 + 2), domain: s0 in [-inf, 1]"
+
+
+def test_residues_that_exclude_each_other_empty_the_map() -> None:
+    before = parse_map(
+        "()[s0] -> (s0), domain: s0 in [0, 9], s0 mod 4 in [0, 0], s0 mod 6 in [1, 1]"
+    )
+    assert str(before.rescale_symbols()) == "()[s0] -> (0), domain: KNOWN EMPTY"
+
+
+@st.composite
+def congruences(draw: st.DrawFn) -> IndexingMap:
+    """A map whose variables are also constrained by residues."""
+    made = draw(maps())
+    found: list[tuple[forms.Form, Interval]] = []
+    for place in made.domain.places:
+        for modulus in draw(st.lists(st.integers(1, 6), max_size=2)):
+            shifted = forms.variable(place).times(draw(st.integers(-3, 3)))
+            shifted = shifted.plus_constant(draw(st.integers(-5, 5)))
+            residue = draw(st.integers(0, modulus - 1))
+            remainder = operations.mod(shifted, forms.constant(modulus))
+            found.append((remainder, Interval(residue, residue)))
+    return IndexingMap.from_forms(made.forms, made.domain.constrained(found))
+
+
+@given(congruences())
+def test_the_relation_survives_rescaling(made: IndexingMap) -> None:
+    after = made.rescale_symbols()
+    assert related(after) == related(made)
+    assert len(list(after.points())) == len(list(made.points()))
+    assert after.rescale_symbols() == after
+
+
 # Names.
 
 RENAMED: list[tuple[IndexingMap, str]] = [
@@ -236,15 +342,19 @@ SUBSTITUTED: list[tuple[IndexingMap, str]] = [
     # an integer within the bounds, and one outside
     (
         MIXED.substitute({"k": 2}),
-        "(row, d1)[s0]{rt0} -> (row + s0, 2, d1 + rt0), domain: row in [0, 3], d1 in [0, 7], "
-        "s0 in [0, 2], rt0 in [0, 5], row + 2 in [0, 6]",
+        (
+            "(row, d1)[s0]{rt0} -> (row + s0, 2, d1 + rt0), domain: row in [0, 3], d1 in [0, 7], "
+            "s0 in [0, 2], rt0 in [0, 5], row + 2 in [0, 6]"
+        ),
     ),
     (MIXED.substitute({"k": 5}), "(row, d1)[s0]{rt0} -> (0, 0, 0), domain: KNOWN EMPTY"),
     # variables that stay; the bounds of what goes become a constraint
     (
         MIXED.substitute({"row": symbol("s0") * 2, "k": symbol("d1")}),
-        "(d0)[s0]{rt0} -> (s0 * 3, d0, d0 + rt0), domain: d0 in [0, 4], s0 in [0, 2], "
-        "rt0 in [0, 5], s0 * 2 in [0, 3], s0 * 2 + d0 in [0, 6]",
+        (
+            "(d0)[s0]{rt0} -> (s0 * 3, d0, d0 + rt0), domain: d0 in [0, 4], s0 in [0, 2], "
+            "rt0 in [0, 5], s0 * 2 + d0 in [0, 6], s0 * 2 in [0, 3]"
+        ),
     ),
     # new variables, by role and behind the old ones
     (
@@ -253,8 +363,10 @@ SUBSTITUTED: list[tuple[IndexingMap, str]] = [
             dims=[Variable((0, 1), "t"), Variable((0, 3), "u")],
             ranges=[Variable((1, 9), "v")],
         ),
-        "(row, t, u)[k, v] -> (row + v, k, t * 4 + u), domain: row in [0, 3], t in [0, 1], "
-        "u in [0, 3], k in [0, 4], v in [1, 2], row + k in [0, 6], t * 4 + u in [0, 7]",
+        (
+            "(row, t, u)[k, v] -> (row + v, k, t * 4 + u), domain: row in [0, 3], t in [0, 1], "
+            "u in [0, 3], k in [0, 4], v in [1, 2], row + k in [0, 6], t * 4 + u in [0, 7]"
+        ),
     ),
     # a new variable without name goes by the next place
     (
@@ -390,50 +502,76 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     (
         "another name",
         lambda: MIXED.concatenate_results(MIXED.rename(k="j")),
-        "concatenate_results: the ranges are (s0, k) in one map and (s0, j) in the other; "
-        "expected the same number and names",
+        (
+            "concatenate_results: the ranges are (s0, k) in one map and (s0, j) in the other; "
+            "expected the same number and names"
+        ),
     ),
     (
         "another number",
         lambda: MIXED.concatenate_results(MIXED.symbols_to_dims()),
-        "concatenate_results: the dims are (row, d1) in one map and (row, d1, d2, k, d4) in the "
-        "other; expected the same number and names",
+        (
+            "concatenate_results: the dims are (row, d1) in one map and (row, d1, d2, k, d4) in "
+            "the other; expected the same number and names"
+        ),
+    ),
+    (
+        "no map",
+        lambda: MIXED.concatenate_results([1]),  # pyright: ignore[reportArgumentType]
+        "concatenate_results: the other map is [1]; expected an IndexingMap",
+    ),
+    (
+        "no names",
+        lambda: MIXED.rename("row"),  # pyright: ignore[reportArgumentType]
+        "rename: 'row' is no mapping; expected one from names",
+    ),
+    (
+        "no name",
+        lambda: MIXED.rename(row="a b"),
+        "Variable: name is 'a b'; expected letters, digits and underscores, and no reserved word",
     ),
     (
         "unknown old name",
         lambda: MIXED.rename(d0="a"),
-        "rename: 'd0' is no variable of the map; expected one of row, d1, s0, k, rt0",
+        "rename: the map has no 'd0'; expected one of its variables (row, d1, s0, k, rt0)",
     ),
     (
         "taken name",
         lambda: MIXED.rename(row="k"),
-        "IndexingMap: the name 'k' stands for two variables; expected different names",
+        "rename: the name 'k' stands for two variables; expected different names",
     ),
     (
         "taken place",
         lambda: MIXED.rename(row="d1"),
-        "IndexingMap: the name 'd1' stands for two variables; expected different names",
+        "rename: the name 'd1' stands for two variables; expected different names",
     ),
     (
         "unknown variable",
         lambda: MIXED.substitute({"q": 1}),
-        "substitute: 'q' is no variable of the map; expected one of row, d1, s0, k, rt0",
+        "substitute: the map has no 'q'; expected one of its variables (row, d1, s0, k, rt0)",
     ),
     (
         "value of unknown variables",
         lambda: MIXED.substitute({"k": symbol("d0")}),
-        "IndexingMap: value 0 uses 'd0'; expected a declared variable (row, d1, s0, k, rt0)",
+        "substitute: value 0 uses 'd0'; expected a declared variable (row, d1, s0, k, rt0)",
     ),
     (
         "value that is replaced",
         lambda: MIXED.substitute({"k": symbol("row"), "row": 1}),
-        "substitute: the value of 'k' uses 'row', which is replaced itself; "
-        "expected variables that stay, or new ones",
+        (
+            "substitute: the value of 'k' uses 'row', which is replaced itself; "
+            "expected variables that stay, or new ones"
+        ),
+    ),
+    (
+        "no variable",
+        lambda: MIXED.substitute({"k": 1}, ranges=[3]),  # pyright: ignore[reportArgumentType]
+        "IndexingMap: ranges[0] is 3; expected a Variable",
     ),
     (
         "new variable that is old",
         lambda: MIXED.substitute({"k": 1}, dims=[Variable((0, 1), "row")]),
-        "IndexingMap: the name 'row' stands for two variables; expected different names",
+        "substitute: the name 'row' stands for two variables; expected different names",
     ),
 ]
 
