@@ -203,6 +203,27 @@ class IndexingMap(Relation, Transformable):
 
         return compose(self, producer)
 
+    def inverse(self) -> IndexingMap:
+        """The map from results to dimensions that relates the same elements the other way round.
+
+        Its dimensions are this map's results, within their bounds. Where several elements lead to
+        one, such as the source of a broadcast, ranges run over all of them; ranges of this map that
+        are of no use are gone, runtime variables stay. Constraints tell which results there are.
+
+        A map that is not quasi-affine has an :class:`UndefinedMap` that names the term. Costs about
+        as much as simplifying both maps: no sets are computed.
+
+        >>> from indexing import parse_map
+        >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")
+        >>> print(odd.inverse())
+        (d0) -> (d0 floordiv 2), domain: d0 in [1, 7], d0 mod 2 in [1, 1]
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").inverse())
+        (d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]
+        """
+        from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
+
+        return inverse(self)
+
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
         if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
@@ -251,6 +272,33 @@ class IndexingMap(Relation, Transformable):
         """The map on the points where the expression lies in the interval."""
         constraints = arguments.read_constraints([(expression, interval)])
         return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
+
+    def to_affine_map(self) -> str:
+        """The results as MLIR's ``affine_map``, which has no domain.
+
+        Symbols are the ranges, then the runtime variables; quotients by negative constants are
+        turned, MLIR has none. :func:`indexing.from_affine_map` reads both texts.
+
+        Raises:
+            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+                dimensions, a quotient by one, a constant beyond 64 bits.
+
+        >>> from indexing import parse_map
+        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
+        >>> print(halves.to_affine_map())
+        affine_map<()[s0] -> (s0 floordiv 2, s0)>
+        >>> print(halves.to_affine_set())
+        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
+        """
+        from indexing.interchange.mlir import to_affine_map  # noqa: PLC0415 - it makes maps
+
+        return to_affine_map(self)
+
+    def to_affine_set(self) -> str:
+        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
+        from indexing.interchange.mlir import to_affine_set  # noqa: PLC0415 - it makes maps
+
+        return to_affine_set(self)
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
