@@ -178,25 +178,53 @@ def checked_value(value: Value, place: str) -> Value:
     raise MapError(message)
 
 
+class Procedure:
+    """Forms as steps on numbered values: what several of them share is computed once."""
+
+    __slots__ = ("_atoms", "_results", "_steps", "wanted")
+
+    def __init__(self, wanted: Iterable[Form]) -> None:
+        self.wanted = tuple(wanted)
+        self._atoms = postorder(self.wanted)
+        numbers = {atom: number for number, atom in enumerate(self._atoms)}
+
+        def row(form: Form) -> _Row:
+            return form.constant, [(numbers[atom], factor) for atom, factor in form.terms.items()]
+
+        self._steps = [[row(argument) for argument in atom.arguments] for atom in self._atoms]
+        self._results = [row(form) for form in self.wanted]
+
+    def run(self, environment: Mapping[str, Value], dtype: object) -> tuple[Value, ...]:
+        """The forms' values where the variables have these; arrays are computed in the dtype."""
+        known: list[Value] = []
+        for atom, rows in zip(self._atoms, self._steps, strict=True):
+            if atom.kind is Kind.VARIABLE:
+                value = environment[atom.name]
+                known.append(value.astype(dtype, copy=False) if is_array(value) else value)
+            else:
+                known.append(_OPERATIONS[atom.kind](atom, [_sum(row, known) for row in rows]))
+        # The unary plus copies an array: no result is an argument's own memory.
+        return tuple(+_sum(row, known) for row in self._results)
+
+
+_Row: TypeAlias = "tuple[int, list[tuple[int, int]]]"
+"""A constant, and pairs of a number of a value and its factor."""
+
+
+def _sum(row: _Row, known: Sequence[Value]) -> Value:
+    constant, terms = row
+    total = None
+    for number, factor in terms:
+        term = known[number] if factor == 1 else known[number] * factor
+        total = term if total is None else total + term
+    return constant if total is None else total + constant if constant else total
+
+
 def _evaluated(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tuple[Value, ...]:
-    wanted = tuple(wanted)
-    arrays = [value for value in environment.values() if is_array(value)]
-    dtype: object = "int64" if arrays and _fits(wanted, environment) else object
-    known: dict[Atom, Value] = {}
-
-    def value_of(form: Form) -> Value:
-        return sum(
-            (factor * known[atom] for atom, factor in form.terms.items()), start=form.constant
-        )
-
-    for atom in postorder(wanted):
-        if atom.kind is Kind.VARIABLE:
-            value = environment[atom.name]
-            known[atom] = value.astype(dtype, copy=False) if is_array(value) else value
-        else:
-            operation = _OPERATIONS[atom.kind]
-            known[atom] = operation(atom, [value_of(argument) for argument in atom.arguments])
-    return tuple(value_of(form) for form in wanted)
+    procedure = Procedure(wanted)
+    has_arrays = any(map(is_array, environment.values()))
+    in_64_bits = has_arrays and _fits(procedure.wanted, environment)
+    return procedure.run(environment, "int64" if in_64_bits else object)
 
 
 def _fits(wanted: Sequence[Form], environment: Mapping[str, Value]) -> bool:

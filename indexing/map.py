@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing import arguments
 from indexing.domain import Domain
 from indexing.relation import Relation
-from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.convert import from_sympy, to_sympy
+from simplifier.convert import to_sympy
 from simplifier.exact import ATTEMPT
 from simplifier.form import Form
-from simplifier.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import sympy
 
+    from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
     from indexing.interchange.numpy import CompiledMap
+    from indexing.variable import Variable
+    from simplifier import Interval
     from simplifier.interval import IntervalLike
 
 
@@ -39,7 +40,8 @@ class IndexingMap(Relation):
         constraints: pairs of an expression and the interval it must lie in.
 
     Raises:
-        MapError: a name is used twice, or an expression uses a name that is not declared.
+        MapError: an argument is of another kind, a name is used twice, or an expression uses one
+            that is not declared; the message names the place.
         ConversionError: an expression is not integer arithmetic.
 
     A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
@@ -67,18 +69,14 @@ class IndexingMap(Relation):
         runtime: Iterable[Variable] = (),
         constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
     ) -> None:
-        domain = Domain.of(dims, ranges, runtime)
+        domain = Domain.of(
+            arguments.read_variables("dims", dims),
+            arguments.read_variables("ranges", ranges),
+            arguments.read_variables("runtime", runtime),
+        )
         domain.check()
-        inner = domain.by_name
-        (*forms,) = substitute([from_sympy(result) for result in results], inner)
-        pairs = [
-            (from_sympy(expression), Interval.of(interval)) for expression, interval in constraints
-        ]
-        limited = substitute([form for form, _ in pairs], inner)
-        domain.check_forms(forms, "result")
-        domain.check_forms(limited, "constraint")
-        intervals = (interval for _, interval in pairs)
-        self._set(domain.constrained(zip(limited, intervals, strict=True)), tuple(forms))
+        forms = domain.placed(arguments.read_results(results), "result")
+        self._set(domain.with_named(arguments.read_constraints(constraints)), forms)
 
     def _set(self, domain: Domain, forms: tuple[Form, ...]) -> None:
         if domain.is_known_empty:
@@ -104,8 +102,12 @@ class IndexingMap(Relation):
         runtime: Iterable[int] = (),
     ) -> IndexingMap:
         """A map whose variables count from 0 to one less than their size."""
-        of_size = Variable.of_size
-        return cls(results, map(of_size, dims), map(of_size, ranges), map(of_size, runtime))
+        return cls(
+            results,
+            arguments.read_sizes("dims", dims),
+            arguments.read_sizes("ranges", ranges),
+            arguments.read_sizes("runtime", runtime),
+        )
 
     @classmethod
     def identity(cls, sizes: Iterable[int]) -> IndexingMap:
@@ -114,7 +116,7 @@ class IndexingMap(Relation):
         >>> print(IndexingMap.identity([4, 8]))
         (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        domain = Domain.of(map(Variable.of_size, sizes))
+        domain = Domain.of(arguments.read_sizes("sizes", sizes))
         return cls.from_forms((domain.by_name[name] for name in domain.names), domain)
 
     @property
@@ -182,8 +184,7 @@ class IndexingMap(Relation):
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
         """
-        from indexing.finishing import finished  # noqa: PLC0415 - it builds maps
-        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
+        from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
@@ -202,6 +203,27 @@ class IndexingMap(Relation):
         from indexing.composition import compose  # noqa: PLC0415 - it builds maps
 
         return compose(self, producer)
+
+    def inverse(self) -> IndexingMap:
+        """The map from results to dimensions that relates the same elements the other way round.
+
+        Its dimensions are this map's results, within their bounds. Where several elements lead to
+        one, such as the source of a broadcast, ranges run over all of them; ranges of this map that
+        are of no use are gone, runtime variables stay. Constraints tell which results there are.
+
+        A map that is not quasi-affine has an :class:`UndefinedMap` that names the term. Costs about
+        as much as simplifying both maps: no sets are computed.
+
+        >>> from indexing import parse_map
+        >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")
+        >>> print(odd.inverse())
+        (d0) -> (d0 floordiv 2), domain: d0 in [1, 7], d0 mod 2 in [1, 1]
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").inverse())
+        (d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]
+        """
+        from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
+
+        return inverse(self)
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
@@ -244,8 +266,8 @@ class IndexingMap(Relation):
     def to_numpy(self) -> CompiledMap:
         """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
 
-        Computed in 64-bit integers with quotients rounded down exactly, some 50 million points a
-        second for everyday maps; Python integers where 64 bits might not do.
+        It computes in 64-bit integers, some 50 million points a second for everyday maps, with
+        quotients rounded down exactly, and in Python integers where 64 bits might not do.
 
         >>> import numpy as np
         >>> from indexing import parse_map
@@ -253,9 +275,6 @@ class IndexingMap(Relation):
         >>> compiled = reshape.to_numpy()
         >>> compiled(np.array([7, 8, 31]))
         (array([0, 1, 3]), array([7, 0, 7]))
-        >>> print(compiled.source)
-        def indexing_map(d0):
-            return d0 // 8, d0 % 8
         """
         from indexing.interchange.numpy import CompiledMap  # noqa: PLC0415 - it looks into maps
 
@@ -306,23 +325,59 @@ class IndexingMap(Relation):
 
         return result_bounds(self)
 
-    def without_unused_symbols(self) -> IndexingMap:
-        """The map less the ranges and runtime variables that nothing depends on.
+    def unused_variables(self) -> ByRole[int]:
+        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
 
-        A variable goes if no result uses it, together with constraints on such variables alone,
-        where these are sure to have a solution.
+        A variable is unused if no result uses it and every constraint on it is on such
+        variables alone. Where it takes long to tell whether these constraints have a solution,
+        their variables count as used.
+
+        >>> from indexing import parse_map
+        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
+        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
+        >>> parse_map(m).unused_variables()
+        ((0,), (0,), (0,))
         """
-        from indexing.simplification import without_unused_symbols  # noqa: PLC0415 - it builds maps
+        from indexing.variables import unused_variables  # noqa: PLC0415 - it builds maps
+
+        return unused_variables(self)
+
+    def unused_symbols(self) -> ByRole[int]:
+        """Positions of the ranges and runtime variables that nothing depends on.
+
+        As :meth:`unused_variables`, but dimensions count as used.
+        """
+        from indexing.variables import unused_symbols  # noqa: PLC0415 - it builds maps
+
+        return unused_symbols(self)
+
+    def without_unused_variables(self) -> IndexingMap:
+        """The map less its :meth:`unused_variables` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
+        >>> print(parse_map(odd).without_unused_variables())
+        (d0) -> (d0), domain: d0 in [0, 59]
+        """
+        from indexing.variables import without_unused_variables  # noqa: PLC0415 - it builds maps
+
+        return without_unused_variables(self)
+
+    def without_unused_symbols(self) -> IndexingMap:
+        """The map less its :meth:`unused_symbols` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+        """
+        from indexing.variables import without_unused_symbols  # noqa: PLC0415 - it builds maps
 
         return without_unused_symbols(self)
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
-        (form,) = substitute([from_sympy(expression)], self.domain.by_name)
-        self.domain.check_forms([form], "constraint")
-        return IndexingMap.from_forms(
-            self.forms, self.domain.constrained([(form, Interval.of(interval))])
-        )
+        constraints = arguments.read_constraints([(expression, interval)])
+        return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""

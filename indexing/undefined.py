@@ -66,7 +66,8 @@ class UndefinedMap(IndexingMap):
         """The undefined map: nothing can be made of it."""
         return self
 
-    simplify = without_unused_symbols = with_constraint = _itself
+    simplify = with_constraint = _itself
+    without_unused_variables = without_unused_symbols = _itself
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexingMap):

@@ -77,10 +77,10 @@ def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
 
 
 def for_comment(indexing_map: IndexingMap) -> str:
-    """The map's text on one line that no name can break out of; ``...`` if it fills pages."""
+    """The map's text on one line; ``...`` if it would fill pages."""
     if sum(map(cost_of_form, indexing_map.forms)) > _LONGEST_COMMENT:
         return "..."
-    return ascii(str(indexing_map))[1:-1].replace("*/", "* /")
+    return str(indexing_map)
 
 
 _NEVER: Final = frozenset(keyword.kwlist) | {"results"}

@@ -114,7 +114,9 @@ def plain_values(returned: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the tex
     """What a Triton function returned: an array or integer for each result."""
     if returned is None:
         return ()
-    results: Any = returned if type(returned) is tuple else (returned,)
+    if not isinstance(returned, tuple):
+        return (_values(returned),)
+    results: tuple[Any, ...] = returned  # pyright: ignore[reportUnknownVariableType] - as returned
     return tuple(map(_values, results))
 
 
