@@ -379,6 +379,33 @@ class IndexingMap(Relation):
         constraints = arguments.read_constraints([(expression, interval)])
         return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
 
+    def to_affine_map(self) -> str:
+        """The results as MLIR's ``affine_map``, which has no domain.
+
+        Symbols are the ranges, then the runtime variables; quotients by negative constants are
+        turned, MLIR has none. :func:`indexing.from_affine_map` reads both texts.
+
+        Raises:
+            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+                dimensions, a quotient by one, a constant beyond 64 bits.
+
+        >>> from indexing import parse_map
+        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
+        >>> print(halves.to_affine_map())
+        affine_map<()[s0] -> (s0 floordiv 2, s0)>
+        >>> print(halves.to_affine_set())
+        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
+        """
+        from indexing.interchange.mlir import to_affine_map  # noqa: PLC0415 - it makes maps
+
+        return to_affine_map(self)
+
+    def to_affine_set(self) -> str:
+        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
+        from indexing.interchange.mlir import to_affine_set  # noqa: PLC0415 - it makes maps
+
+        return to_affine_set(self)
+
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
         self.domain.check()
