@@ -27,6 +27,13 @@ def rescale_symbols(indexing_map: IndexingMap) -> IndexingMap:
     The constraints go; the symbol's bounds become those of its steps. Several constraints on one
     symbol meet as in the Chinese remainder theorem.
     """
+    while (rescaled := _rescaled(indexing_map)) is not indexing_map:
+        indexing_map = rescaled
+    return indexing_map
+
+
+def _rescaled(indexing_map: IndexingMap) -> IndexingMap:
+    """The map rescaled once; what other constraints say of the steps may be more."""
     domain = indexing_map.domain
     scope = scope_of(tuple((place, Interval(None, None)) for place in domain.places))
     symbols = frozenset(domain.places[len(domain.dims) :])

@@ -240,6 +240,8 @@ RESCALED = [
     # XLA takes one of two constraints, whichever comes first
     ("s0 mod 4 in [3, 3], s0 mod 6 in [1, 1]", "s0 * 12 + 7", "[-2, 1]"),
     ("max(s0 mod 4, s0 mod 3) in [0, 0]", "s0 * 12", "[-1, 1]"),
+    # a constraint that leaves several residues, but one of the steps of another
+    ("s0 mod 2 in [0, 0], s0 mod 32 in [0, 1]", "s0 * 32", "[0, 0]"),
     # nothing to rescale
     ("s0 mod 4 in [1, 2]", "s0", "[-20, 21]"),
     ("(s0 + s1) mod 4 in [1, 1]", "s0", "[-20, 21]"),
