@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
+from indexing.exact.boxes import box_size, lone_box
 from indexing.exact.counting import count_points
 from indexing.exact.points import first_point, unbounded_place
 from indexing.exact.reading import read_set
@@ -102,7 +103,8 @@ def _counted(points: islpy.Set, names: Sequence[str], question: str) -> int:
     place = unbounded_place(points)
     if place is not None:
         raise MapError(f"{question}: {names[place]} is not bounded; expected finitely many values")
-    return count_points(points)
+    lone = None if points.is_empty() else lone_box(points)
+    return count_points(points) if lone is None else box_size(lone) or 0
 
 
 def _value(result: forms.Form) -> int:
