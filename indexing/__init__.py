@@ -3,6 +3,7 @@
 from indexing.composition import compose
 from indexing.errors import MapError
 from indexing.exact import Difference, IndexSet, StridedInterval, first_difference
+from indexing.interchange.mlir import from_affine_map
 from indexing.map import IndexingMap
 from indexing.text import format_map, parse_map
 from indexing.undefined import UndefinedMap
@@ -20,5 +21,6 @@ __all__ = [
     "compose",
     "first_difference",
     "format_map",
+    "from_affine_map",
     "parse_map",
 ]

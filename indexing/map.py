@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
+    from indexing.interchange.numpy import CompiledMap
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.interval import IntervalLike
@@ -203,6 +204,27 @@ class IndexingMap(Relation):
 
         return compose(self, producer)
 
+    def inverse(self) -> IndexingMap:
+        """The map from results to dimensions that relates the same elements the other way round.
+
+        Its dimensions are this map's results, within their bounds. Where several elements lead to
+        one, such as the source of a broadcast, ranges run over all of them; ranges of this map that
+        are of no use are gone, runtime variables stay. Constraints tell which results there are.
+
+        A map that is not quasi-affine has an :class:`UndefinedMap` that names the term. Costs about
+        as much as simplifying both maps: no sets are computed.
+
+        >>> from indexing import parse_map
+        >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")
+        >>> print(odd.inverse())
+        (d0) -> (d0 floordiv 2), domain: d0 in [1, 7], d0 mod 2 in [1, 1]
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").inverse())
+        (d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]
+        """
+        from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
+
+        return inverse(self)
+
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
         if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
@@ -240,6 +262,62 @@ class IndexingMap(Relation):
         from indexing.evaluation import points  # noqa: PLC0415 - it looks into maps
 
         return points(self)
+
+    def to_numpy(self) -> CompiledMap:
+        """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
+
+        It computes in 64-bit integers, some 50 million points a second for everyday maps, with
+        quotients rounded down exactly, and in Python integers where 64 bits might not do.
+
+        >>> import numpy as np
+        >>> from indexing import parse_map
+        >>> reshape = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
+        >>> compiled = reshape.to_numpy()
+        >>> compiled(np.array([7, 8, 31]))
+        (array([0, 1, 3]), array([7, 0, 7]))
+        """
+        from indexing.interchange.numpy import CompiledMap  # noqa: PLC0415 - it looks into maps
+
+        return CompiledMap(self)
+
+    def to_c(self, name: str = "indexing_map") -> str:
+        """C11 text: a function for the results, and one that tells if a point is in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in C.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_c("row_of"))
+        /* (d0) -> (d0 floordiv 8), domain: d0 in [0, 31] */
+        <BLANKLINE>
+        #include <stdbool.h>
+        #include <stdint.h>
+        <BLANKLINE>
+        static inline void row_of(int64_t d0, int64_t *results) {
+          results[0] = d0 / 8;
+        }
+        <BLANKLINE>
+        static inline bool row_of_contains(int64_t d0) {
+          if (!(d0 >= 0 && d0 <= 31)) return false;
+          return true;
+        }
+        <BLANKLINE>
+        """
+        from indexing.interchange.c import to_c  # noqa: PLC0415 - it looks into maps
+
+        return to_c(self, name)
+
+    def to_triton(self, name: str = "indexing_map") -> str:
+        """Triton text: a function for the results, and one for the mask of points in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in Python.
+        """
+        from indexing.interchange.triton import to_triton  # noqa: PLC0415 - it looks into maps
+
+        return to_triton(self, name)
 
     def result_bounds(self) -> tuple[Interval, ...]:
         """An interval for each result that holds all its values; constraints count."""
@@ -300,6 +378,33 @@ class IndexingMap(Relation):
         """The map on the points where the expression lies in the interval."""
         constraints = arguments.read_constraints([(expression, interval)])
         return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
+
+    def to_affine_map(self) -> str:
+        """The results as MLIR's ``affine_map``, which has no domain.
+
+        Symbols are the ranges, then the runtime variables; quotients by negative constants are
+        turned, MLIR has none. :func:`indexing.from_affine_map` reads both texts.
+
+        Raises:
+            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+                dimensions, a quotient by one, a constant beyond 64 bits.
+
+        >>> from indexing import parse_map
+        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
+        >>> print(halves.to_affine_map())
+        affine_map<()[s0] -> (s0 floordiv 2, s0)>
+        >>> print(halves.to_affine_set())
+        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
+        """
+        from indexing.interchange.mlir import to_affine_map  # noqa: PLC0415 - it makes maps
+
+        return to_affine_map(self)
+
+    def to_affine_set(self) -> str:
+        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
+        from indexing.interchange.mlir import to_affine_set  # noqa: PLC0415 - it makes maps
+
+        return to_affine_set(self)
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""

@@ -3,6 +3,7 @@
 from indexing.exact.boxes import Box, StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.images import count, count_results, domain_set, image, sample
+from indexing.exact.inversion import inverse
 from indexing.exact.questions import (
     covers,
     equals,
@@ -25,6 +26,7 @@ __all__ = [
     "equals",
     "first_difference",
     "image",
+    "inverse",
     "is_bijective_onto",
     "is_empty",
     "is_injective",

@@ -189,7 +189,7 @@ def test_injectivity_is_that_of_all_points(made: IndexingMap) -> None:
 
 # Covering.
 
-COVERING = {
+COVERING: dict[str, tuple[str, list[int], bool, bool]] = {
     "all": ("(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]", [8, 4], True, True),
     "more": ("(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]", [8, 3], True, False),
     "less": ("(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]", [9, 4], False, False),
