@@ -188,6 +188,13 @@ class Domain:
         )
         return sorted(rows, key=lambda row: f"{row[0]} in {row[1][1]}")
 
+    def limits(self) -> Iterator[Constraint]:
+        """Bounds, then constraints as sorted in the text, of forms in the reader's names."""
+        for name, variable in zip(self.names, self, strict=True):
+            yield forms.variable(name), variable.bounds
+        for _, (form, interval) in self.constraint_texts():
+            yield self.named(form), interval
+
     def check(self) -> None:
         """Raise :class:`MapError` for a name used twice or a constraint on an unknown variable."""
         seen: set[str] = set()

@@ -436,3 +436,8 @@ class IndexingMap(Relation):
         from indexing.display.latex import latex_of_map  # noqa: PLC0415 - display is built on maps
 
         return latex_of_map(self)
+
+    def _repr_html_(self) -> str:
+        from indexing.display.html import html_of_map  # noqa: PLC0415 - display is built on maps
+
+        return html_of_map(self)
