@@ -165,13 +165,25 @@ class IndexingMap(Relation, Transformable):
         """Whether the map is seen to have no point; one without may look as if it had some."""
         return self.domain.is_known_empty
 
-    def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
+    def simplify(
+        self,
+        *,
+        exact: bool = False,
+        budget: int | None = ATTEMPT,
+        preserve_size_one: bool = False,
+    ) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
 
-        Simplifying twice changes nothing. With ``exact``, isl finishes what the fast way leaves:
-        bounds that are reached, no constraint that others imply, results as small as
-        :func:`simplifier.simplify` finds them with ``exact``; ``budget`` is the number of its
-        operations for each attempt, and what takes more is left as the fast way has it.
+        Simplifying twice changes nothing, and what is simple already is returned itself.
+
+        Args:
+            exact: whether isl finishes what the fast way leaves: bounds that are reached, no
+                constraint that others imply, results as small as :func:`simplifier.simplify` finds
+                them with ``exact``.
+            budget: operations of isl for each attempt; what takes more is left as the fast way
+                has it.
+            preserve_size_one: whether results and constraints keep variables that have one value,
+                instead of the value; so a dimension of size 1 stays in sight.
 
         Raises:
             NotQuasiAffineError: if ``exact``, an expression multiplies variables or divides by one.
@@ -183,13 +195,26 @@ class IndexingMap(Relation, Transformable):
         >>> odd = "(d0) -> (d0), domain: d0 in [0, 13], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]"
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
+        >>> print(parse_map(odd).simplify(exact=True, preserve_size_one=True))
+        (d0) -> (d0), domain: d0 in [9, 9]
         """
         from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
+
+        if preserve_size_one:
+            smallest = simplified(self, preserve_size_one=True)
+        else:
+            smallest = self._smallest()
+        if exact:
+            return finished(smallest, budget, preserve_size_one=preserve_size_one)
+        return smallest
+
+    def _smallest(self) -> IndexingMap:
+        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
             self._simplified = smallest._simplified = smallest
-        return finished(self._simplified, budget) if exact else self._simplified
+        return self._simplified
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
         """``producer`` after this map: its dimensions are this map's results.
