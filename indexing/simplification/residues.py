@@ -83,7 +83,7 @@ class Residues:
         return remainder, Interval(start, start + self.count - 1)
 
     def constraint_within(self, values: Range) -> Constraint:
-        """As it is written for a form that has these values: an interval, if they are neighbours."""
+        """As it is written for a form of these values: an interval, if they are neighbours."""
         lower, upper = self.within(values)
         if isinstance(lower, Infinity) or isinstance(upper, Infinity):
             return self.constraint

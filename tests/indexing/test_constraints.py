@@ -18,7 +18,7 @@ from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.scope import scope_of
 from simplifier.text import parse_form
-from tests.evaluation import related
+from tests.evaluation import cost_of_map, related
 from tests.strategies import quasi_affine
 
 if TYPE_CHECKING:
