@@ -56,10 +56,8 @@ def to_affine_map(indexing_map: IndexingMap) -> str:
 def to_affine_set(indexing_map: IndexingMap) -> str:
     """The bounds and constraints of a map as MLIR reads them; see :func:`to_affine_map`."""
     domain = indexing_map.domain
-    constraints = [(domain.by_name[name], bounds) for name, bounds in _bounds(domain)]
-    constraints += domain.constraints
-    sides = [side for form, interval in constraints for side in _sides(form, interval)]
-    lefts = _written(domain, [domain.named(left) for left, _ in sides], "affine_set: inequality")
+    sides = [side for form, interval in domain.limits() for side in _sides(form, interval)]
+    lefts = _written(domain, [left for left, _ in sides], "affine_set: inequality")
     texts = (f"{left} {relation} 0" for left, (_, relation) in zip(lefts, sides, strict=True))
     return f"affine_set<{_declarations(domain)} : ({', '.join(texts)})>"
 
@@ -68,10 +66,6 @@ def _declarations(domain: Domain) -> str:
     dims, ranges, runtime = domain.by_role(domain.names)
     symbols = f"[{', '.join(ranges + runtime)}]" if ranges or runtime else ""
     return f"({', '.join(dims)}){symbols}"
-
-
-def _bounds(domain: Domain) -> Iterator[tuple[str, Interval]]:
-    return ((name, variable.bounds) for name, variable in zip(domain.names, domain, strict=True))
 
 
 def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:

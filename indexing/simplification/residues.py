@@ -189,13 +189,12 @@ def _joined(one: Residues, other: Residues) -> list[Residues] | None:
     ``A`` need not be the same form, only the same modulo ``b`` here, and modulo ``c`` there.
     """
     common, modulus = gcd(one.modulus, other.modulus), lcm(one.modulus, other.modulus)
-    if not _are_congruent(one.form, other.form, common):
+    are_alike = one.form.terms.keys() == other.form.terms.keys()
+    if not (are_alike or common > 1) or not _are_congruent(one.form, other.form, common):
         return None
     if (one.first - other.first) % common:
         return [replace(one, count=0)]
-    if one.form.terms.keys() != other.form.terms.keys() and modulus > max(
-        one.modulus, other.modulus
-    ):
+    if not are_alike and modulus not in (one.modulus, other.modulus):
         return None
     inverse = pow(one.modulus // common, -1, other.modulus // common)
 
