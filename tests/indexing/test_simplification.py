@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, compose, parse_map
-from simplifier import Interval, cost
+from simplifier import Interval
 from tests.conformance import Row, for_each, rows
-from tests.evaluation import related
+from tests.evaluation import cost_of_map, related
 from tests.strategies import maps
 
 by_row = for_each([row for row in rows("simplify") if "op" not in row])
@@ -18,11 +18,6 @@ def simplified(row: Row) -> IndexingMap:
     """The row's map simplified, in XLA's mode."""
     keeps = row.get("mode") == "preserve"
     return parse_map(row["input"]).simplify(preserve_size_one=keeps)
-
-
-def cost_of_map(made: IndexingMap) -> int:
-    """The cost of all results and constraints."""
-    return sum(map(cost, (*made.results, *(expression for expression, _ in made.constraints))))
 
 
 def wanted(row: Row) -> IndexingMap:
