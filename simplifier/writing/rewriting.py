@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
-    Steps: TypeAlias = Callable[[Scope, Form], Iterator["Rewriting"]]
-    """Yields spellings that are equal to the given one."""
+    from simplifier.writing.pricing import Limit
+
+    Steps: TypeAlias = Callable[[Scope, Form, Limit], Iterator["Rewriting"]]
+    """Yields spellings that are equal to the given one and may be below the limit."""
 
 
 class Rewriting(NamedTuple):
