@@ -6,10 +6,13 @@ beside the new operation. So a price is worked out below a limit: what the best 
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import EXTREMA, Atom, Form, Kind
+from simplifier.laws.announcing import Fact
+from simplifier.operations import extremum_operands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +36,7 @@ def price(form: Form, cost_of: CostOf) -> int:
     return cost_of_sum(form, cost_of, UNIT, 1)
 
 
-def price_of_operation(kind: Kind, operands: tuple[Form, ...]) -> int:
+def price_of_operation(kind: Kind, operands: Sequence[Form]) -> int:
     """What an operation costs beside its operands."""
     cost = cost_of_operation(kind, len(operands), UNIT)
     if kind in _DIVISIONS and operands[1].constant < 0 and not operands[1].terms:
@@ -45,13 +48,45 @@ _DIVISIONS: Final = (Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV)
 
 
 def least_price(form: Form) -> int:
-    """What any spelling costs: one division or extremum, and every variable once."""
-    operations = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
-    if not operations:
+    """What any spelling costs: one division, and every variable once."""
+    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    if not quotients:
         return 0
-    seen = {inner for atom in operations for inner in atom.numerator.terms}
-    seen.update(atom for atom in form.terms if atom not in operations)
+    seen = {inner for atom in quotients for inner in atom.numerator.terms}
+    seen.update(atom for atom in form.terms if atom not in quotients)
     return (2 + sum(atom.kind is Kind.VARIABLE for atom in seen)) * UNIT
+
+
+def least_price_apart(form: Form) -> int:
+    """What any spelling costs, as parts without a variable in common stay apart.
+
+    Each part holds every variable once, and a division if there was one. A part of one term keeps
+    its coefficient.
+    """
+    parts: list[tuple[set[Atom], list[Atom]]] = []
+    for atom in form.terms:
+        if atom.kind is Kind.VARIABLE:
+            variables = {atom}
+        elif atom.kind is Kind.FLOORDIV and atom.numerator.is_affine:
+            variables = set(atom.numerator.terms)
+        else:
+            return least_price(form)
+        atoms = [atom]
+        for other in [part for part in parts if not part[0].isdisjoint(variables)]:
+            parts.remove(other)
+            variables |= other[0]
+            atoms += other[1]
+        parts.append((variables, atoms))
+    count = -1
+    multipliers: set[int] = set()
+    for variables, atoms in parts:
+        count += len(variables) + 3 * any(atom.kind is Kind.FLOORDIV for atom in atoms)
+        if len(atoms) == 1:
+            factor = abs(form.terms[atoms[0]])
+            if factor != atoms[0].divisor:
+                multipliers.add(factor)
+    multipliers.discard(1)
+    return (count + len(multipliers)) * UNIT
 
 
 class Limit:
@@ -80,24 +115,66 @@ class Limit:
                 left -= self._helper.least(operand)
         return left > 0
 
-    def affordable(self, rewriting: Rewriting) -> Iterator[tuple[Form, ...]]:
-        """Operands for which the spelling is cheaper than all before; each lowers the limit."""
-        rest, kind = rewriting.rest, rewriting.kind
-        if kind in _UNBUILT:
-            beside = self.price - self.left_beside(rest, rewriting.weight)
-            price_of = self._helper.cost_of_extremum if kind in EXTREMA else self._helper.cost_of
-            if self.price - beside < LEAST_DIVISION: return
-        for operands in rewriting.alternatives:
-            if kind not in _UNBUILT or _is_beside(rest, kind, operands):
-                own = price(rewriting.built(operands), self._cost_of)
-            else:
-                own = beside + price_of(kind, operands, self.price - beside)
-            if own < self.price:
-                self.price = own
-                yield operands
+    def cheapest(self, form: Form, rewritings: Iterable[Rewriting]) -> Fact | None:
+        """The first of the cheapest spellings below the limit, and why it equals the form."""
+        best, best_place, place = None, 0, 0
+        dear: list[tuple[int, int, Rewriting, Sequence[Form]]] = []
+        for rewriting in rewritings:
+            beside = self._price_beside(rewriting)
+            if beside + LEAST_DIVISION * (rewriting.kind in _UNBUILT) >= self.price: continue
+            for operands in rewriting.alternatives:
+                place += 1
+                own, is_exact = self._offer(rewriting, operands, beside)
+                if own >= self.price:
+                    continue
+                if is_exact:
+                    best, best_place, self.price = (rewriting, operands), place, own
+                else:
+                    dear.append((own, place, rewriting, operands))
+        dear.sort(key=itemgetter(0, 1))
+        for least, place, rewriting, operands in dear:
+            if (least, place) > (self.price, best_place):
+                continue
+            own = self._exact(rewriting, operands)
+            if own < self.price or (own == self.price and place < best_place):
+                best, best_place, self.price = (rewriting, operands), place, own
+        if best is None:
+            return None
+        rewriting, operands = best
+        return Fact(rewriting.laws_for(operands), form, rewriting.built(operands))
+
+    def _price_beside(self, rewriting: Rewriting) -> int:
+        if rewriting.kind not in _UNBUILT:
+            return 0
+        return cost_of_sum(rewriting.rest, self._cost_of, UNIT, 1, further=rewriting.weight)
+
+    def _offer(self, rewriting: Rewriting, operands: Sequence[Form], beside: int) -> tuple[int, bool]:
+        """The price for operands, or the least that it can be; and whether it is the price.
+
+        Divisions and extrema are priced unbuilt, unless the same stands beside them.
+        """
+        rest, kind, helper = rewriting.rest, rewriting.kind, self._helper
+        if kind not in _UNBUILT or _is_beside(rest, kind, operands):
+            return price(rewriting.built(operands), self._cost_of), True
+        if kind in EXTREMA:
+            operands = extremum_operands(kind, operands)
+            if len(operands) == 1:
+                return beside + price(helper.spelling(operands[0]), helper.cost), True
+        if all(map(helper.is_written_as_it_is, operands)):
+            return beside + helper.cost_of(kind, operands), True
+        return beside + helper.least_cost_of(kind, operands), False
+
+    def _exact(self, rewriting: Rewriting, operands: Sequence[Form]) -> int:
+        kind = rewriting.kind
+        if kind in EXTREMA:
+            operands = extremum_operands(kind, operands)
+        return self._price_beside(rewriting) + self._helper.cost_of(kind, operands)
 
 
-def _is_beside(rest: Form, kind: Kind, operands: tuple[Form, ...]) -> bool:
+_UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *EXTREMA)
+
+
+def _is_beside(rest: Form, kind: Kind, operands: Sequence[Form]) -> bool:
     """Whether the operation on the operands is there already."""
     for atom in rest.terms:
         if atom.kind is kind and len(atom.arguments) == len(operands):

@@ -7,7 +7,6 @@ in the end.
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING, Final
 
 from simplifier import form as forms
@@ -19,7 +18,7 @@ from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.symbolic_digits import is_symbolic_quotient
 from simplifier.writing.extrema import extremum_steps
-from simplifier.writing.pricing import UNIT, Limit, least_price, price, price_of_operation
+from simplifier.writing.pricing import UNIT, Limit, least_price, least_price_apart, price, price_of_operation
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
 from simplifier.writing.remainders import joining_steps, remainder_steps
@@ -95,48 +94,29 @@ class Speller:
             cost = self._costs[atom] = self.cost_of(atom.kind, atom.arguments)
         return cost
 
-    def cost_of(self, kind: Kind, operands: tuple[Form, ...], limit: float = inf) -> int:
-        """What it costs to write an operation, its operands spelled; or something above the limit."""
-        cost = price_of_operation(kind, operands)
-        if kind in _QUOTIENTS:
-            if cost + self.least(operands[0]) >= limit:
-                return cost + self.least(operands[0])
-            turned = self.arguments(kind, operands)
-            cost = price_of_operation(kind, turned)
-            for operand in turned:
-                cost += price(operand, self.cost)
-            return cost
-        missing: list[tuple[Form, int]] = []
-        for operand in operands:
-            if self._is_written_as_it_is(operand):
-                cost += price(operand, self.cost)
-            else:
-                least = least_price(operand)
-                missing.append((operand, least))
-                cost += least
-        for operand, least in missing:
-            if cost >= limit:
-                break
-            cost += price(self.spelling(operand), self.cost) - least
+    def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
+        """What it costs to write an operation, its operands spelled."""
+        spelled = self.arguments(kind, operands)
+        cost = price_of_operation(kind, spelled)
+        for operand in spelled:
+            cost += price(operand, self.cost)
         return cost
 
-    def cost_of_extremum(self, kind: Kind, operands: tuple[Form, ...], limit: float) -> int:
-        """What the operands that are left cost; one that is left alone is a term of the sum."""
-        left = operations.extremum_operands(kind, operands)
-        if len(left) > 1:
-            return self.cost_of(kind, tuple(left), limit)
-        return price(self.spelling(left[0]), self.cost)
+    def least_cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
+        """What it costs at least to write an operation, its operands spelled."""
+        return price_of_operation(kind, operands) + sum(map(least_price_apart, operands))
 
     def least(self, form: Form) -> int:
-        """What the form costs at least, whatever the signs and sizes of its coefficients."""
-        if not self._is_written_as_it_is(form):
-            return least_price(form)
-        return sum(map(self.cost, form.terms)) + UNIT * max(len(form.terms) - 1, 0)
+        """What any multiple of the form costs at least, also with another constant."""
+        if not self._steps:
+            return sum(map(self.cost, form.terms)) + UNIT * max(len(form.terms) - 1, 0)
+        return least_price(form)
 
-    def _is_written_as_it_is(self, form: Form) -> bool:
+    def is_written_as_it_is(self, form: Form) -> bool:
+        """Whether there is nothing to search for."""
         return not self._steps or form.is_affine
 
-    def arguments(self, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
+    def arguments(self, kind: Kind, operands: Sequence[Form]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
         spelled = tuple(map(self.spelling, operands))
         if kind in _QUOTIENTS and _turns_signs(spelled):
@@ -153,7 +133,7 @@ class Speller:
 
     def spelling(self, form: Form) -> Form:
         """The cheapest spelling of a form, its arguments left as they are."""
-        if self._is_written_as_it_is(form):
+        if self.is_written_as_it_is(form):
             return form
         found = self._spellings.get(form.key)
         if found is None:
@@ -190,7 +170,7 @@ class Speller:
         place = 0
         while place < len(order) and paid > least:
             limit = Limit(paid, cost_of, helper)
-            found = _cheapest(current, order[place](self._scope, current, limit), limit)
+            found = limit.cheapest(current, order[place](self._scope, current, limit))
             # What was priced unbuilt may turn out dearer.
             following = paid if found is None else price(found.after, cost_of)
             if found is None or following >= paid:
@@ -220,18 +200,6 @@ class _Prices(dict[Atom, int]):
 
 
 _QUOTIENTS: Final = (Kind.FLOORDIV, Kind.QUOTIENT)
-
-
-def _cheapest(form: Form, rewritings: Iterator[Rewriting], limit: Limit) -> Fact | None:
-    """The cheapest of the form's spellings below the limit, and why it is equal."""
-    best: tuple[Rewriting, tuple[Form, ...]] | None = None
-    for rewriting in rewritings:
-        for operands in limit.affordable(rewriting):
-            best = rewriting, operands
-    if best is None:
-        return None
-    rewriting, operands = best
-    return Fact(rewriting.laws_for(operands), form, rewriting.built(operands))
 
 
 def _turns_signs(operands: tuple[Form, ...]) -> bool:
