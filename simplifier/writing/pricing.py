@@ -7,7 +7,7 @@ beside the new operation. So a price is worked out below a limit: what the best 
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import EXTREMA, Atom, Form, Kind
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simplifier.writing.rewriting import Rewriting
     from simplifier.writing.search import Speller
 
-    CostOf = Callable[[Atom], int]
+    CostOf: TypeAlias = Callable[[Atom], int]
 
 UNIT: Final = 256
 """The price of an operator, when a negative number costs one more."""
@@ -86,7 +86,11 @@ def least_price_apart(form: Form) -> int:
             if factor != atoms[0].divisor:
                 multipliers.add(factor)
     multipliers.discard(1)
-    return (count + len(multipliers)) * UNIT
+    at_zero = form.constant
+    for atom, factor in form.terms.items():
+        if atom.arguments:
+            at_zero += factor * (atom.numerator.constant // atom.divisor)
+    return (count + len(multipliers) + (at_zero != 0)) * UNIT
 
 
 class Limit:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from simplifier.form import Key
     from simplifier.scope import Scope
+    from simplifier.writing.pricing import CostOf
     from simplifier.writing.rewriting import Rewriting, Steps
 
 def written(scope: Scope, form: Form) -> Form:
@@ -84,15 +85,9 @@ class Speller:
         self._level = level
         self._steps = steps
         self._helper = helper
-        self._costs: dict[Atom, int] = {}
+        self.cost: CostOf = _Costs(self).__getitem__
+        """What it costs to write an atom, its arguments spelled."""
         self._spellings: dict[Key, Form] = {}
-
-    def cost(self, atom: Atom) -> int:
-        """What it costs to write the atom, its arguments spelled."""
-        cost = self._costs.get(atom)
-        if cost is None:
-            cost = self._costs[atom] = self.cost_of(atom.kind, atom.arguments)
-        return cost
 
     def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
         """What it costs to write an operation, its operands spelled."""
@@ -179,6 +174,19 @@ class Speller:
                 way.append(found)
                 current, paid, place = found.after, following, 0
         return way
+
+
+class _Costs(dict[Atom, int]):
+    """What atoms cost to write; each is worked out when it is asked for."""
+
+    def __init__(self, speller: Speller) -> None:
+        super().__init__()
+        self._speller = speller
+
+    def __missing__(self, atom: Atom) -> int:
+        operands = atom.arguments
+        cost = self[atom] = self._speller.cost_of(atom.kind, operands) if operands else 0
+        return cost
 
 
 class _Prices(dict[Atom, int]):
