@@ -13,6 +13,7 @@ from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import EXTREMA, Atom, Form, Kind
 from simplifier.laws.announcing import Fact
 from simplifier.operations import extremum_operands
+from simplifier.writing.bounds import UNIT, least_price_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from simplifier.writing.search import Speller
 
     CostOf: TypeAlias = Callable[[Atom], int]
-
-UNIT: Final = 256
-"""The price of an operator, when a negative number costs one more."""
 
 ODD: Final = 2
 """What a negative divisor costs beside: nobody likes to read one."""
@@ -45,52 +43,6 @@ def price_of_operation(kind: Kind, operands: Sequence[Form]) -> int:
 
 
 _DIVISIONS: Final = (Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV)
-
-
-def least_price(form: Form) -> int:
-    """What any spelling costs: one division, and every variable once."""
-    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
-    if not quotients:
-        return 0
-    seen = {inner for atom in quotients for inner in atom.numerator.terms}
-    seen.update(atom for atom in form.terms if atom not in quotients)
-    return (2 + sum(atom.kind is Kind.VARIABLE for atom in seen)) * UNIT
-
-
-def least_price_apart(form: Form) -> int:
-    """What any spelling costs, as parts without a variable in common stay apart.
-
-    Each part holds every variable once, and a division if there was one. A part of one term keeps
-    its coefficient.
-    """
-    parts: list[tuple[set[Atom], list[Atom]]] = []
-    for atom in form.terms:
-        if atom.kind is Kind.VARIABLE:
-            variables = {atom}
-        elif atom.kind is Kind.FLOORDIV and atom.numerator.is_affine:
-            variables = set(atom.numerator.terms)
-        else:
-            return least_price(form)
-        atoms = [atom]
-        for other in [part for part in parts if not part[0].isdisjoint(variables)]:
-            parts.remove(other)
-            variables |= other[0]
-            atoms += other[1]
-        parts.append((variables, atoms))
-    count = -1
-    multipliers: set[int] = set()
-    for variables, atoms in parts:
-        count += len(variables) + 3 * any(atom.kind is Kind.FLOORDIV for atom in atoms)
-        if len(atoms) == 1:
-            factor = abs(form.terms[atoms[0]])
-            if factor != atoms[0].divisor:
-                multipliers.add(factor)
-    multipliers.discard(1)
-    at_zero = form.constant
-    for atom, factor in form.terms.items():
-        if atom.arguments:
-            at_zero += factor * (atom.numerator.constant // atom.divisor)
-    return (count + len(multipliers) + (at_zero != 0)) * UNIT
 
 
 class Limit:
@@ -166,7 +118,7 @@ class Limit:
                 return beside + price(helper.spelling(operands[0]), helper.cost), True
         if all(map(helper.is_written_as_it_is, operands)):
             return beside + helper.cost_of(kind, operands), True
-        return beside + helper.least_cost_of(kind, operands), False
+        return beside + price_of_operation(kind, operands) + sum(map(least_price_apart, operands)), False
 
     def _exact(self, rewriting: Rewriting, operands: Sequence[Form]) -> int:
         kind = rewriting.kind

@@ -18,7 +18,8 @@ from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.symbolic_digits import is_symbolic_quotient
 from simplifier.writing.extrema import extremum_steps
-from simplifier.writing.pricing import UNIT, Limit, least_price, least_price_apart, price, price_of_operation
+from simplifier.writing.bounds import UNIT, least_price
+from simplifier.writing.pricing import Limit, price, price_of_operation
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
 from simplifier.writing.remainders import joining_steps, remainder_steps
@@ -96,10 +97,6 @@ class Speller:
         for operand in spelled:
             cost += price(operand, self.cost)
         return cost
-
-    def least_cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
-        """What it costs at least to write an operation, its operands spelled."""
-        return price_of_operation(kind, operands) + sum(map(least_price_apart, operands))
 
     def least(self, form: Form) -> int:
         """What any multiple of the form costs at least, also with another constant."""

@@ -1,0 +1,85 @@
+"""What any spelling of a form costs: so dear candidates are known before they are spelled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier.form import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simplifier.form import Atom, Form
+
+UNIT: Final = 256
+"""The price of an operator, when a negative number costs one more."""
+
+
+def least_price(form: Form) -> int:
+    """One division, and every variable once."""
+    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    if not quotients:
+        return 0
+    seen = {inner for atom in quotients for inner in atom.numerator.terms}
+    seen.update(atom for atom in form.terms if atom not in quotients)
+    return (2 + sum(atom.kind is Kind.VARIABLE for atom in seen)) * UNIT
+
+
+def least_price_apart(form: Form) -> int:
+    """The least price of parts without a variable in common, which stay apart in any spelling.
+
+    Each holds every variable once, and a division if there was one. Numbers that are multiplied are
+    seen in how the form grows; if none is added, the form is zero where all variables are.
+    """
+    if not all(map(_is_simple, form.terms)):
+        return least_price(form)
+    parts = _parts(form)
+    operators = len(parts) - 1 + (_at_zero(form) != 0)
+    multipliers: set[int] = set()
+    for variables, atoms in parts:
+        quotients = [atom for atom in atoms if atom.arguments]
+        operators += len(variables) - 1 + (3 if quotients else 0)
+        if len(atoms) == 1:
+            multipliers.update(abs(form.terms[atom]) for atom in atoms if abs(form.terms[atom]) != atom.divisor)
+        if len(quotients) == 1:
+            multipliers.update(_growths(form, quotients[0]))
+    multipliers.discard(1)
+    return (operators + len(multipliers)) * UNIT
+
+
+def _is_simple(atom: Atom) -> bool:
+    return atom.kind is Kind.VARIABLE or (atom.kind is Kind.FLOORDIV and atom.numerator.is_affine)
+
+
+def _parts(form: Form) -> list[tuple[set[Atom], list[Atom]]]:
+    """The variables and the atoms of each part."""
+    parts: list[tuple[set[Atom], list[Atom]]] = []
+    for atom in form.terms:
+        variables, atoms = set(atom.numerator.terms if atom.arguments else (atom,)), [atom]
+        for other in [part for part in parts if not part[0].isdisjoint(variables)]:
+            parts.remove(other)
+            variables |= other[0]
+            atoms += other[1]
+        parts.append((variables, atoms))
+    return parts
+
+
+def _growths(form: Form, quotient: Atom) -> Iterator[int]:
+    """By how much the form grows with a variable, in terms of the divisor, if it needs a number.
+
+    It needs none to grow like a fraction ``x floordiv k``, or not at all, like a remainder.
+    """
+    divisor, factor = quotient.divisor, form.terms[quotient]
+    for variable, value in quotient.numerator.terms.items():
+        growth = abs(form.terms.get(variable, 0) * divisor + factor * value)
+        if growth == divisor or (growth and divisor % growth):
+            yield growth
+
+
+def _at_zero(form: Form) -> int:
+    """The value where all variables are zero."""
+    value = form.constant
+    for atom, factor in form.terms.items():
+        if atom.arguments:
+            value += factor * (atom.numerator.constant // atom.divisor)
+    return value
