@@ -93,7 +93,7 @@ class Scope(Announcer):
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._views: dict[Key, View] = {}
         self._units: dict[Atom, Unit] = {}
-        self._forms: dict[tuple[Key, int], Range] = {}
+        self._sums: dict[tuple[Key, int], Range] = {}
         if constraints:
             self._learn(bounds, constraints, solvable)
 
@@ -188,9 +188,9 @@ class Scope(Announcer):
         if len(form.terms) <= 1:
             return ranges.range_of(self, form, depth)
         key = (form.key, depth)
-        known = self._forms.get(key)
+        known = self._sums.get(key)
         if known is None:
-            known = self._forms[key] = ranges.range_of(self, form, depth)
+            known = self._sums[key] = ranges.range_of(self, form, depth)
         return known
 
     def divisor_range(self, divisor: Form) -> Range:

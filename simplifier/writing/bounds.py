@@ -40,7 +40,9 @@ def least_price_apart(form: Form) -> int:
         quotients = [atom for atom in atoms if atom.arguments]
         operators += len(variables) - 1 + (3 if quotients else 0)
         if len(atoms) == 1:
-            multipliers.update(abs(form.terms[atom]) for atom in atoms if abs(form.terms[atom]) != atom.divisor)
+            multipliers.update(
+                abs(form.terms[atom]) for atom in atoms if abs(form.terms[atom]) != atom.divisor
+            )
         if len(quotients) == 1:
             multipliers.update(_growths(form, quotients[0]))
     multipliers.discard(1)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from simplifier.scope import Scope
     from simplifier.writing.pricing import Limit
 
+_PAIR: Final = 2
 _OTHER: Final = {Kind.MAX: Kind.MIN, Kind.MIN: Kind.MAX}
 
 
@@ -56,9 +57,7 @@ def _greatest_of(factor: int) -> Kind:
     return Kind.MAX if factor > 0 else Kind.MIN
 
 
-def _clamps(
-    scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom
-) -> Iterator[Rewriting]:
+def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> Iterator[Rewriting]:
     """``max(0, D) - max(0, E)`` with ends in order, each of which may be turned.
 
     ``min(max(0, D), D - E)`` where ``D >= E``; ``min(max(0, D), D + E) - E`` where ``D + E >= 0``;
@@ -81,15 +80,15 @@ def _clamps(
         yield from _clamped(limit, rest, _OTHER[inner], (ZERO, -upper, lower), OPPOSITE_CLAMPS)
 
 
-def _unequal_clamps(
-    form: Form, limit: Limit, atom: Atom, other: Atom
-) -> Iterator[Rewriting]:
+def _unequal_clamps(form: Form, limit: Limit, atom: Atom, other: Atom) -> Iterator[Rewriting]:
     """``k*max(0, D) - l*max(0, D - b) = min(k*max(0, D), (k - l)*D + l*b)`` for ``l > k``."""
     pair = Form(0, {clamp: form.terms[clamp] for clamp in form.terms if clamp in (atom, other)})
     operands = branches(pair, other)
     if other not in operands[1].terms and atom not in operands[1].terms:
         rest = form.without(atom, other)
-        yield from _shifted(limit, rest, _greatest_of(form.terms[other]), operands, (UNEQUAL_CLAMPS,))
+        yield from _shifted(
+            limit, rest, _greatest_of(form.terms[other]), operands, (UNEQUAL_CLAMPS,)
+        )
 
 
 def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
@@ -103,7 +102,7 @@ def _clamped(
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for moved in dict.fromkeys(_moves(rest, ends)):
         left, inside = rest.plus(moved, -1), [end.plus(moved) for end in ends]
-        if not limit.admits_extrema(left, inside):
+        if not limit.admits_extrema(left, 2, inside):
             continue
         for weight, kind, (*clamped, last), turning in _turned(inner, inside):
             operands = (operations.build(kind, tuple(clamped)), last)
@@ -138,7 +137,9 @@ def _shifted(
     """``max(A, B) + t = max(A + t, B + t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
         left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
-        if not limit.admits_extrema(left, inside):
+        # Of three, two may be grouped, and share what would be counted in each.
+        counted = inside if len(inside) <= _PAIR else ()
+        if not limit.admits_extrema(left, len(inside) - 1, counted):
             continue
         for weight, turned, parts, turning in _turned(kind, inside):
             laws = (*why, *_moving(moved), *turning)
@@ -185,7 +186,7 @@ def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
 
 def _grouped(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]:
     """``max(A + t, B + t, C) = max(max(A, B) + t, C)``."""
-    if len(operands) == 2:  # noqa: PLR2004 - nothing to group
+    if len(operands) == _PAIR:  # nothing to group
         return
     for left, right in combinations(operands, 2):
         same = {atom: k for atom, k in left.terms.items() if right.terms.get(atom) == k}

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from simplifier.form import Form, Kind
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
-
     from simplifier.writing.pricing import Limit
 
     Steps: TypeAlias = Callable[[Scope, Form, Limit], Iterator["Rewriting"]]

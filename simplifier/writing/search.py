@@ -13,12 +13,12 @@ from simplifier import form as forms
 from simplifier import operations
 from simplifier.budget import affordable_steps
 from simplifier.clamps import maxima
-from simplifier.form import EXTREMA, Atom, Form, Kind, postorder
+from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.symbolic_digits import is_symbolic_quotient
-from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.bounds import UNIT, least_price
+from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.pricing import Limit, price, price_of_operation
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from simplifier.scope import Scope
     from simplifier.writing.pricing import CostOf
     from simplifier.writing.rewriting import Rewriting, Steps
+
 
 def written(scope: Scope, form: Form) -> Form:
     """The cheapest spelling found for a canonical form, arguments and all."""
