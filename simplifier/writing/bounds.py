@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Final
 from simplifier.form import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simplifier.form import Atom, Form
 
 UNIT: Final = 256
 """The price of an operator, when a negative number costs one more."""
+
+
+def plain_price(form: Form, cost_of: Callable[[Atom], int]) -> int:
+    """What the form costs as it stands, and any multiple of it at least: one factor may go."""
+    operators = len(form.terms) - (form.constant == 0)
+    factors = len(set(map(abs, form.terms.values())))
+    return sum(map(cost_of, form.terms)) + UNIT * (max(operators, 0) + max(factors - 1, 0))
 
 
 def least_price(form: Form) -> int:

@@ -17,7 +17,7 @@ from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.symbolic_digits import is_symbolic_quotient
-from simplifier.writing.bounds import UNIT, least_price
+from simplifier.writing.bounds import least_price, plain_price
 from simplifier.writing.extrema import extremum_steps
 from simplifier.writing.pricing import Limit, price, price_of_operation
 from simplifier.writing.products import product_steps
@@ -100,10 +100,8 @@ class Speller:
         return cost
 
     def least(self, form: Form) -> int:
-        """What any multiple of the form costs at least, also with another constant."""
-        if not self._steps:
-            return sum(map(self.cost, form.terms)) + UNIT * max(len(form.terms) - 1, 0)
-        return least_price(form)
+        """What any multiple of the form costs at least."""
+        return least_price(form) if self._steps else plain_price(form, self.cost)
 
     def is_written_as_it_is(self, form: Form) -> bool:
         """Whether there is nothing to search for."""
