@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.form import Kind
+from simplifier.form import EXTREMA, Kind, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def least_price_apart(form: Form) -> int:
     seen in how the form grows; if none is added, the form is zero where all variables are.
     """
     if not all(map(_is_simple, form.terms)):
-        return least_price(form)
+        return _least_of_kinds(form)
     parts = _parts(form)
     operators = len(parts) - 1 + (_at_zero(form) != 0)
     multipliers: set[int] = set()
@@ -54,6 +54,15 @@ def least_price_apart(form: Form) -> int:
             multipliers.update(_growths(form, quotients[0]))
     multipliers.discard(1)
     return (operators + len(multipliers)) * UNIT
+
+
+def _least_of_kinds(form: Form) -> int:
+    """Each extremum once, a division if there is one, and every variable once."""
+    inside = postorder((form,))
+    kinds = [atom.kind for atom in inside]
+    extrema = sum(len(atom.arguments) - 1 for atom in inside if atom.kind in EXTREMA)
+    joints = max(kinds.count(Kind.VARIABLE) - 1 - extrema, 0)
+    return (3 * extrema + 3 * (Kind.FLOORDIV in kinds) + joints) * UNIT
 
 
 def _is_simple(atom: Atom) -> bool:
