@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
 from simplifier import operations
-from simplifier.errors import Span, TextError
+from simplifier.errors import Span, TextError, listed, quoted
 from simplifier.form import Atom, Form, Kind, natural_order, postorder
 from simplifier.tokens import RESERVED, Reader
 
@@ -186,8 +186,8 @@ class _ExpressionParser:
 
     def _unknown_name(self, names: Mapping[str, Form]) -> TextError:
         token = self._reader.token
-        message = f"{token.text!r} is not a declared variable"
-        return self._reader.error(message, token, f"declared: {', '.join(names) or 'none'}")
+        message = f"{quoted(token.text)} is not a declared variable"
+        return self._reader.error(message, token, f"declared: {listed(names)}")
 
 
 def read_expression(reader: Reader, names: Mapping[str, Form] | None = None) -> Form:
@@ -221,6 +221,16 @@ class Spelling:
 
 DOCUMENT: Final = Spelling()
 """The indexing document's words."""
+
+DIALECTS: Final[Mapping[str, Spelling]] = {
+    "floordiv": DOCUMENT,
+    "/": Spelling("/"),
+    "//": Spelling("//", "%"),
+}
+"""Called after their quotient: the document's words, XLA's newest, Python's operators.
+
+Rounding up has no operator in any of them. All are read alike.
+"""
 
 
 def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> str:
@@ -275,10 +285,10 @@ class Writer:
             return atom.name
         if atom.kind in self._symbols:
             numerator, divisor = atom.arguments
-            return f"{self._left(numerator)} {self._symbols[atom.kind]} {self._operand(divisor)}"
+            return f"{self._left(numerator)} {self._symbols[atom.kind]} {self.operand(divisor)}"
         if atom.kind is Kind.PRODUCT:
             return " * ".join(
-                self._operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
+                self.operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
             )
         if atom.kind is Kind.SUM:
             return f"({self.sum(*atom.arguments)})"
@@ -304,8 +314,12 @@ class Writer:
             return text
         if atom.kind is Kind.PRODUCT:
             return f"-({text})" if factor == -1 else f"{text} * {factor}"
-        enclosed = f"({text})" if atom.kind in self._symbols else text
+        enclosed = f"({text})" if self.is_infix(atom) else text
         return f"-{enclosed}" if factor == -1 else f"{enclosed} * {factor}"
+
+    def is_infix(self, atom: Atom) -> bool:
+        """Whether the atom's text is an operator between operands, enclosed inside a product."""
+        return atom.kind in self._symbols
 
     def _left(self, form: Form) -> str:
         """The left operand of a division: a negated variable needs no parentheses."""
@@ -316,7 +330,8 @@ class Writer:
                 return text
         return self._enclosed(form, text)
 
-    def _operand(self, form: Form) -> str:
+    def operand(self, form: Form) -> str:
+        """The text of a form, in parentheses where it is composed."""
         return self._enclosed(form, self.sum(form))
 
     def _enclosed(self, form: Form, text: str) -> str:
@@ -327,7 +342,7 @@ class Writer:
             others
             or form.constant
             or factor != 1
-            or atom.kind in self._symbols
+            or self.is_infix(atom)
             or atom.kind is Kind.PRODUCT
         )
         return f"({text})" if composite else text
