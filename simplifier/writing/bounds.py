@@ -1,9 +1,15 @@
-"""What any spelling of a form costs: so dear candidates are known before they are spelled."""
+"""What any spelling of a form costs at least: most candidates need not be spelled to be too dear.
+
+The bounds say what steps of writing keep: variables, extrema, a division, and how the form grows.
+They hold for forms whose canonical form misses nothing; of others a cheap spelling may be
+overlooked.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simplifier.cost import DIVISION
 from simplifier.form import EXTREMA, Kind, postorder
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ def plain_price(form: Form, cost_of: Callable[[Atom], int]) -> int:
 
 
 def least_price(form: Form) -> int:
-    """One division, and every variable once."""
+    """What one division costs, and every variable once; seen at a glance."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients:
         return 0
@@ -32,28 +38,31 @@ def least_price(form: Form) -> int:
     return (2 + sum(atom.kind is Kind.VARIABLE for atom in seen)) * UNIT
 
 
-def least_price_apart(form: Form) -> int:
+def least_price_in_detail(form: Form) -> int:
     """The least price of parts without a variable in common, which stay apart in any spelling.
 
     Each holds every variable once, and a division if there was one. Numbers that are multiplied are
     seen in how the form grows; if none is added, the form is zero where all variables are.
+
+    >>> from simplifier.text import parse_form
+    >>> for text in ("x * 2 - (x floordiv 3) * 3", "(y floordiv 3) * 9 + x * 2"):
+    ...     print(least_price_in_detail(parse_form(text)) // UNIT)
+    4
+    6
     """
     if not all(map(_is_simple, form.terms)):
         return _least_of_kinds(form)
     parts = _parts(form)
     operators = len(parts) - 1 + (_at_zero(form) != 0)
-    multipliers: set[int] = set()
+    factors: set[int] = set()
     for variables, atoms in parts:
         quotients = [atom for atom in atoms if atom.arguments]
-        operators += len(variables) - 1 + (3 if quotients else 0)
-        if len(atoms) == 1:
-            multipliers.update(
-                abs(form.terms[atom]) for atom in atoms if abs(form.terms[atom]) != atom.divisor
-            )
+        operators += len(variables) - 1 + (DIVISION if quotients else 0)
+        if len(atoms) == 1 and abs(form.terms[atoms[0]]) != atoms[0].divisor:
+            factors.add(abs(form.terms[atoms[0]]))
         if len(quotients) == 1:
-            multipliers.update(_growths(form, quotients[0]))
-    multipliers.discard(1)
-    return (operators + len(multipliers)) * UNIT
+            factors.update(_growths(form, quotients[0]))
+    return (operators + len(factors - {1})) * UNIT
 
 
 def _least_of_kinds(form: Form) -> int:
@@ -62,7 +71,7 @@ def _least_of_kinds(form: Form) -> int:
     kinds = [atom.kind for atom in inside]
     extrema = sum(len(atom.arguments) - 1 for atom in inside if atom.kind in EXTREMA)
     joints = max(kinds.count(Kind.VARIABLE) - 1 - extrema, 0)
-    return (3 * extrema + 3 * (Kind.FLOORDIV in kinds) + joints) * UNIT
+    return (DIVISION * (extrema + (Kind.FLOORDIV in kinds)) + joints) * UNIT
 
 
 def _is_simple(atom: Atom) -> bool:

@@ -13,7 +13,7 @@ from simplifier.cost import cost_of_operation, cost_of_sum
 from simplifier.form import EXTREMA, Atom, Form, Kind
 from simplifier.laws.announcing import Fact
 from simplifier.operations import extremum_operands
-from simplifier.writing.bounds import UNIT, least_price_apart
+from simplifier.writing.bounds import UNIT, least_price_in_detail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -131,7 +131,9 @@ class Limit:
         if all(map(helper.is_written_as_it_is, operands)):
             whole = beside + helper.cost_of(kind, operands)
             return _Offer(whole, place, rewriting, operands, is_exact=True)
-        least = beside + price_of_operation(kind, operands) + sum(map(least_price_apart, operands))
+        least = (
+            beside + price_of_operation(kind, operands) + sum(map(least_price_in_detail, operands))
+        )
         return _Offer(least, place, rewriting, operands, is_exact=False)
 
     def _spelled(self, offer: _Offer) -> _Offer:
