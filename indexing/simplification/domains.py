@@ -93,7 +93,11 @@ def _normal(domain: Domain, kept: Kept) -> Domain:
             remainders += read
             others += rest
     left = merged(remainders)
-    return domain.emptied() if left is None else _with_residues(domain, left, others, kept)
+    if left is None:
+        return domain.emptied()
+    written = [each.constraint_within(scope.range_of(each.form)) for each in left]
+    intervals = _ending_at(left, [*_bounds(domain), *others])
+    return replace(domain, constraints=()).constrained(kept.shown([*written, *intervals]))
 
 
 def _parted(scope: Scope, facts: Iterable[Fact]) -> tuple[list[Residues], list[Constraint]]:
@@ -120,19 +124,16 @@ def _as_given(scope: Scope, constraint: Constraint) -> Constraint:
     return form.plus_constant(-form.constant), interval - form.constant
 
 
-def _with_residues(
-    domain: Domain, remainders: list[Residues], others: Iterable[Constraint], kept: Kept
-) -> Domain:
-    """The domain of these constraints; intervals end at residues that are left."""
-    bounds = [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
-    intervals = [
-        (form, _ending(form, interval, remainders)) for form, interval in (*bounds, *others)
-    ]
-    written = [each.constraint for each in remainders]
-    return replace(domain, constraints=()).constrained(kept.shown([*intervals, *written]))
+def _bounds(domain: Domain) -> list[Constraint]:
+    return [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
 
 
-def _ending(form: Form, interval: Interval, remainders: Iterable[Residues]) -> Interval:
+def _ending_at(remainders: list[Residues], constraints: Iterable[Constraint]) -> list[Constraint]:
+    """The constraints with intervals that end at numbers that remainders leave."""
+    return [(form, _ending(form, interval, remainders)) for form, interval in constraints]
+
+
+def _ending(form: Form, interval: Interval, remainders: list[Residues]) -> Interval:
     for each in remainders:
         said = None if interval.is_empty else each.about(form)
         if said is not None:

@@ -82,6 +82,14 @@ class Residues:
         remainder = operations.mod(form, constant(self.modulus))
         return remainder, Interval(start, start + self.count - 1)
 
+    def constraint_within(self, values: Range) -> Constraint:
+        """As it is written for a form of these values: an interval, if they are neighbours."""
+        lower, upper = self.within(values)
+        if isinstance(lower, Infinity) or isinstance(upper, Infinity):
+            return self.constraint
+        are_neighbours = (lower - self.first) % self.modulus + upper - lower < self.count
+        return (self.form, Interval(lower, upper)) if are_neighbours else self.constraint
+
     def from_value(self, value: int) -> int:
         """The least number of these residues that is not less than a value."""
         ahead = (self.first - value) % self.modulus
