@@ -47,7 +47,7 @@ def _without_constants(scope: Scope, form: Form) -> Form:
     points = {
         atom: constant(lower)
         for atom, (lower, upper) in found.items()
-        if isinstance(lower, int) and lower == upper
+        if isinstance(lower, int) and lower == upper and atom.kind is not Kind.OPAQUE
     }
     if not points:
         return form

@@ -107,16 +107,15 @@ def boxes_of(points: islpy.Set) -> tuple[Box, ...] | None:
     The set is cut across one coordinate into slabs within which nothing changes, along all values
     or every second or third, and so on across the others.
     """
-    points = points.coalesce().compute_divs()
     boxes = [] if points.is_empty() else _boxes(points)
     return None if boxes is None else tuple(sorted(boxes, key=box_order))
 
 
 def _boxes(points: islpy.Set) -> list[Box] | None:
     """The boxes of a set that has points."""
-    hull = _hull(points)
-    if hull is not None and points.is_equal(box_set(hull, points.get_ctx())):
-        return [hull]
+    lone = lone_box(points)
+    if lone is not None:
+        return [lone]
     cut = _cut(points)
     boxes: list[Box] = []
     for run in cut.runs:
@@ -125,6 +124,13 @@ def _boxes(points: islpy.Set) -> list[Box] | None:
             return None
         boxes += [(*box[: cut.place], run, *box[cut.place :]) for box in inner]
     return boxes or None
+
+
+def lone_box(points: islpy.Set) -> Box | None:
+    """The box that a set with points is, if it is one; cheap, as nothing is parted."""
+    hull = _hull(points)
+    is_full = hull is not None and box_set(hull, points.get_ctx()).is_subset(points)
+    return hull if is_full else None
 
 
 def box_set(box: Box, context: islpy.Context) -> islpy.Set:
@@ -141,8 +147,8 @@ def _hull(points: islpy.Set) -> Box | None:
     """The smallest box around the points, if it can be told."""
     box: list[StridedInterval] = []
     for place in range(rank_of(points)):
-        step = integer(points.get_stride(place))
-        ends = extent(points, place)
+        line = line_of(points, place)
+        step, ends = integer(line.get_stride(0)), extent(line, 0)
         if step > 1 and ends == EVERYTHING:
             return None
         box.append(strided(ends.lower, ends.upper, step))

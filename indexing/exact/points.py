@@ -11,7 +11,7 @@ from simplifier import Interval
 from simplifier.exact.space import integer, load_isl, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import islpy
 
@@ -36,16 +36,27 @@ def extent(points: islpy.Set, place: int) -> Interval:
 
 def least(points: islpy.Set, place: int) -> int | None:
     """The least value of a coordinate."""
-    return _finite(points.dim_min_val(place))
+    return _finite(min, (piece.dim_min_val(place) for piece in _conjunctions(points)))
 
 
 def greatest(points: islpy.Set, place: int) -> int | None:
     """The greatest value of a coordinate."""
-    return _finite(points.dim_max_val(place))
+    return _finite(max, (piece.dim_max_val(place) for piece in _conjunctions(points)))
 
 
-def _finite(value: islpy.Val) -> int | None:
-    return integer(value) if value.is_int() else None
+def _conjunctions(points: islpy.Set) -> Iterator[islpy.Set]:
+    """The parts of a union, one by one.
+
+    Asked for an extreme value of the whole, isl also counts what it tried on a part without points.
+    """
+    return (piece.to_set() for piece in points.get_basic_sets())
+
+
+def _finite(choose: Callable[[list[int]], int], extremes: Iterable[islpy.Val]) -> int | None:
+    """The least or greatest of the extremes, if all that there are are finite."""
+    found = [value for value in extremes if not value.is_nan()]
+    are_finite = found and all(value.is_int() for value in found)
+    return choose([integer(value) for value in found]) if are_finite else None
 
 
 def at(points: islpy.Set, place: int, value: int) -> islpy.Set:

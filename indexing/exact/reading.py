@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.exact.boxes import boxes_of
+from indexing.exact.boxes import boxes_of, lone_box
 from indexing.exact.points import EVERYTHING, extent, rank_of
 from indexing.exact.sets import IndexSet
 from indexing.simplification import simplified_domain
@@ -36,16 +36,22 @@ def read_set(
         BudgetError: the constraints take more operations of isl than the budget.
     """
     with space.within_budget():
-        points = points.compute_divs().coalesce()
         hull = _hull(points, names, parameters)
+        lone = None if points.is_empty() or parameters else lone_box(points)
+        if lone is not None:
+            return _set_of_boxes(hull, (lone,))
+        points = points.compute_divs().coalesce()
         pieces = sorted(_pieces(points, hull), key=_order)
-    boxes = None
     if not parameters:
         with suppress(BudgetError), space.within_budget():
             boxes = boxes_of(points)
-    if boxes is not None:
-        pieces = [_piece_of_box(box, hull) for box in boxes]
-    return IndexSet(hull, tuple(pieces), boxes)
+            if boxes is not None:
+                return _set_of_boxes(hull, boxes)
+    return IndexSet(hull, tuple(pieces))
+
+
+def _set_of_boxes(hull: Domain, boxes: tuple[Box, ...]) -> IndexSet:
+    return IndexSet(hull, tuple(_piece_of_box(box, hull) for box in boxes), boxes)
 
 
 def _hull(points: islpy.Set, names: Sequence[str], parameters: Sequence[str]) -> Domain:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, cast
 
 from indexing.domain import distinctly_named
 from indexing.errors import MapError
@@ -24,8 +25,6 @@ from simplifier.form import EXTREMA, postorder
 from simplifier.tokens import is_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import islpy
 
     from indexing.domain import Domain
@@ -170,22 +169,31 @@ def _converted(relation: object) -> islpy.Map:
     """One of islpy's objects as a relation."""
     isl = load_isl()
     if isinstance(relation, isl.Map):
-        return relation
-    if isinstance(relation, isl.Set):
-        return isl.Map.from_range(relation)
-    if isinstance(relation, isl.Aff):
-        return isl.Map.from_aff(relation)
-    for name in ("to_map", "as_map"):
-        convert: Callable[[], islpy.Map] | None = getattr(relation, name, None)
-        if convert is not None:
-            try:
-                return convert()
-            except isl.Error:
-                break
+        return cast("islpy.Map", relation)
+    if isinstance(relation, isl.BasicMap):
+        return isl.Map(relation)
+    conversion = _CONVERSIONS.get(type(relation).__name__)
+    if conversion is not None:
+        with suppress(isl.Error):
+            return getattr(isl.Map, conversion)(relation)
     raise MapError(
         f"from_isl: {_shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
         "or the like, or isl's text"
     )
+
+
+_CONVERSIONS: Final = MappingProxyType(
+    {
+        "Aff": "from_aff",
+        "MultiAff": "from_multi_aff",
+        "MultiPwAff": "from_multi_pw_aff",
+        "PwAff": "from_pw_aff",
+        "PwMultiAff": "from_pw_multi_aff",
+        "Set": "from_range",
+        "UnionMap": "from_union_map",
+    }
+)
+"""How islpy makes a relation of an object of another class."""
 
 
 def _shown(value: object) -> str:

@@ -149,7 +149,9 @@ class Space:
 
     def extent(self, values: islpy.PwAff) -> Interval:
         """The least and the greatest value of an expression; empty where it has none."""
-        lower, upper = values.min_val(), values.max_val()
+        # As a set: isl refuses extrema of expressions whose parts are integers on the domain alone.
+        found = self.isl.Map.from_pw_aff(values).range()
+        lower, upper = found.dim_min_val(0), found.dim_max_val(0)
         if lower.is_nan():
             return EMPTY
         return Interval(
