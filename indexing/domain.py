@@ -132,7 +132,7 @@ class Domain:
                 return self.emptied()
         if any(interval.is_empty for interval in (*bounds.values(), *table.values())):
             return self.emptied()
-        ordered = sorted(table.items(), key=lambda constraint: constraint[0].order)
+        ordered = sorted(table.items(), key=lambda constraint: constraint[0].key)
         return self._with(bounds, tuple(ordered))
 
     def emptied(self) -> Domain:
