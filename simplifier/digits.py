@@ -26,17 +26,22 @@ if TYPE_CHECKING:
     from simplifier.scope import Scope
 
 
-class Unit(NamedTuple):
+class Unit:
     """What has one weight: an atom, or the digit ``L mod radix`` as ``L - radix * quotient``.
 
     Its value lies in ``[lower, upper]``; ``quotient`` is ``None`` and ``radix`` 0 for an atom.
     """
 
-    value: Form
-    lower: End
-    upper: End
-    quotient: Atom | None = None
-    radix: int = 0
+    __slots__ = ("lower", "quotient", "radix", "upper", "value")
+
+    def __init__(
+        self, value: Form, lower: End, upper: End, quotient: Atom | None = None, radix: int = 0
+    ) -> None:
+        self.value = value
+        self.lower = lower
+        self.upper = upper
+        self.quotient = quotient
+        self.radix = radix
 
     @property
     def holds_quotient(self) -> bool:
@@ -84,7 +89,7 @@ def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
             scope.used(CLAMP_RANGE)
             units.append((weight, Unit(value, *ends)))
             accumulate(terms, value, -weight)
-    units += [(weight, scope.unit(atom)) for atom, weight in terms.items()]
+    units += [(weight, scope.units[atom]) for atom, weight in terms.items()]
     return units
 
 

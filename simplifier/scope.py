@@ -24,7 +24,6 @@ from simplifier.form import (
     combine,
     constant,
     floordiv_atom,
-    postorder,
 )
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.laws import extrema, floor, products, symbolic
@@ -92,7 +91,8 @@ class Scope(Announcer):
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._views: dict[Key, View] = {}
-        self._units: dict[Atom, Unit] = {}
+        self.units: dict[Atom, Unit] = {}
+        """The same atoms as units of digit views."""
         if constraints:
             self._learn(bounds, constraints, solvable)
 
@@ -114,16 +114,31 @@ class Scope(Announcer):
 
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
-        known, journal = self._canonical, self.journal
-        if journal is not None:
-            journal.begin()
-        for atom in postorder((form,), skip=known.__contains__):
-            arguments = tuple([combine(argument, known) for argument in atom.arguments])
-            value = _MEANINGS[atom.kind](self, atom, arguments)
-            known[atom] = self.kept(atom.kind, arguments, value) if is_crowded(value) else value
-            if journal is not None:
-                journal.end(atom, arguments, known[atom])
+        known = self._canonical
+        waiting = [*reversed(form.terms)]
+        if self.journal is not None:
+            self.journal.begin()
+        while waiting:
+            atom = waiting[-1]
+            if atom not in known:
+                inner = [a for part in atom.arguments for a in part.terms if a not in known]
+                if inner:
+                    waiting += inner
+                    continue
+                known[atom] = self._meaning(atom)
+            waiting.pop()
         return combine(form, known)
+
+    def _meaning(self, atom: Atom) -> Form:
+        """The canonical form of an atom; those of the atoms inside it are known."""
+        known = self._canonical
+        arguments = tuple([combine(argument, known) for argument in atom.arguments])
+        value = _MEANINGS[atom.kind](self, atom, arguments)
+        if is_crowded(value):
+            value = self.kept(atom.kind, arguments, value)
+        if self.journal is not None:
+            self.journal.end(atom, arguments, value)
+        return value
 
     def is_canonical(self, atom: Atom) -> bool:
         """Whether the atom may stand in canonical forms as it is."""
@@ -162,19 +177,14 @@ class Scope(Announcer):
                     self.used(FACT_RANGE)
                     ends = ranges.meet(ends, fact.ends)
             self.ranges[atom] = ends
-        return Form(0, {atom: 1})
-
-    def unit(self, atom: Atom) -> Unit:
-        """An atom as a unit of digit views."""
-        unit = self._units.get(atom)
-        if unit is None:
-            unit = self._units[atom] = Unit(Form(0, {atom: 1}), *self.ranges[atom])
-        return unit
+            self.units[atom] = Unit(Form(0, {atom: 1}), *ends)
+        return self.units[atom].value
 
     def view(self, form: Form) -> View:
         """The digits of a canonical form."""
         if not form.has_quotient_or_maximum:
-            return View(form.constant, [(n, self.unit(atom)) for atom, n in form.terms.items()])
+            units = self.units
+            return View(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:
             view = self._views[form.key] = digits.digit_view(self, form)
@@ -226,8 +236,8 @@ class Scope(Announcer):
                 self.fired(ONE_VALUE)
                 return constant(ends[0])
             self.used(QUOTIENT_RANGE)
-            self.remember(atom, ends)
-        return Form(0, {atom: 1})
+            return self.remember(atom, ends)
+        return self.units[atom].value
 
     def quotient(self, numerator: Form, divisor: Form) -> Form:
         """``floor(numerator / divisor)`` for any divisor."""
