@@ -212,7 +212,7 @@ class Form:
     @property
     def has_quotient_or_maximum(self) -> bool:
         """Whether some term is a quotient by a constant, or a maximum."""
-        for atom in self.terms:
+        for atom in self.terms:  # noqa: SIM110 - as above
             if atom.kind is FLOORDIV or atom.kind is MAX:
                 return True
         return False
@@ -240,6 +240,8 @@ class Form:
                 if other.constant
                 else self
             )
+        if not self.terms:
+            return other.times(factor).plus_constant(self.constant)
         terms = dict(self.terms)
         grown = accumulate(terms, other, factor)
         return Form(self.constant + factor * other.constant, in_order(terms) if grown else terms)

@@ -9,10 +9,23 @@ divisor, or smaller coefficients, so that they come to an end.
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simplifier.budget import is_crowded, is_deep
-from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
+from simplifier.digits import View
+from simplifier.form import (
+    FLOORDIV,
+    MAX,
+    ZERO,
+    Atom,
+    Form,
+    Kind,
+    accumulate,
+    atom_of,
+    collected,
+    constant,
+    in_order,
+)
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
     EXTRACTION,
@@ -35,32 +48,8 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
-
-class Residue(NamedTuple):
-    """What is left inside a quotient when the multiples of ``c`` have been taken out.
-
-    Every weight is at most half of ``c``.
-    """
-
-    constant: int
-    units: list[tuple[int, Unit]]
-
-    def form(self) -> Form:
-        """The residue as a numerator."""
-        total = self.constant
-        terms: dict[Atom, int] = {}
-        for weight, unit in self.units:
-            total += weight * unit.value.constant
-            accumulate(terms, unit.value, weight)
-        return collected(total, terms)
-
-
-class Step(NamedTuple):
-    """``outside + floor(numerator/divisor)``; nothing is left to do for the divisor 1."""
-
-    outside: Form
-    numerator: Form = ZERO
-    divisor: int = 1
+Step: TypeAlias = "tuple[Form, Form, int]"
+"""What is outside, a numerator and its divisor; nothing is left to do for the divisor 1."""
 
 
 class Rest(NamedTuple):
@@ -82,37 +71,43 @@ def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
     outside = ZERO
     while divisor > 1:
-        step = _next_step(scope, numerator, divisor)
-        outside = outside.plus(step.outside)
-        numerator, divisor = step.numerator, step.divisor
+        taken, numerator, divisor = _next_step(scope, numerator, divisor)
+        outside = outside.plus(taken)
     return outside.plus(numerator)
 
 
 def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
+    if numerator.is_affine:
+        return _shortened(scope, numerator, divisor)
     if is_deep(numerator) or is_crowded(numerator):
-        return Step(kept(scope, numerator, divisor))
+        return kept(scope, numerator, divisor), ZERO, 1
     return merge(scope, numerator, divisor) or _shortened(scope, numerator, divisor)
 
 
 def _shortened(scope: Scope, numerator: Form, divisor: int) -> Step:
     outside, residue = extract(scope, numerator, divisor)
-    if outside.terms or outside.constant:
-        scope.fired(EXTRACTION)
     if not residue.units:
-        return Step(outside)
+        return outside, ZERO, 1
     shorter = split(scope, residue, divisor)
     if shorter is not None:
-        return Step(outside, *shorter)
+        return outside, *shorter
+    if numerator.is_affine:
+        return outside.plus(reflect(scope, Rest(residue.form(), ()), divisor)), ZERO, 1
+    return _opened(scope, numerator, outside, residue, divisor)
+
+
+def _opened(scope: Scope, numerator: Form, outside: Form, residue: View, divisor: int) -> Step:
+    """The step of a numerator that does not get shorter as long as what is inside it is closed."""
     opened, rest = open_digits(residue, divisor)
     if opened.terms:
         scope.fired(OPEN_DIGIT)
         outside = outside.plus(opened)
         if _size(rest.numerator) < _size(numerator):
-            return Step(outside, rest.numerator, divisor)
+            return outside, rest.numerator, divisor
     flat = flatten(scope, rest.numerator, divisor)
     if flat is not None:
-        return flat._replace(outside=outside)
-    return Step(outside.plus(reflect(scope, rest, divisor)))
+        return outside, *flat
+    return outside.plus(reflect(scope, rest, divisor)), ZERO, 1
 
 
 def _size(form: Form) -> tuple[int, int]:
@@ -158,16 +153,16 @@ def merge(scope: Scope, numerator: Form, divisor: int) -> Step | None:
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
     """
     for atom, factor in numerator.terms.items():
-        if factor in (1, -1) and atom.kind is Kind.FLOORDIV:
+        if factor in (1, -1) and atom.kind is FLOORDIV:
             for inner, value in atom.numerator.terms.items():
                 if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
             else:
-                return _flattened(scope, numerator, divisor, atom)
+                return ZERO, *_flattened(scope, numerator, divisor, atom)
     return None
 
 
-def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]:
+def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, View]:
     """``floor((c*A + B)/c) = A + floor(B/c)``.
 
     ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit:
@@ -178,6 +173,9 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
     outside: dict[Atom, int] = {}
     units: list[tuple[int, Unit]] = []
     for weight, unit in view.units:
+        if -divisor < 2 * weight <= divisor:
+            units.append((weight, unit))
+            continue
         residue = nearest_residue(weight, divisor)
         if _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
             residue = weight
@@ -187,7 +185,10 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
             accumulate(outside, unit.value, multiple)
         if residue:
             units.append((residue, unit))
-    return collected(whole, outside), Residue(rest, units)
+    if not outside and not whole:
+        return ZERO, View(rest, units)
+    scope.fired(EXTRACTION)
+    return Form(whole, in_order(outside)), View(rest, units)
 
 
 def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
@@ -201,7 +202,7 @@ def nearest_residue(value: int, divisor: int) -> int:
     return residue - divisor if 2 * residue > divisor else residue
 
 
-def split(scope: Scope, residue: Residue, divisor: int) -> tuple[Form, int] | None:
+def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
     """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
 
     One law covers quotients that are constant, small terms that never matter, common factors,
@@ -218,7 +219,7 @@ def split(scope: Scope, residue: Residue, divisor: int) -> tuple[Form, int] | No
     return None
 
 
-def _common_factors(residue: Residue, divisor: int) -> list[int]:
+def _common_factors(residue: View, divisor: int) -> list[int]:
     """The divisor and what it has in common with sets of weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
     if len(found) > 1:
@@ -229,7 +230,7 @@ def _common_factors(residue: Residue, divisor: int) -> list[int]:
     return sorted(found, reverse=True) if len(found) > 1 else list(found)
 
 
-def _affine_quotient(residue: Residue, divisor: int) -> tuple[Form, Law] | None:
+def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
     """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
     total = 0
     quotient: dict[Atom, int] = {}
@@ -237,7 +238,8 @@ def _affine_quotient(residue: Residue, divisor: int) -> tuple[Form, Law] | None:
     upper: End = residue.constant
     small: list[tuple[int, Unit]] = []
     for weight, unit in residue.units:
-        rest = nearest_residue(weight, divisor)
+        is_small = -divisor < 2 * weight <= divisor
+        rest = weight if is_small else nearest_residue(weight, divisor)
         if rest:
             low, high = (unit.lower, unit.upper) if rest > 0 else (unit.upper, unit.lower)
             lower, upper = lower + rest * low, upper + rest * high
@@ -295,7 +297,7 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
     return unit.value.times(step).plus_constant(first - step * low)
 
 
-def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
+def open_digits(residue: View, divisor: int) -> tuple[Form, Rest]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
     Gives what leaves, and what is left. Digits that do not close on ``c`` stay whole; the other
@@ -333,14 +335,14 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
 def _is_clamp(unit: Unit) -> bool:
     """Whether the unit is what maxima cut off."""
     value = unit.value.terms
-    return len(value) > 1 and any(atom.kind is Kind.MAX for atom in value)
+    return len(value) > 1 and any(atom.kind is MAX for atom in value)
 
 
 def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:
     """Leave of a term only its residue; the multiple goes outside."""
     factor = terms[atom]
     residue = nearest_residue(factor, divisor)
-    if _is_turned_half(residue, factor, divisor) and atom.kind is Kind.FLOORDIV:
+    if _is_turned_half(residue, factor, divisor) and atom.kind is FLOORDIV:
         residue = factor
     if residue != factor:
         outside[atom] = outside.get(atom, 0) + (factor - residue) // divisor
@@ -350,7 +352,7 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
         del terms[atom]
 
 
-def flatten(scope: Scope, numerator: Form, divisor: int) -> Step | None:
+def flatten(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, for one inner quotient.
 
     A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
@@ -358,12 +360,12 @@ def flatten(scope: Scope, numerator: Form, divisor: int) -> Step | None:
     inner = [
         atom
         for atom, factor in numerator.terms.items()
-        if atom.kind is Kind.FLOORDIV and factor in (1, -1)
+        if atom.kind is FLOORDIV and factor in (1, -1)
     ]
     return _flattened(scope, numerator, divisor, inner[-1]) if inner else None
 
 
-def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> Step:
+def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
     radix = inner.divisor
     if numerator.terms[inner] > 0:
         scope.fired(FLATTEN)
@@ -371,7 +373,7 @@ def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> Step
     else:
         scope.fired(FLATTEN_TURNED)
         source = inner.numerator.times(-1).plus_constant(radix - 1)
-    return Step(ZERO, source.plus(numerator.without(inner), radix), radix * divisor)
+    return source.plus(numerator.without(inner), radix), radix * divisor
 
 
 def reflect(scope: Scope, rest: Rest, divisor: int) -> Form:
