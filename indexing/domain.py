@@ -205,6 +205,42 @@ class Domain:
 _CONTRADICTION: Final[tuple[Constraint, ...]] = ((forms.ZERO, Interval(1, 1)),)
 
 
+def distinctly_named(
+    dims: Iterable[Variable], ranges: Iterable[Variable] = (), runtime: Iterable[Variable] = ()
+) -> Domain:
+    """The domain of variables from several maps: of two that have one name the first one keeps it.
+
+    The other one is called after its place, and so is one whose name is the place of a variable
+    without name.
+
+    >>> row = Variable((0, 3), "row")
+    >>> distinctly_named([row], [row, Variable((0, 3), "s0")]).names
+    ('row', 's0', 's1')
+    """
+    domain = Domain.of(dims, ranges, runtime)
+    while len(set(domain.names)) < len(domain.names):
+        domain = Domain.of(*domain.by_role(_first_come(domain)))
+    return domain
+
+
+def _first_come(domain: Domain) -> Iterator[Variable]:
+    """The variables less the names that are taken when it is their turn; places come first."""
+    pairs = zip(domain.places, domain.variables, strict=True)
+    taken = {place for place, variable in pairs if not variable.name}
+    for variable in domain:
+        yield Variable(variable.bounds) if variable.name in taken else variable
+        taken.add(variable.name)
+
+
+def substituted_constraints(
+    constraints: Iterable[Constraint], replacements: Mapping[str, Form]
+) -> list[Constraint]:
+    """The constraints with a form in place of each named variable."""
+    constraints = tuple(constraints)
+    replaced = operations.substitute([form for form, _ in constraints], replacements)
+    return [(form, interval) for form, (_, interval) in zip(replaced, constraints, strict=True)]
+
+
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
     """The variables without names that say no more than their place."""
     return tuple(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
+from indexing.relation import Relation
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.convert import from_sympy, to_sympy
-from simplifier.exact import ATTEMPT, BUDGET
+from simplifier.exact import ATTEMPT
 from simplifier.form import Form
 from simplifier.operations import substitute
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 
     import sympy
 
+    from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
     from simplifier.interval import IntervalLike
 
 
-class IndexingMap:
+class IndexingMap(Relation):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
@@ -118,28 +120,28 @@ class IndexingMap:
     @property
     def results(self) -> tuple[sympy.Expr, ...]:
         """The index in the other tensor, as expressions over the variables' symbols."""
-        return tuple(to_sympy(self._domain.named(form)) for form in self._forms)
+        return tuple(to_sympy(self.domain.named(form)) for form in self.forms)
 
     @property
     def dims(self) -> tuple[Variable, ...]:
         """One variable for each dimension of the tensor that the map comes from."""
-        return self._domain.dims
+        return self.domain.dims
 
     @property
     def ranges(self) -> tuple[Variable, ...]:
         """Variables that run over all their values."""
-        return self._domain.ranges
+        return self.domain.ranges
 
     @property
     def runtime(self) -> tuple[Variable, ...]:
         """Variables known only while the program runs."""
-        return self._domain.runtime
+        return self.domain.runtime
 
     @property
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
         """Pairs of an expression and the interval it must lie in, sorted by their texts."""
-        rows = self._domain.constraint_texts()
-        return tuple((to_sympy(self._domain.named(form)), interval) for _, (form, interval) in rows)
+        rows = self.domain.constraint_texts()
+        return tuple((to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows)
 
     @property
     def domain(self) -> Domain:
@@ -152,41 +154,14 @@ class IndexingMap:
         return self._forms
 
     @property
+    def is_undefined(self) -> bool:
+        """Whether there is no map, only the reason why: an :class:`indexing.UndefinedMap`."""
+        return False
+
+    @property
     def is_known_empty(self) -> bool:
         """Whether the map is seen to have no point; one without may look as if it had some."""
-        return self._domain.is_known_empty
-
-    def is_empty(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether the map has no point; exact, by isl.
-
-        Costs milliseconds for everyday maps.
-
-        Raises:
-            NotQuasiAffineError: a constraint multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
-        >>> parse_map(odd).is_empty()
-        True
-        """
-        from indexing.exact import is_empty  # noqa: PLC0415 - it looks into maps
-
-        return is_empty(self, budget)
-
-    def equals(self, other: IndexingMap, *, budget: int | None = BUDGET) -> bool:
-        """Whether both maps relate the same elements to each other; exact, by isl.
-
-        Ranges and runtime variables count for what they reach, not for their names or number. Costs
-        milliseconds for everyday maps.
-
-        Raises:
-            NotQuasiAffineError: an expression multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
-        """
-        from indexing.exact import equals  # noqa: PLC0415 - it looks into maps
-
-        return equals(self, other, budget)
+        return self.domain.is_known_empty
 
     def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
@@ -272,28 +247,67 @@ class IndexingMap:
 
         return result_bounds(self)
 
-    def without_unused_symbols(self) -> IndexingMap:
-        """The map less the ranges and runtime variables that nothing depends on.
+    def unused_variables(self) -> ByRole[int]:
+        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
 
-        A variable goes if no result uses it, together with constraints on such variables alone,
-        where these are sure to have a solution.
+        A variable is unused if no result uses it and every constraint on it is on such
+        variables alone. Where it takes long to tell whether these constraints have a solution,
+        their variables count as used.
+
+        >>> from indexing import parse_map
+        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
+        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
+        >>> parse_map(m).unused_variables()
+        ((0,), (0,), (0,))
         """
-        from indexing.simplification import without_unused_symbols  # noqa: PLC0415 - it builds maps
+        from indexing.variables import unused_variables  # noqa: PLC0415 - it builds maps
+
+        return unused_variables(self)
+
+    def unused_symbols(self) -> ByRole[int]:
+        """Positions of the ranges and runtime variables that nothing depends on.
+
+        As :meth:`unused_variables`, but dimensions count as used.
+        """
+        from indexing.variables import unused_symbols  # noqa: PLC0415 - it builds maps
+
+        return unused_symbols(self)
+
+    def without_unused_variables(self) -> IndexingMap:
+        """The map less its :meth:`unused_variables` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
+        >>> print(parse_map(odd).without_unused_variables())
+        (d0) -> (d0), domain: d0 in [0, 59]
+        """
+        from indexing.variables import without_unused_variables  # noqa: PLC0415 - it builds maps
+
+        return without_unused_variables(self)
+
+    def without_unused_symbols(self) -> IndexingMap:
+        """The map less its :meth:`unused_symbols` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+        """
+        from indexing.variables import without_unused_symbols  # noqa: PLC0415 - it builds maps
 
         return without_unused_symbols(self)
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
-        (form,) = substitute([from_sympy(expression)], self._domain.by_name)
-        self._domain.check_forms([form], "constraint")
+        (form,) = substitute([from_sympy(expression)], self.domain.by_name)
+        self.domain.check_forms([form], "constraint")
         return IndexingMap.from_forms(
-            self._forms, self._domain.constrained([(form, Interval.of(interval))])
+            self.forms, self.domain.constrained([(form, Interval.of(interval))])
         )
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
-        self._domain.check()
-        self._domain.check_forms(self._forms, "result")
+        self.domain.check()
+        self.domain.check_forms(self.forms, "result")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexingMap):
@@ -305,8 +319,8 @@ class IndexingMap:
             self._hash = hash((self._forms, self._domain.variables, self._domain.constraints))
         return self._hash
 
-    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[tuple[Form, ...], Domain]]:
-        return IndexingMap.from_forms, (self._forms, self._domain)
+    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[object, ...]]:
+        return IndexingMap.from_forms, (self.forms, self.domain)
 
     def __str__(self) -> str:
         from indexing.text import format_map  # noqa: PLC0415 - the text form is built on maps

@@ -2,7 +2,8 @@
 
 ``(d0)[s0]{rt0} -> (d0 * 8, rt0), domain: d0 in [0, 3], ..., (d0 + s0) mod 2 in [0, 0]``:
 dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then
-constraints. A map without points reads ``... -> (0), domain: KNOWN EMPTY``.
+constraints. A map without points reads ``... -> (0), domain: KNOWN EMPTY``, one that is undefined
+``UNDEFINED: reason``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.map import IndexingMap
+from indexing.undefined import read_undefined
 from indexing.variable import Variable, VariableKind
 from simplifier import Interval
 from simplifier.form import ZERO
@@ -36,6 +38,8 @@ def format_map(indexing_map: IndexingMap, *, separator: str = ", ", lead: str = 
     domain:
     d0 in [0, 3]
     """
+    if indexing_map.is_undefined:
+        return str(indexing_map)
     domain = indexing_map.domain
     results = ", ".join(domain.text_of(form) for form in indexing_map.forms)
     head = f"{_declarations(domain)} -> ({results})"
@@ -77,7 +81,7 @@ def parse_map(text: str, file: str = "") -> IndexingMap:
              ^^
     hint: declared: d0
     """
-    return _MapParser(Reader(text, file)).parse()
+    return read_undefined(text) or _MapParser(Reader(text, file)).parse()
 
 
 _KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
