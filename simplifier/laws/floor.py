@@ -9,7 +9,7 @@ divisor, or smaller coefficients, so that they come to an end.
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.budget import is_crowded, is_deep
 from simplifier.digits import View
@@ -49,22 +49,10 @@ if TYPE_CHECKING:
     from simplifier.scope import Scope
 
 Step: TypeAlias = "tuple[Form, Form, int]"
-"""What is outside, a numerator and its divisor; nothing is left to do for the divisor 1."""
+"""What is outside, a numerator and its divisor; with the divisor 1 nothing is left to do."""
 
-
-class Rest(NamedTuple):
-    """A numerator with small coefficients, and the digits in it that stay whole."""
-
-    numerator: Form
-    digits: tuple[tuple[int, Form], ...]
-
-    def units(self) -> list[tuple[int, Form]]:
-        """The digits, and what is beside them, by weight."""
-        beside = self.numerator
-        for weight, value in self.digits:
-            beside = beside.plus(value, -weight)
-        singles = [(factor, Form(0, {atom: 1})) for atom, factor in beside.terms.items()]
-        return [*self.digits, *singles]
+Weighted: TypeAlias = "list[tuple[int, Form]]"
+"""Parts of a form, each with its coefficient."""
 
 
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
@@ -77,37 +65,34 @@ def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
 
 
 def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
-    if numerator.is_affine:
-        return _shortened(scope, numerator, divisor)
-    if is_deep(numerator) or is_crowded(numerator):
-        return kept(scope, numerator, divisor), ZERO, 1
-    return merge(scope, numerator, divisor) or _shortened(scope, numerator, divisor)
-
-
-def _shortened(scope: Scope, numerator: Form, divisor: int) -> Step:
+    is_affine = numerator.is_affine
+    if not is_affine:
+        if is_deep(numerator) or is_crowded(numerator):
+            return ZERO, kept(scope, numerator, divisor), 1
+        merged = merge(scope, numerator, divisor)
+        if merged is not None:
+            return ZERO, *merged
     outside, residue = extract(scope, numerator, divisor)
-    if not residue.units:
-        return outside, ZERO, 1
     shorter = split(scope, residue, divisor)
     if shorter is not None:
         return outside, *shorter
-    if numerator.is_affine:
-        return outside.plus(reflect(scope, Rest(residue.form(), ()), divisor)), ZERO, 1
-    return _opened(scope, numerator, outside, residue, divisor)
+    if is_affine:
+        return outside, reflect(scope, residue.form(), divisor), 1
+    opened, numerator, divisor = _opened(scope, numerator, residue, divisor)
+    return outside.plus(opened), numerator, divisor
 
 
-def _opened(scope: Scope, numerator: Form, outside: Form, residue: View, divisor: int) -> Step:
-    """The step of a numerator that does not get shorter as long as what is inside it is closed."""
-    opened, rest = open_digits(residue, divisor)
-    if opened.terms:
+def _opened(scope: Scope, numerator: Form, residue: View, divisor: int) -> Step:
+    """What becomes of a numerator when its digits and the quotient in it are opened."""
+    outside, rest, whole = open_digits(residue, divisor)
+    if outside.terms:
         scope.fired(OPEN_DIGIT)
-        outside = outside.plus(opened)
-        if _size(rest.numerator) < _size(numerator):
-            return outside, rest.numerator, divisor
-    flat = flatten(scope, rest.numerator, divisor)
+        if _size(rest) < _size(numerator):
+            return outside, rest, divisor
+    flat = flatten(scope, rest, divisor)
     if flat is not None:
         return outside, *flat
-    return outside.plus(reflect(scope, rest, divisor)), ZERO, 1
+    return outside, reflect(scope, rest, divisor, whole), 1
 
 
 def _size(form: Form) -> tuple[int, int]:
@@ -147,7 +132,7 @@ def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
     return scope.remember(remainder, (0, divisor - 1)).times(sign)
 
 
-def merge(scope: Scope, numerator: Form, divisor: int) -> Step | None:
+def merge(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
 
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
@@ -158,7 +143,7 @@ def merge(scope: Scope, numerator: Form, divisor: int) -> Step | None:
                 if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
             else:
-                return ZERO, *_flattened(scope, numerator, divisor, atom)
+                return _flattened(scope, numerator, divisor, atom)
     return None
 
 
@@ -208,6 +193,8 @@ def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
     One law covers quotients that are constant, small terms that never matter, common factors,
     coefficients that are congruent to smaller ones, and variables of two values.
     """
+    if not residue.units:
+        return ZERO, 1
     for factor in _common_factors(residue, divisor):
         found = _affine_quotient(residue, factor)
         if found is not None:
@@ -222,12 +209,13 @@ def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
 def _common_factors(residue: View, divisor: int) -> list[int]:
     """The divisor and what it has in common with sets of weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
+    found.discard(1)
     if len(found) > 1:
         found |= {gcd(a, b) for a in found for b in found}
         found |= {gcd(a, b) for a in found for b in found}
+        found.discard(1)
     found.add(divisor)
-    found.discard(1)
-    return sorted(found, reverse=True) if len(found) > 1 else list(found)
+    return sorted(found, reverse=True)
 
 
 def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
@@ -238,21 +226,24 @@ def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
     upper: End = residue.constant
     small: list[tuple[int, Unit]] = []
     for weight, unit in residue.units:
-        is_small = -divisor < 2 * weight <= divisor
-        rest = weight if is_small else nearest_residue(weight, divisor)
-        if rest:
-            low, high = (unit.lower, unit.upper) if rest > 0 else (unit.upper, unit.lower)
-            lower, upper = lower + rest * low, upper + rest * high
-            small.append((rest, unit))
-        if rest != weight:
+        rest = weight
+        if not -divisor < 2 * weight <= divisor:
+            rest = nearest_residue(weight, divisor)
             multiple = (weight - rest) // divisor
             total += multiple * unit.value.constant
             accumulate(quotient, unit.value, multiple)
+        if rest > 0:
+            lower, upper = lower + rest * unit.lower, upper + rest * unit.upper
+            small.append((rest, unit))
+        elif rest:
+            lower, upper = lower + rest * unit.upper, upper + rest * unit.lower
+            small.append((rest, unit))
     found = _affine_remainder(small, (lower, upper), residue.constant, divisor)
     if found is None:
         return None
-    rest, why = found
-    return collected(total, quotient).plus(rest) if quotient else rest.plus_constant(total), why
+    value, why = found
+    taken = Form(total, in_order(quotient)) if quotient or total else ZERO
+    return taken.plus(value), why
 
 
 def _affine_remainder(
@@ -274,11 +265,8 @@ def _affine_remainder(
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
     """The quotient that all values of a range have in common."""
-    if isinstance(lower, int) and isinstance(upper, int):
-        quotient = lower // divisor
-        if quotient == upper // divisor:
-            return quotient
-    return None
+    quotient = lower // divisor
+    return quotient if quotient == upper // divisor and isinstance(quotient, int) else None
 
 
 def _other_sign(ends: tuple[End, End], weight: int, tie: Unit) -> tuple[End, End]:
@@ -297,11 +285,11 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
     return unit.value.times(step).plus_constant(first - step * low)
 
 
-def open_digits(residue: View, divisor: int) -> tuple[Form, Rest]:
+def open_digits(residue: View, divisor: int) -> tuple[Form, Form, Weighted]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
-    Gives what leaves, and what is left. Digits that do not close on ``c`` stay whole; the other
-    atoms are reduced again.
+    Gives what leaves, what is left, and what stays whole in it: clamps, and digits that do not
+    close on ``c``. The other atoms are reduced again.
     """
     rest = residue.form()
     digits = [
@@ -309,7 +297,7 @@ def open_digits(residue: View, divisor: int) -> tuple[Form, Rest]:
     ]
     whole = [(weight, unit.value) for weight, unit in residue.units if _is_clamp(unit)]
     if not digits:
-        return ZERO, Rest(rest, tuple(whole))
+        return ZERO, rest, whole
     terms = dict(rest.terms)
     outside: dict[Atom, int] = {}
     for weight, unit, quotient in digits:
@@ -329,7 +317,7 @@ def open_digits(residue: View, divisor: int) -> tuple[Form, Rest]:
     for atom in list(terms):
         if atom not in closed:
             _reduce(terms, atom, divisor, outside)
-    return collected(0, outside), Rest(Form(rest.constant, terms), tuple(whole))
+    return collected(0, outside), Form(rest.constant, terms), whole
 
 
 def _is_clamp(unit: Unit) -> bool:
@@ -376,21 +364,30 @@ def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> tupl
     return source.plus(numerator.without(inner), radix), radix * divisor
 
 
-def reflect(scope: Scope, rest: Rest, divisor: int) -> Form:
-    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights."""
-    numerator = rest.numerator
-    units = rest.units() if rest.digits else None
-    weights = numerator.terms.values() if units is None else [weight for weight, _ in units]
+def reflect(scope: Scope, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
+    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights.
+
+    What stays whole in the numerator has one weight.
+    """
+    weights = [n for n, _ in _weighted(numerator, whole)] if whole else numerator.terms.values()
     if not _is_reflected(weights, numerator.constant, divisor):
         return scope.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
     halves = ZERO
-    for weight, value in units or rest.units():
+    for weight, value in _weighted(numerator, whole or []):
         if 2 * weight == divisor:
             halves = halves.plus(value)
     scope.fired(REFLECT)
     turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
     return halves.plus(scope.quotient_atom(turned, divisor), -1)
+
+
+def _weighted(numerator: Form, whole: Weighted) -> Weighted:
+    """What stays whole in a numerator, and the atoms beside it."""
+    beside = numerator
+    for weight, value in whole:
+        beside = beside.plus(value, -weight)
+    return [*whole, *((factor, Form(0, {atom: 1})) for atom, factor in beside.terms.items())]
 
 
 def _is_reflected(weights: Iterable[int], offset: int, divisor: int) -> bool:
