@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from simplifier.budget import is_crowded
 from simplifier.clamps import clamped
 from simplifier.facts import digit_range
-from simplifier.form import FLOORDIV, MAX, Atom, Form, accumulate, in_order
+from simplifier.form import FLOORDIV, MAX, Atom, Form, accumulate
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 
 if TYPE_CHECKING:
@@ -57,15 +57,6 @@ class View:
     def __init__(self, constant: int, units: list[tuple[int, Unit]]) -> None:
         self.constant = constant
         self.units = units
-
-    def form(self) -> Form:
-        """What the view shows."""
-        total = self.constant
-        terms: dict[Atom, int] = {}
-        for weight, unit in self.units:
-            total += weight * unit.value.constant
-            accumulate(terms, unit.value, weight)
-        return Form(total, in_order(terms))
 
 
 def digit_view(scope: Scope, form: Form) -> View:

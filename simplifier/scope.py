@@ -157,12 +157,12 @@ class Scope(Announcer):
             return form
         return self.remember(atom_of(Kind.SUM, (form,)), self.range_of(form))
 
-    def variable(self, atom: Atom) -> Form:
+    def variable(self, atom: Atom, _: tuple[Form, ...] = ()) -> Form:
         """A variable, or its only value."""
-        ends = self._variable_range(atom)
-        if isinstance(ends[0], int) and ends[0] == ends[1]:
+        ends = lower, upper = self._variable_range(atom)
+        if lower == upper and isinstance(lower, int):
             self.fired(ONLY_VALUE)
-            return constant(ends[0])
+            return constant(lower)
         return self.remember(atom, ends)
 
     def _variable_range(self, atom: Atom) -> Range:
@@ -281,7 +281,7 @@ def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
 
 
 _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {
-    Kind.VARIABLE: lambda scope, atom, _: scope.variable(atom),
+    Kind.VARIABLE: Scope.variable,
     Kind.FLOORDIV: lambda scope, _, arguments: scope.quotient(*arguments),
     Kind.QUOTIENT: lambda scope, _, arguments: scope.quotient(*arguments),
     Kind.MOD: lambda scope, _, arguments: scope.mod(*arguments),

@@ -140,16 +140,16 @@ class _ExpressionParser:
 
     def _start(self, word: str, position: int) -> int:
         """Go past a sign or an opening, or learn what a number or name stands for."""
-        reader = self._reader
         if word == "(":
             self._groups.append(_Group(position, []))
             return position + 1
-        if word == "-":
-            self._groups[-1].negative ^= True
-            return position + 1
+        reader = self._reader
         reader.position = position
         if word.isdigit():
             self._leaves[word] = reader.value(position)
+        elif word == "-":
+            self._groups[-1].negative ^= True
+            return position + 1
         elif word in _EXTREMA:
             self._groups.append(_Group(position, []))
             reader.position += 1

@@ -76,23 +76,16 @@ def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
     shorter = split(scope, residue, divisor)
     if shorter is not None:
         return outside, *shorter
+    rest = numerator.plus(outside, -divisor)
     if is_affine:
-        return outside, reflect(scope, residue.form(), divisor), 1
-    opened, numerator, divisor = _opened(scope, numerator, residue, divisor)
-    return outside.plus(opened), numerator, divisor
-
-
-def _opened(scope: Scope, numerator: Form, residue: View, divisor: int) -> Step:
-    """What becomes of a numerator when its digits and the quotient in it are opened."""
-    outside, rest, whole = open_digits(residue, divisor)
-    if outside.terms:
+        return outside, reflect(scope, rest, divisor), 1
+    opened, rest, whole = open_digits(rest, residue, divisor)
+    if opened.terms:
         scope.fired(OPEN_DIGIT)
-        if _size(rest) < _size(numerator):
-            return outside, rest, divisor
-    flat = flatten(scope, rest, divisor)
-    if flat is not None:
-        return outside, *flat
-    return outside, reflect(scope, rest, divisor, whole), 1
+    if not opened.terms or _size(rest) >= _size(numerator):
+        flat = flatten(scope, rest, divisor)
+        rest, divisor = flat or (reflect(scope, rest, divisor, whole), 1)
+    return outside.plus(opened), rest, divisor
 
 
 def _size(form: Form) -> tuple[int, int]:
@@ -285,13 +278,12 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
     return unit.value.times(step).plus_constant(first - step * low)
 
 
-def open_digits(residue: View, divisor: int) -> tuple[Form, Form, Weighted]:
+def open_digits(rest: Form, residue: View, divisor: int) -> tuple[Form, Form, Weighted]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
-    Gives what leaves, what is left, and what stays whole in it: clamps, and digits that do not
-    close on ``c``. The other atoms are reduced again.
+    ``residue`` shows the rest. Gives what leaves, what is left, and what stays whole in it: clamps,
+    and digits that do not close on ``c``. The other atoms are reduced again.
     """
-    rest = residue.form()
     digits = [
         (weight, unit, unit.quotient) for weight, unit in residue.units if unit.quotient is not None
     ]
