@@ -346,8 +346,12 @@ def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
     """The same terms, sorted by the atoms' order."""
     if len(terms) < 2:  # noqa: PLR2004 - what is alone is in order
         return terms
-    ordered = sorted(terms, key=_ORDER)
-    return terms if ordered == list(terms) else {atom: terms[atom] for atom in ordered}
+    before: Key = ()
+    for atom in terms:
+        if atom.order < before:
+            return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
+        before = atom.order
+    return terms
 
 
 _ORDER = attrgetter("order")

@@ -121,9 +121,9 @@ class Scope(Announcer):
         while waiting:
             atom = waiting[-1]
             if atom not in known:
-                inner = [a for part in atom.arguments for a in part.terms if a not in known]
-                if inner:
-                    waiting += inner
+                for argument in atom.arguments:
+                    waiting += [inner for inner in argument.terms if inner not in known]
+                if waiting[-1] is not atom:
                     continue
                 known[atom] = self._meaning(atom)
             waiting.pop()
@@ -230,7 +230,7 @@ class Scope(Announcer):
         """A quotient in normal shape as an atom, or its only value."""
         atom = floordiv_atom(numerator, divisor)
         if atom not in self.ranges:
-            lower, upper = self.range_of(numerator)
+            lower, upper = ranges.range_of(self, numerator)
             ends = lower // divisor, upper // divisor
             if isinstance(ends[0], int) and ends[0] == ends[1]:
                 self.fired(ONE_VALUE)
