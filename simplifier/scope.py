@@ -176,8 +176,9 @@ class Scope(Announcer):
                 if fact.lead is atom and len(fact.form.terms) == 1:
                     self.used(FACT_RANGE)
                     ends = ranges.meet(ends, fact.ends)
-            self.ranges[atom] = ends
+            # The range last: another thread that finds it finds the unit, too.
             self.units[atom] = Unit(Form(0, {atom: 1}), *ends)
+            self.ranges[atom] = ends
         return self.units[atom].value
 
     def view(self, form: Form) -> View:

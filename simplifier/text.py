@@ -8,6 +8,7 @@ allows, and nothing is ever evaluated as Python.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
@@ -38,70 +39,72 @@ _EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
 class _Group:
     """What has been read since a parenthesis was opened, or since the last comma in it.
 
-    It is ``constant + terms + sign * scale * left``: the finished part of a sum, and its last term.
-    What comes next multiplies that term, or divides ``scale * left`` by ``operation``. So a sum
-    becomes a form only when it ends.
+    It is the sum of ``terms`` and of ``sign * scale * left``, the last term; what comes next
+    multiplies that, or divides ``scale * left`` by ``operation``. So a sum becomes a form only when
+    it ends.
     """
 
-    __slots__ = (
-        "arguments",
-        "constant",
-        "left",
-        "negative",
-        "opening",
-        "operation",
-        "scale",
-        "sign",
-        "terms",
-    )
+    __slots__ = ("arguments", "left", "opening", "operation", "scale", "sign", "terms")
 
     def __init__(self, opening: int, arguments: list[Form]) -> None:
         self.opening = opening
-        """The position of the opening word."""
+        """The position of the parenthesis."""
         self.arguments = arguments
         """Those before the last comma."""
-        self.constant = 0
-        self.terms: dict[Atom, int] = {}
+        self.terms: list[tuple[int, Form | None]] = []
         self.sign = self.scale = 1
         self.left: Form | None = None
+        """``None`` stands for 1."""
         self.operation: Operation | None = None
-        self.negative = False
+
+    def negate(self) -> None:
+        """A sign before an operand."""
+        if self.operation is None:
+            self.scale = -self.scale
+        else:
+            self.operation = partial(_by_negative, self.operation)
 
     def operand(self, value: Form | int) -> None:
         """A number, a name, or what stood in parentheses."""
-        if self.negative:
-            value, self.negative = -value, False
         if self.operation is not None:
+            numerator = _scaled(self.left, self.scale)
             divisor = forms.constant(value) if isinstance(value, int) else value
-            self.left, self.scale = self.operation(self._term(), divisor), 1
+            self.left, self.scale = self.operation(numerator, divisor), 1
             self.operation = None
         elif isinstance(value, int):
             self.scale *= value
         elif self.left is None:
             self.left = value
         else:
-            self.left, self.scale = operations.product((self._term(), value)), 1
-
-    def _term(self) -> Form:
-        """The last term, without its sign."""
-        return forms.constant(self.scale) if self.left is None else self.left.times(self.scale)
+            self.left, self.scale = operations.product((self.left.times(self.scale), value)), 1
 
     def add(self, sign: int) -> None:
         """The last term is finished; another one with this sign follows."""
-        left, factor = self.left, self.sign * self.scale
-        if left is None:
-            self.constant += factor
-        elif factor:
-            self.constant += factor * left.constant
-            forms.accumulate(self.terms, left, factor)
-        self.left, self.sign, self.scale = None, sign, 1
+        self.terms.append((self.sign * self.scale, self.left))
+        self.left, self.scale, self.sign = None, 1, sign
 
     def total(self) -> Form:
         """The whole sum."""
-        if self.sign == 1 and not self.terms and not self.constant:
-            return self._term()
-        self.add(1)
-        return Form(self.constant, forms.in_order(self.terms))
+        last = self.sign * self.scale
+        if not self.terms:
+            return _scaled(self.left, last)
+        constant = 0
+        terms: dict[Atom, int] = {}
+        for factor, form in (*self.terms, (last, self.left)):
+            if form is None:
+                constant += factor
+            elif factor:
+                constant += factor * form.constant
+                forms.accumulate(terms, form, factor)
+        return Form(constant, forms.in_order(terms))
+
+
+def _scaled(form: Form | None, factor: int) -> Form:
+    return forms.constant(factor) if form is None else form.times(factor)
+
+
+def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
+    return operation(numerator, -divisor)
 
 
 class _ExpressionParser:
@@ -119,11 +122,15 @@ class _ExpressionParser:
         words, position = self._reader.words, self._reader.position
         groups, leaf_of = self._groups, self._leaves.get
         while True:
-            while (leaf := leaf_of(words[position])) is None:
-                position = self._start(words[position], position)
+            while (word := words[position]) == "(":
+                groups.append(_Group(position, []))
+                position += 1
+            leaf = leaf_of(word) or self._leaf(word, position)
+            position += 1
+            if leaf is None:
+                continue
             group = groups[-1]
             group.operand(leaf)
-            position += 1
             while (word := words[position]) == ")" and len(groups) > 1:
                 group = self._close_group()
                 position += 1
@@ -138,52 +145,52 @@ class _ExpressionParser:
                 self._next_argument(word)
             position += 1
 
-    def _start(self, word: str, position: int) -> int:
-        """Go past a sign or an opening, or learn what a number or name stands for."""
-        if word == "(":
-            self._groups.append(_Group(position, []))
-            return position + 1
+    def _leaf(self, word: str, position: int) -> Form | int | None:
+        """What a number or name stands for; ``None`` for a sign or the name of an extremum."""
+        leaf = None
         reader = self._reader
         reader.position = position
         if word.isdigit():
-            self._leaves[word] = reader.value(position)
+            leaf = self._leaves[word] = reader.value(position)
         elif word == "-":
-            self._groups[-1].negative ^= True
-            return position + 1
+            self._groups[-1].negate()
         elif word in _EXTREMA:
-            self._groups.append(_Group(position, []))
             reader.position += 1
             if reader.word != "(":
                 raise reader.expected(f"'(' after {word!r}")
-            return position + 2
         elif word.isidentifier() and word not in RESERVED:
             if self._names is not None:
                 raise self._unknown_name(self._names)
-            self._leaves[word] = forms.variable(word)
+            leaf = self._leaves[word] = forms.variable(word)
         else:
             raise reader.expected("an expression")
-        return position
+        return leaf
 
     def _close_group(self) -> _Group:
         """Hand what stood in parentheses to the group around them."""
         group = self._groups.pop()
         around, value = self._groups[-1], group.total()
-        join = _EXTREMA.get(self._reader.words[group.opening])
+        join = _EXTREMA.get(self._name(group))
         around.operand(join([*group.arguments, value]) if join else value)
         return around
+
+    def _name(self, group: _Group) -> str:
+        """The word before a parenthesis, which may name an extremum."""
+        return self._reader.words[group.opening - 1]
 
     def _next_argument(self, word: str) -> None:
         """Begin another argument after the comma that must stand here."""
         group = self._groups[-1]
-        if word != "," or self._reader.words[group.opening] not in _EXTREMA:
-            raise self._unclosed()
+        if word != "," or self._name(group) not in _EXTREMA:
+            raise self._unclosed(group)
         group.arguments.append(group.total())
         self._groups[-1] = _Group(group.opening, group.arguments)
 
-    def _unclosed(self) -> TextError:
-        opening = self._reader.token_at(self._groups[-1].opening)
-        what = "',' or ')'" if opening.text in _EXTREMA else "')'"
-        place = Span(self._reader.source, opening.start, opening.start + 1)
+    def _unclosed(self, group: _Group) -> TextError:
+        is_extremum = self._name(group) in _EXTREMA
+        what = "',' or ')'" if is_extremum else "')'"
+        start = self._reader.token_at(group.opening - is_extremum).start
+        place = Span(self._reader.source, start, start + 1)
         return self._reader.expected(f"{what} for the parenthesis opened at {place}")
 
     def _unknown_name(self, names: Mapping[str, Form]) -> TextError:
