@@ -22,7 +22,7 @@ from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simplifier.interval import End
+    from simplifier.interval import End, Range
     from simplifier.scope import Scope
 
 
@@ -57,6 +57,17 @@ class View:
     def __init__(self, constant: int, units: list[tuple[int, Unit]]) -> None:
         self.constant = constant
         self.units = units
+
+    def ends(self) -> Range:
+        """Lowest and highest value, unit by unit."""
+        lower: End = self.constant
+        upper: End = self.constant
+        for weight, unit in self.units:
+            if weight > 0:
+                lower, upper = lower + weight * unit.lower, upper + weight * unit.upper
+            else:
+                lower, upper = lower + weight * unit.upper, upper + weight * unit.lower
+        return lower, upper
 
 
 def digit_view(scope: Scope, form: Form) -> View:

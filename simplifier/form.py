@@ -347,10 +347,10 @@ def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
     if len(terms) < 2:  # noqa: PLR2004 - what is alone is in order
         return terms
     before: Key = ()
-    for atom in terms:
-        if atom.order < before:
+    for order in map(_ORDER, terms):
+        if order < before:
             return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
-        before = atom.order
+        before = order
     return terms
 
 

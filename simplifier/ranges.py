@@ -79,7 +79,8 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[tu
         return
     kinds = {atom.kind for atom in form.terms}
     if FLOORDIV in kinds and not is_crowded(form):
-        yield DIGIT_RANGE, _by_digits(scope, form)
+        # m*x - m*c*floor(x/c) is m times a digit.
+        yield DIGIT_RANGE, scope.view(form).ends()
         if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
             yield from _without_rounding(scope, form, depth)
         if depth == READINGS:
@@ -91,18 +92,6 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[tu
         yield from _by_symbolic_digits(scope, form, depth)
     if scope.facts:
         yield from _by_facts(scope, form, depth)
-
-
-def _by_digits(scope: Scope, form: Form) -> Range:
-    """``m*x - m*c*floor(x/c)`` is ``m`` times a digit."""
-    lower: End
-    upper: End
-    lower = upper = (view := scope.view(form)).constant
-    for weight, unit in view.units:
-        low, high = (unit.lower, unit.upper) if weight > 0 else (unit.upper, unit.lower)
-        lower = lower + weight * low
-        upper = upper + weight * high
-    return lower, upper
 
 
 def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:

@@ -10,6 +10,7 @@ depend on what was asked before.
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import digits, learning, ranges
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
     from simplifier.learning import Smaller
     from simplifier.samples import Values
     from simplifier.writing import Speller
+
+_DEPTH = attrgetter("depth")
+"""Atoms are deeper than those inside them."""
 
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
 
@@ -115,18 +119,18 @@ class Scope(Announcer):
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
         known = self._canonical
-        waiting = [*reversed(form.terms)]
+        found: dict[Atom, None] = {}
+        waiting = [*form.terms]
+        while waiting:
+            atom = waiting.pop()
+            if atom not in known and atom not in found:
+                found[atom] = None
+                for argument in atom.arguments:
+                    waiting += argument.terms
         if self.journal is not None:
             self.journal.begin()
-        while waiting:
-            atom = waiting[-1]
-            if atom not in known:
-                for argument in atom.arguments:
-                    waiting += [inner for inner in argument.terms if inner not in known]
-                if waiting[-1] is not atom:
-                    continue
-                known[atom] = self._meaning(atom)
-            waiting.pop()
+        for atom in sorted(found, key=_DEPTH):
+            known[atom] = self._meaning(atom)
         return combine(form, known)
 
     def _meaning(self, atom: Atom) -> Form:

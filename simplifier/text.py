@@ -33,6 +33,7 @@ _DIVISIONS: Final[Mapping[str, Operation]] = {
     "mod": operations.mod,
     "%": operations.mod,
 }
+_SIGNS: Final = {"+": 1, "-": -1}
 _EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
 
 
@@ -134,10 +135,10 @@ class _ExpressionParser:
             while (word := words[position]) == ")" and len(groups) > 1:
                 group = self._close_group()
                 position += 1
-            if word == "+" or word == "-":  # noqa: PLR1714 - twice as fast as a membership
-                group.add(1 if word == "+" else -1)
-            elif word in _DIVISIONS:
+            if word in _DIVISIONS:
                 group.operation = _DIVISIONS[word]
+            elif word in _SIGNS:
+                group.add(_SIGNS[word])
             elif word != "*":
                 self._reader.position = position
                 if len(groups) == 1:

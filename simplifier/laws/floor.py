@@ -143,10 +143,19 @@ def merge(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | Non
 def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, View]:
     """``floor((c*A + B)/c) = A + floor(B/c)``.
 
-    ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit:
-    each weight leaves the remainder nearest to zero.
+    ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit.
     """
-    view = scope.view(numerator)
+    outside, residue = _reduced(scope.view(numerator), divisor, turning=False)
+    if outside is not ZERO:
+        scope.fired(EXTRACTION)
+    return outside, residue
+
+
+def _reduced(view: View, divisor: int, *, turning: bool) -> tuple[Form, View]:
+    """A view as ``c*A + B``, where the weights of ``B`` are nearest to zero; half of ``c`` stays.
+
+    Half of ``c`` is positive then, but on quotients only if they may turn.
+    """
     whole, rest = divmod(view.constant, divisor)
     outside: dict[Atom, int] = {}
     units: list[tuple[int, Unit]] = []
@@ -155,7 +164,7 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, View]:
             units.append((weight, unit))
             continue
         residue = nearest_residue(weight, divisor)
-        if _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
+        if not turning and _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
             residue = weight
         if residue != weight:
             multiple = (weight - residue) // divisor
@@ -163,10 +172,8 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, View]:
             accumulate(outside, unit.value, multiple)
         if residue:
             units.append((residue, unit))
-    if not outside and not whole:
-        return ZERO, View(rest, units)
-    scope.fired(EXTRACTION)
-    return Form(whole, in_order(outside)), View(rest, units)
+    taken = Form(whole, in_order(outside)) if whole or outside else ZERO
+    return taken, View(rest, units)
 
 
 def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
@@ -189,7 +196,8 @@ def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
     if not residue.units:
         return ZERO, 1
     for factor in _common_factors(residue, divisor):
-        found = _affine_quotient(residue, factor)
+        is_small = factor == divisor > 2  # noqa: PLR2004 - halves may have to turn
+        found = (_affine_remainder if is_small else _affine_quotient)(residue, factor)
         if found is not None:
             quotient, why = found
             if why is not COMMON_FACTOR and factor != divisor:
@@ -213,47 +221,29 @@ def _common_factors(residue: View, divisor: int) -> list[int]:
 
 def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
     """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
-    total = 0
-    quotient: dict[Atom, int] = {}
-    lower: End = residue.constant
-    upper: End = residue.constant
-    small: list[tuple[int, Unit]] = []
-    for weight, unit in residue.units:
-        rest = weight
-        if not -divisor < 2 * weight <= divisor:
-            rest = nearest_residue(weight, divisor)
-            multiple = (weight - rest) // divisor
-            total += multiple * unit.value.constant
-            accumulate(quotient, unit.value, multiple)
-        if rest > 0:
-            lower, upper = lower + rest * unit.lower, upper + rest * unit.upper
-            small.append((rest, unit))
-        elif rest:
-            lower, upper = lower + rest * unit.upper, upper + rest * unit.lower
-            small.append((rest, unit))
-    found = _affine_remainder(small, (lower, upper), residue.constant, divisor)
-    if found is None:
-        return None
-    value, why = found
-    taken = Form(total, in_order(quotient)) if quotient or total else ZERO
-    return taken.plus(value), why
+    outside, small = _reduced(residue, divisor, turning=True)
+    found = _affine_remainder(small, divisor)
+    return None if found is None else (outside.plus(found[0]), found[1])
 
 
-def _affine_remainder(
-    small: list[tuple[int, Unit]], ends: tuple[End, End], offset: int, divisor: int
-) -> tuple[Form, Law] | None:
+def _affine_remainder(small: View, divisor: int) -> tuple[Form, Law] | None:
     """The quotient of what is smaller than the divisor, and why: one value, or one of two."""
+    ends = small.ends()
     value = _cell(*ends, divisor)
     if value is not None:
-        return constant(value), ONE_VALUE if small else COMMON_FACTOR
-    for weight, unit in small:
+        return constant(value), ONE_VALUE if small.units else COMMON_FACTOR
+    for weight, unit in small.units:
         if 2 * weight == divisor:
             value = _cell(*_other_sign(ends, weight, unit), divisor)
             if value is not None:
                 return unit.value.plus_constant(value), HALF
             break
-    found = _two_valued(small[0][1], small[0][0], offset, divisor) if len(small) == 1 else None
-    return None if found is None else (found, TWO_VALUES)
+    if len(small.units) == 1:
+        ((weight, unit),) = small.units
+        found = _two_valued(unit, weight, small.constant, divisor)
+        if found is not None:
+            return found, TWO_VALUES
+    return None
 
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
