@@ -2,6 +2,7 @@
 
 from indexing.composition import compose
 from indexing.errors import MapError
+from indexing.interchange.mlir import from_affine_map
 from indexing.map import IndexingMap
 from indexing.text import format_map, parse_map
 from indexing.undefined import UndefinedMap
@@ -15,5 +16,6 @@ __all__ = [
     "VariableKind",
     "compose",
     "format_map",
+    "from_affine_map",
     "parse_map",
 ]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing import arguments
 from indexing.domain import Domain
 from indexing.relation import Relation
-from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.convert import from_sympy, to_sympy
+from simplifier.convert import to_sympy
 from simplifier.exact import ATTEMPT
 from simplifier.form import Form
-from simplifier.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 
     from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
+    from indexing.variable import Variable
+    from simplifier import Interval
     from simplifier.interval import IntervalLike
 
 
@@ -39,7 +39,8 @@ class IndexingMap(Relation):
         constraints: pairs of an expression and the interval it must lie in.
 
     Raises:
-        MapError: a name is used twice, or an expression uses a name that is not declared.
+        MapError: an argument is of another kind, a name is used twice, or an expression uses one
+            that is not declared; the message names the place.
         ConversionError: an expression is not integer arithmetic.
 
     A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
@@ -67,18 +68,14 @@ class IndexingMap(Relation):
         runtime: Iterable[Variable] = (),
         constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
     ) -> None:
-        domain = Domain.of(dims, ranges, runtime)
+        domain = Domain.of(
+            arguments.read_variables("dims", dims),
+            arguments.read_variables("ranges", ranges),
+            arguments.read_variables("runtime", runtime),
+        )
         domain.check()
-        inner = domain.by_name
-        (*forms,) = substitute([from_sympy(result) for result in results], inner)
-        pairs = [
-            (from_sympy(expression), Interval.of(interval)) for expression, interval in constraints
-        ]
-        limited = substitute([form for form, _ in pairs], inner)
-        domain.check_forms(forms, "result")
-        domain.check_forms(limited, "constraint")
-        intervals = (interval for _, interval in pairs)
-        self._set(domain.constrained(zip(limited, intervals, strict=True)), tuple(forms))
+        forms = domain.placed(arguments.read_results(results), "result")
+        self._set(domain.with_named(arguments.read_constraints(constraints)), forms)
 
     def _set(self, domain: Domain, forms: tuple[Form, ...]) -> None:
         if domain.is_known_empty:
@@ -104,8 +101,12 @@ class IndexingMap(Relation):
         runtime: Iterable[int] = (),
     ) -> IndexingMap:
         """A map whose variables count from 0 to one less than their size."""
-        of_size = Variable.of_size
-        return cls(results, map(of_size, dims), map(of_size, ranges), map(of_size, runtime))
+        return cls(
+            results,
+            arguments.read_sizes("dims", dims),
+            arguments.read_sizes("ranges", ranges),
+            arguments.read_sizes("runtime", runtime),
+        )
 
     @classmethod
     def identity(cls, sizes: Iterable[int]) -> IndexingMap:
@@ -114,7 +115,7 @@ class IndexingMap(Relation):
         >>> print(IndexingMap.identity([4, 8]))
         (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        domain = Domain.of(map(Variable.of_size, sizes))
+        domain = Domain.of(arguments.read_sizes("sizes", sizes))
         return cls.from_forms((domain.by_name[name] for name in domain.names), domain)
 
     @property
@@ -182,8 +183,7 @@ class IndexingMap(Relation):
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
         """
-        from indexing.finishing import finished  # noqa: PLC0415 - it builds maps
-        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
+        from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
@@ -202,6 +202,27 @@ class IndexingMap(Relation):
         from indexing.composition import compose  # noqa: PLC0415 - it builds maps
 
         return compose(self, producer)
+
+    def inverse(self) -> IndexingMap:
+        """The map from results to dimensions that relates the same elements the other way round.
+
+        Its dimensions are this map's results, within their bounds. Where several elements lead to
+        one, such as the source of a broadcast, ranges run over all of them; ranges of this map that
+        are of no use are gone, runtime variables stay. Constraints tell which results there are.
+
+        A map that is not quasi-affine has an :class:`UndefinedMap` that names the term. Costs about
+        as much as simplifying both maps: no sets are computed.
+
+        >>> from indexing import parse_map
+        >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")
+        >>> print(odd.inverse())
+        (d0) -> (d0 floordiv 2), domain: d0 in [1, 7], d0 mod 2 in [1, 1]
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").inverse())
+        (d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]
+        """
+        from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
+
+        return inverse(self)
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
@@ -298,11 +319,35 @@ class IndexingMap(Relation):
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
-        (form,) = substitute([from_sympy(expression)], self.domain.by_name)
-        self.domain.check_forms([form], "constraint")
-        return IndexingMap.from_forms(
-            self.forms, self.domain.constrained([(form, Interval.of(interval))])
-        )
+        constraints = arguments.read_constraints([(expression, interval)])
+        return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
+
+    def to_affine_map(self) -> str:
+        """The results as MLIR's ``affine_map``, which has no domain.
+
+        Symbols are the ranges, then the runtime variables; quotients by negative constants are
+        turned, MLIR has none. :func:`indexing.from_affine_map` reads both texts.
+
+        Raises:
+            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+                dimensions, a quotient by one, a constant beyond 64 bits.
+
+        >>> from indexing import parse_map
+        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
+        >>> print(halves.to_affine_map())
+        affine_map<()[s0] -> (s0 floordiv 2, s0)>
+        >>> print(halves.to_affine_set())
+        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
+        """
+        from indexing.interchange.mlir import to_affine_map  # noqa: PLC0415 - it makes maps
+
+        return to_affine_map(self)
+
+    def to_affine_set(self) -> str:
+        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
+        from indexing.interchange.mlir import to_affine_set  # noqa: PLC0415 - it makes maps
+
+        return to_affine_set(self)
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
