@@ -135,8 +135,10 @@ class Scope(Announcer):
 
     def _meaning(self, atom: Atom) -> Form:
         """The canonical form of an atom; those of the atoms inside it are known."""
-        known = self._canonical
-        arguments = tuple([combine(argument, known) for argument in atom.arguments])
+        arguments: tuple[Form, ...] = ()
+        if atom.arguments:
+            known = self._canonical
+            arguments = tuple([combine(argument, known) for argument in atom.arguments])
         value = _MEANINGS[atom.kind](self, atom, arguments)
         if is_crowded(value):
             value = self.kept(atom.kind, arguments, value)
@@ -246,13 +248,13 @@ class Scope(Announcer):
 
     def quotient(self, numerator: Form, divisor: Form) -> Form:
         """``floor(numerator / divisor)`` for any divisor."""
-        if divisor.is_constant and divisor.constant:
+        if not divisor.terms and divisor.constant:
             return self.floordiv(numerator, divisor.constant)
         return symbolic.quotient(self, numerator, divisor)
 
     def mod(self, numerator: Form, divisor: Form) -> Form:
         """``numerator - divisor * floor(numerator / divisor)``."""
-        if divisor.is_constant and divisor.constant:
+        if not divisor.terms and divisor.constant:
             if is_deep(numerator):
                 return floor.kept_remainder(self, numerator, divisor.constant)
             self.fired(REMAINDER)

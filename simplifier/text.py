@@ -149,23 +149,26 @@ class _ExpressionParser:
     def _leaf(self, word: str, position: int) -> Form | int | None:
         """What a number or name stands for; ``None`` for a sign or the name of an extremum."""
         leaf = None
-        reader = self._reader
-        reader.position = position
         if word.isdigit():
-            leaf = self._leaves[word] = reader.value(position)
-        elif word == "-":
-            self._groups[-1].negate()
-        elif word in _EXTREMA:
-            reader.position += 1
-            if reader.word != "(":
-                raise reader.expected(f"'(' after {word!r}")
+            leaf = self._leaves[word] = self._reader.value(position)
         elif word.isidentifier() and word not in RESERVED:
             if self._names is not None:
-                raise self._unknown_name(self._names)
+                raise self._unknown_name(position, self._names)
             leaf = self._leaves[word] = forms.variable(word)
+        elif word == "-":
+            self._groups[-1].negate()
         else:
-            raise reader.expected("an expression")
+            self._expect_extremum(word, position)
         return leaf
+
+    def _expect_extremum(self, word: str, position: int) -> None:
+        reader = self._reader
+        reader.position = position
+        if word not in _EXTREMA:
+            raise reader.expected("an expression")
+        reader.position += 1
+        if reader.word != "(":
+            raise reader.expected(f"'(' after {word!r}")
 
     def _close_group(self) -> _Group:
         """Hand what stood in parentheses to the group around them."""
@@ -194,8 +197,8 @@ class _ExpressionParser:
         place = Span(self._reader.source, start, start + 1)
         return self._reader.expected(f"{what} for the parenthesis opened at {place}")
 
-    def _unknown_name(self, names: Mapping[str, Form]) -> TextError:
-        token = self._reader.token
+    def _unknown_name(self, position: int, names: Mapping[str, Form]) -> TextError:
+        token = self._reader.token_at(position)
         message = f"{quoted(token.text)} is not a declared variable"
         return self._reader.error(message, token, f"declared: {listed(names)}")
 

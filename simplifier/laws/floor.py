@@ -57,7 +57,7 @@ Weighted: TypeAlias = "list[tuple[int, Form]]"
 
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
-    outside = ZERO
+    outside, numerator, divisor = _next_step(scope, numerator, divisor)
     while divisor > 1:
         taken, numerator, divisor = _next_step(scope, numerator, divisor)
         outside = outside.plus(taken)
@@ -195,12 +195,16 @@ def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
     """
     if not residue.units:
         return ZERO, 1
+    is_reduced = divisor > 2  # noqa: PLR2004 - halves may have to turn
+    found = (_affine_remainder if is_reduced else _affine_quotient)(residue, divisor)
+    if found is not None:
+        scope.fired(found[1])
+        return found[0], 1
     for factor in _common_factors(residue, divisor):
-        is_small = factor == divisor > 2  # noqa: PLR2004 - halves may have to turn
-        found = (_affine_remainder if is_small else _affine_quotient)(residue, factor)
+        found = _affine_quotient(residue, factor)
         if found is not None:
             quotient, why = found
-            if why is not COMMON_FACTOR and factor != divisor:
+            if why is not COMMON_FACTOR:
                 scope.fired(SPLIT)
             scope.fired(why)
             return quotient, divisor // factor
@@ -208,14 +212,13 @@ def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
 
 
 def _common_factors(residue: View, divisor: int) -> list[int]:
-    """The divisor and what it has in common with sets of weights, greatest first."""
+    """What the divisor has in common with sets of weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
     found.discard(1)
     if len(found) > 1:
         found |= {gcd(a, b) for a in found for b in found}
         found |= {gcd(a, b) for a in found for b in found}
         found.discard(1)
-    found.add(divisor)
     return sorted(found, reverse=True)
 
 
@@ -374,8 +377,8 @@ def _weighted(numerator: Form, whole: Weighted) -> Weighted:
 
 def _is_reflected(weights: Iterable[int], offset: int, divisor: int) -> bool:
     signs = [weight > 0 for weight in weights if 2 * weight != divisor]
-    negative, positive = signs.count(False), signs.count(True)
-    if negative != positive:
-        return negative > positive
+    surplus = 2 * signs.count(True) - len(signs)
+    if surplus:
+        return surplus < 0
     turned = divisor - 1 - offset
     return turned < offset or (turned == offset and bool(signs) and not signs[0])
