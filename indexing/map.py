@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
+    from indexing.interchange.numpy import CompiledMap
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.interval import IntervalLike
@@ -261,6 +262,62 @@ class IndexingMap(Relation):
         from indexing.evaluation import points  # noqa: PLC0415 - it looks into maps
 
         return points(self)
+
+    def to_numpy(self) -> CompiledMap:
+        """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
+
+        It computes in 64-bit integers, some 50 million points a second for everyday maps, with
+        quotients rounded down exactly, and in Python integers where 64 bits might not do.
+
+        >>> import numpy as np
+        >>> from indexing import parse_map
+        >>> reshape = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
+        >>> compiled = reshape.to_numpy()
+        >>> compiled(np.array([7, 8, 31]))
+        (array([0, 1, 3]), array([7, 0, 7]))
+        """
+        from indexing.interchange.numpy import CompiledMap  # noqa: PLC0415 - it looks into maps
+
+        return CompiledMap(self)
+
+    def to_c(self, name: str = "indexing_map") -> str:
+        """C11 text: a function for the results, and one that tells if a point is in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in C.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_c("row_of"))
+        /* (d0) -> (d0 floordiv 8), domain: d0 in [0, 31] */
+        <BLANKLINE>
+        #include <stdbool.h>
+        #include <stdint.h>
+        <BLANKLINE>
+        static inline void row_of(int64_t d0, int64_t *results) {
+          results[0] = d0 / 8;
+        }
+        <BLANKLINE>
+        static inline bool row_of_contains(int64_t d0) {
+          if (!(d0 >= 0 && d0 <= 31)) return false;
+          return true;
+        }
+        <BLANKLINE>
+        """
+        from indexing.interchange.c import to_c  # noqa: PLC0415 - it looks into maps
+
+        return to_c(self, name)
+
+    def to_triton(self, name: str = "indexing_map") -> str:
+        """Triton text: a function for the results, and one for the mask of points in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in Python.
+        """
+        from indexing.interchange.triton import to_triton  # noqa: PLC0415 - it looks into maps
+
+        return to_triton(self, name)
 
     def result_bounds(self) -> tuple[Interval, ...]:
         """An interval for each result that holds all its values; constraints count."""
