@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from indexing import arguments
 from indexing.domain import Domain
 from indexing.relation import Relation
+from indexing.transformable import Transformable
 from simplifier.convert import to_sympy
 from simplifier.exact import ATTEMPT
 from simplifier.form import Form
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
     from indexing.interchange.numpy import CompiledMap
     from indexing.variable import Variable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simplifier.interval import IntervalLike
 
 
-class IndexingMap(Relation):
+class IndexingMap(Relation, Transformable):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
@@ -165,13 +165,25 @@ class IndexingMap(Relation):
         """Whether the map is seen to have no point; one without may look as if it had some."""
         return self.domain.is_known_empty
 
-    def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
+    def simplify(
+        self,
+        *,
+        exact: bool = False,
+        budget: int | None = ATTEMPT,
+        preserve_size_one: bool = False,
+    ) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
 
-        Simplifying twice changes nothing. With ``exact``, isl finishes what the fast way leaves:
-        bounds that are reached, no constraint that others imply, results as small as
-        :func:`simplifier.simplify` finds them with ``exact``; ``budget`` is the number of its
-        operations for each attempt, and what takes more is left as the fast way has it.
+        Simplifying twice changes nothing, and what is simple already is returned itself.
+
+        Args:
+            exact: whether isl finishes what the fast way leaves: bounds that are reached, no
+                constraint that others imply, results as small as :func:`simplifier.simplify` finds
+                them with ``exact``.
+            budget: operations of isl for each attempt; what takes more is left as the fast way
+                has it.
+            preserve_size_one: whether results and constraints keep variables that have one value,
+                instead of the value; so a dimension of size 1 stays in sight.
 
         Raises:
             NotQuasiAffineError: if ``exact``, an expression multiplies variables or divides by one.
@@ -183,13 +195,26 @@ class IndexingMap(Relation):
         >>> odd = "(d0) -> (d0), domain: d0 in [0, 13], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]"
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
+        >>> print(parse_map(odd).simplify(exact=True, preserve_size_one=True))
+        (d0) -> (d0), domain: d0 in [9, 9]
         """
         from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
+
+        if preserve_size_one:
+            smallest = simplified(self, preserve_size_one=True)
+        else:
+            smallest = self._smallest()
+        if exact:
+            return finished(smallest, budget, preserve_size_one=preserve_size_one)
+        return smallest
+
+    def _smallest(self) -> IndexingMap:
+        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
             self._simplified = smallest._simplified = smallest
-        return finished(self._simplified, budget) if exact else self._simplified
+        return self._simplified
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
         """``producer`` after this map: its dimensions are this map's results.
@@ -325,55 +350,6 @@ class IndexingMap(Relation):
 
         return result_bounds(self)
 
-    def unused_variables(self) -> ByRole[int]:
-        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
-
-        A variable is unused if no result uses it and every constraint on it is on such
-        variables alone. Where it takes long to tell whether these constraints have a solution,
-        their variables count as used.
-
-        >>> from indexing import parse_map
-        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
-        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
-        >>> parse_map(m).unused_variables()
-        ((0,), (0,), (0,))
-        """
-        from indexing.variables import unused_variables  # noqa: PLC0415 - it builds maps
-
-        return unused_variables(self)
-
-    def unused_symbols(self) -> ByRole[int]:
-        """Positions of the ranges and runtime variables that nothing depends on.
-
-        As :meth:`unused_variables`, but dimensions count as used.
-        """
-        from indexing.variables import unused_symbols  # noqa: PLC0415 - it builds maps
-
-        return unused_symbols(self)
-
-    def without_unused_variables(self) -> IndexingMap:
-        """The map less its :meth:`unused_variables` and the constraints on them.
-
-        If these have no values, neither has the map, and it becomes the empty map instead.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
-        >>> print(parse_map(odd).without_unused_variables())
-        (d0) -> (d0), domain: d0 in [0, 59]
-        """
-        from indexing.variables import without_unused_variables  # noqa: PLC0415 - it builds maps
-
-        return without_unused_variables(self)
-
-    def without_unused_symbols(self) -> IndexingMap:
-        """The map less its :meth:`unused_symbols` and the constraints on them.
-
-        If these have no values, neither has the map, and it becomes the empty map instead.
-        """
-        from indexing.variables import without_unused_symbols  # noqa: PLC0415 - it builds maps
-
-        return without_unused_symbols(self)
-
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
         constraints = arguments.read_constraints([(expression, interval)])
@@ -436,3 +412,8 @@ class IndexingMap(Relation):
         from indexing.display.latex import latex_of_map  # noqa: PLC0415 - display is built on maps
 
         return latex_of_map(self)
+
+    def _repr_html_(self) -> str:
+        from indexing.display.html import html_of_map  # noqa: PLC0415 - display is built on maps
+
+        return html_of_map(self)

@@ -186,10 +186,15 @@ class Form:
 
     @property
     def key(self) -> Key:
-        """Equal exactly for equal forms, sorts them by structure alone, and is cheap to hash."""
+        """Equal exactly for equal forms; cheap to hash."""
         if self._key is None:
             self._key = (tuple(self.terms.items()), self.constant)
         return self._key
+
+    @property
+    def order(self) -> Key:
+        """Sorts forms by structure alone, as atoms do."""
+        return self.key
 
     @property
     def depth(self) -> int:
@@ -220,7 +225,7 @@ class Form:
     @property
     def has_positive_term(self) -> bool:
         """Whether the constant or some coefficient is positive."""
-        return self.constant > 0 or any(factor > 0 for factor in self.terms.values())
+        return self.constant > 0 or max(self.terms.values(), default=0) > 0
 
     def single_variable(self) -> str | None:
         """The name, where the form is just one variable."""

@@ -51,7 +51,7 @@ def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterabl
     operands = _distinct(choose, arguments)
     if not operands:
         raise ValueError(f"{kind.name.lower()} of nothing")
-    operands.sort(key=lambda form: (bool(form.terms), form.key))
+    operands.sort(key=lambda form: (bool(form.terms), form.order))
     return operands[0] if len(operands) == 1 else Form(0, {atom_of(kind, tuple(operands)): 1})
 
 
@@ -87,7 +87,7 @@ def product(factors: Iterable[Form]) -> Form:
         return constant(scale)
     if len(parts) == 1:
         return parts[0].times(scale)
-    parts.sort(key=lambda form: form.key)
+    parts.sort(key=lambda form: form.order)
     return Form(0, {atom_of(Kind.PRODUCT, tuple(parts)): scale})
 
 

@@ -32,7 +32,7 @@ def _settled(scope: Scope, form: Form) -> Form:
     while (following := _step(scope, trail[-1])) not in trail:
         trail.append(following)
     circle = trail[trail.index(following) :]
-    cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.key))
+    cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
     if scope.journal is not None:
         scope.journal.rounds[form.key] = trail[: trail.index(cheapest) + 1]
     return _without_constants(scope, cheapest)
@@ -47,7 +47,7 @@ def _without_constants(scope: Scope, form: Form) -> Form:
     points = {
         atom: constant(lower)
         for atom, (lower, upper) in found.items()
-        if isinstance(lower, int) and lower == upper
+        if isinstance(lower, int) and lower == upper and atom.kind is not Kind.OPAQUE
     }
     if not points:
         return form

@@ -56,10 +56,8 @@ def to_affine_map(indexing_map: IndexingMap) -> str:
 def to_affine_set(indexing_map: IndexingMap) -> str:
     """The bounds and constraints of a map as MLIR reads them; see :func:`to_affine_map`."""
     domain = indexing_map.domain
-    constraints = [(domain.by_name[name], bounds) for name, bounds in _bounds(domain)]
-    constraints += domain.constraints
-    sides = [side for form, interval in constraints for side in _sides(form, interval)]
-    lefts = _written(domain, [domain.named(left) for left, _ in sides], "affine_set: inequality")
+    sides = [side for form, interval in domain.limits() for side in _sides(form, interval)]
+    lefts = _written(domain, [left for left, _ in sides], "affine_set: inequality")
     texts = (f"{left} {relation} 0" for left, (_, relation) in zip(lefts, sides, strict=True))
     return f"affine_set<{_declarations(domain)} : ({', '.join(texts)})>"
 
@@ -68,10 +66,6 @@ def _declarations(domain: Domain) -> str:
     dims, ranges, runtime = domain.by_role(domain.names)
     symbols = f"[{', '.join(ranges + runtime)}]" if ranges or runtime else ""
     return f"({', '.join(dims)}){symbols}"
-
-
-def _bounds(domain: Domain) -> Iterator[tuple[str, Interval]]:
-    return ((name, variable.bounds) for name, variable in zip(domain.names, domain, strict=True))
 
 
 def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
@@ -264,7 +258,10 @@ def _reader(text: str) -> Reader:
 
 
 def _is_opened(reader: Reader, word: str) -> bool:
-    return reader.accept(word) and bool(reader.expect("<"))
+    is_opened = reader.accept(word)
+    if is_opened:
+        reader.expect("<")
+    return is_opened
 
 
 def _finish(reader: Reader, is_enclosed: bool) -> None:  # noqa: FBT001 - what was opened is closed
@@ -281,11 +278,11 @@ def _read_declarations(reader: Reader) -> tuple[list[str], list[str]]:
 
 
 def _read_affine(reader: Reader, known: Mapping[str, Form], symbols: Container[str]) -> Form:
-    start = reader.token
+    position = reader.position
     form = read_expression(reader, known)
     if objection := _objection(form, symbols):
-        last = reader.token_at(reader.position - 1)
-        span = Span(reader.source, start.start, last.start + len(last.text), reader.file)
+        first, last = reader.token_at(position), reader.token_at(reader.position - 1)
+        span = Span(reader.source, first.start, last.start + len(last.text), reader.file)
         raise TextError(f"the expression has {objection}", span)
     return form
 
@@ -304,7 +301,7 @@ def _read_constraint(
     left = _read_affine(reader, known, symbols)
     if reader.word not in _RELATIONS:
         raise reader.expected("'==', '>=' or '<='")
-    interval = _RELATIONS[reader.advance().text]
+    interval = _RELATIONS[reader.take()]
     return _normal(left - _read_affine(reader, known, symbols), interval)
 
 

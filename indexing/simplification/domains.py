@@ -6,42 +6,59 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from indexing.simplification.constraints import normal, spelled
+from indexing.simplification.kept import NOTHING, Kept
+from indexing.simplification.redundancy import without_redundancy
 from indexing.simplification.residues import Residues, merged
+from indexing.simplification.scopes import scope_with_facts, scope_within
 from simplifier import Interval
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
-from simplifier.scope import Scope, scope_of
 from simplifier.settling import range_of
 from simplifier.settling import simplified as simplified_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from indexing.domain import Constraint, Domain
     from simplifier.facts import Fact
     from simplifier.form import Form
+    from simplifier.scope import Scope
 
 _ROUNDS: Final = 16
-"""Bounds and constraints sharpen each other at most this often; what is left is still right."""
+"""How often bounds and constraints may sharpen each other."""
 
 
-def scope_with_facts(domain: Domain) -> Scope:
-    """The scope in which the domain's bounds and constraints hold."""
-    return _scope(domain, domain.constraints)
+def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Domain:
+    """The same points with sharper bounds, and few constraints in normal shape.
+
+    Some constraints chase each other in small steps, such as ``a < b < c < d < a``. So that it does
+    not matter where the chase is stopped, such constraints do not sharpen anything.
+    """
+    if not domain.constraints:
+        return domain
+    kept = Kept.of if preserve_size_one else _nothing
+    sharpened = _settled(domain, lambda each: _sharpened(each, kept))
+    return sharpened or _settled(domain, lambda each: _normal(each, kept(each))) or domain
 
 
-def simplified_domain(domain: Domain) -> Domain:
-    """The same points with sharper bounds, and only the constraints that bounds do not imply."""
-    for _ in range(_ROUNDS if domain.constraints else 0):
-        sharper = _without_redundancy(_normal(_tightened(domain)))
-        if sharper == domain:
-            break
-        domain = sharper
-    return domain
+def _settled(domain: Domain, step: Callable[[Domain], Domain]) -> Domain | None:
+    """Step after step until nothing changes; ``None`` if that takes too many."""
+    for _ in range(_ROUNDS):
+        following = step(domain)
+        if following == domain:
+            return domain
+        domain = following
+    return None
 
 
-def _scope(domain: Domain, constraints: tuple[Constraint, ...] = ()) -> Scope:
-    return scope_of(tuple(domain.bounds.items()), constraints)
+def _nothing(_: Domain) -> Kept:
+    return NOTHING
+
+
+def _sharpened(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
+    domain = _tightened(domain)
+    domain = _normal(domain, kept(domain))
+    return without_redundancy(domain, kept(domain))
 
 
 def _tightened(domain: Domain) -> Domain:
@@ -51,22 +68,21 @@ def _tightened(domain: Domain) -> Domain:
     scope = scope_with_facts(domain)
     if scope.is_empty:
         return domain.emptied()
-    return domain.constrained(
-        (forms.variable(place), scope.bounds[place]) for place in domain.places
-    )
+    bounds = scope.bounds
+    return domain.constrained((forms.variable(place), bounds[place]) for place in domain.places)
 
 
 # Each constraint for itself, and remainders together.
 
 
-def _normal(domain: Domain) -> Domain:
+def _normal(domain: Domain, kept: Kept) -> Domain:
     """Constraints in normal shape, none that bounds imply; remainders of one form are merged."""
     if not domain.constraints or domain.is_known_empty:
         return domain
-    scope = _scope(domain)
+    scope = scope_within(domain, kept.facts)
     remainders: list[Residues] = []
     others: list[Constraint] = []
-    for constraint in domain.constraints:
+    for constraint in kept.hidden(domain.constraints):
         facts = normal(scope, constraint)
         if facts is None:
             return domain.emptied()
@@ -77,7 +93,11 @@ def _normal(domain: Domain) -> Domain:
             remainders += read
             others += rest
     left = merged(remainders)
-    return domain.emptied() if left is None else _with_residues(domain, left, others)
+    if left is None:
+        return domain.emptied()
+    written = [each.constraint_within(scope.range_of(each.form)) for each in left]
+    intervals = _ending_at(left, [*_bounds(domain), *others])
+    return replace(domain, constraints=()).constrained(kept.shown([*written, *intervals]))
 
 
 def _parted(scope: Scope, facts: Iterable[Fact]) -> tuple[list[Residues], list[Constraint]]:
@@ -104,53 +124,18 @@ def _as_given(scope: Scope, constraint: Constraint) -> Constraint:
     return form.plus_constant(-form.constant), interval - form.constant
 
 
-def _with_residues(
-    domain: Domain, remainders: list[Residues], others: Iterable[Constraint]
-) -> Domain:
-    """The domain of these constraints; intervals end at residues that are left."""
-    bounds = [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
-    intervals = [
-        (form, _ending(form, interval, remainders)) for form, interval in (*bounds, *others)
-    ]
-    written = [each.constraint for each in remainders]
-    return replace(domain, constraints=()).constrained([*intervals, *written])
+def _bounds(domain: Domain) -> list[Constraint]:
+    return [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
 
 
-def _ending(form: Form, interval: Interval, remainders: Iterable[Residues]) -> Interval:
+def _ending_at(remainders: list[Residues], constraints: Iterable[Constraint]) -> list[Constraint]:
+    """The constraints with intervals that end at numbers that remainders leave."""
+    return [(form, _ending(form, interval, remainders)) for form, interval in constraints]
+
+
+def _ending(form: Form, interval: Interval, remainders: list[Residues]) -> Interval:
     for each in remainders:
         said = None if interval.is_empty else each.about(form)
         if said is not None:
             interval = Interval.from_range(said.within(interval.ends))
     return interval
-
-
-# Constraints that others imply.
-
-
-def _without_redundancy(domain: Domain) -> Domain:
-    """Each constraint as small as the others allow, the costliest first; none that they imply."""
-    if len(domain.constraints) <= 1 or domain.is_known_empty:
-        return domain
-    for constraint in sorted(domain.constraints, key=_price, reverse=True):
-        others = tuple(other for other in domain.constraints if other != constraint)
-        scope = _scope(domain, others)
-        if scope.is_empty:
-            return domain.emptied()
-        domain = replace(domain, constraints=others).constrained(_needed(scope, constraint))
-    return domain
-
-
-def _price(constraint: Constraint) -> tuple[object, ...]:
-    return cost_of_form(constraint[0]), constraint[0].order
-
-
-def _needed(scope: Scope, constraint: Constraint) -> list[Constraint]:
-    """The constraint where the others hold, if they do not imply it."""
-    form, interval = constraint
-    values = range_of(scope, form)
-    if interval.contains(values):
-        return []
-    smaller = simplified_form(scope, form)
-    if cost_of_form(smaller) >= cost_of_form(form):
-        smaller = form
-    return [(smaller, interval.intersect(values))]

@@ -82,6 +82,14 @@ class Residues:
         remainder = operations.mod(form, constant(self.modulus))
         return remainder, Interval(start, start + self.count - 1)
 
+    def constraint_within(self, values: Range) -> Constraint:
+        """As it is written for a form of these values: an interval, if they are neighbours."""
+        lower, upper = self.within(values)
+        if isinstance(lower, Infinity) or isinstance(upper, Infinity):
+            return self.constraint
+        are_neighbours = (lower - self.first) % self.modulus + upper - lower < self.count
+        return (self.form, Interval(lower, upper)) if are_neighbours else self.constraint
+
     def from_value(self, value: int) -> int:
         """The least number of these residues that is not less than a value."""
         ahead = (self.first - value) % self.modulus
@@ -189,13 +197,12 @@ def _joined(one: Residues, other: Residues) -> list[Residues] | None:
     ``A`` need not be the same form, only the same modulo ``b`` here, and modulo ``c`` there.
     """
     common, modulus = gcd(one.modulus, other.modulus), lcm(one.modulus, other.modulus)
-    if not _are_congruent(one.form, other.form, common):
+    are_alike = one.form.terms.keys() == other.form.terms.keys()
+    if not (are_alike or common > 1) or not _are_congruent(one.form, other.form, common):
         return None
     if (one.first - other.first) % common:
         return [replace(one, count=0)]
-    if one.form.terms.keys() != other.form.terms.keys() and modulus > max(
-        one.modulus, other.modulus
-    ):
+    if not are_alike and modulus not in (one.modulus, other.modulus):
         return None
     inverse = pow(one.modulus // common, -1, other.modulus // common)
 

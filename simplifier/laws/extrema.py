@@ -54,7 +54,7 @@ def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
 def kept_maximum(scope: Scope, operands: Sequence[Form]) -> Form:
     """The maximum as it stands; of operands that differ by a constant only the greatest."""
     greatest: dict[Key, Form] = {}
-    for operand in sorted(operands, key=lambda form: form.key):
+    for operand in sorted(operands, key=lambda form: form.order):
         base = Form(0, operand.terms)
         known = greatest.get(base.key)
         if known is None or known.constant < operand.constant:
@@ -103,7 +103,7 @@ def _flat(operands: Sequence[Form]) -> list[Form] | None:
 
 def _undominated(scope: Scope, operands: Iterable[Form]) -> list[Form]:
     """The operands, each once, that the others together do not reach everywhere."""
-    kept = sorted(dict.fromkeys(operands), key=lambda form: form.key)
+    kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
     place = 0
     while place < len(kept):
         others = [*kept[:place], *kept[place + 1 :]]
@@ -253,7 +253,7 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
     for candidate in operands:
         others = (operand for operand in operands if operand is not candidate)
         differences = sorted(
-            (other.plus(candidate, -1) for other in others), key=lambda form: form.key
+            (other.plus(candidate, -1) for other in others), key=lambda form: form.order
         )
         nested = sum(
             factor > 0 and atom.kind is Kind.MAX
@@ -280,7 +280,7 @@ def pivot(scope: Scope, operands: Sequence[Form]) -> Form:
 
 def _turn(form: Form) -> tuple[object, ...]:
     """Ranks a difference against its negative."""
-    return (-sum(factor > 0 for factor in form.terms.values()), form.key)
+    return (-sum(factor > 0 for factor in form.terms.values()), form.order)
 
 
 def maximum_atom(scope: Scope, differences: Sequence[Form]) -> Form:

@@ -97,7 +97,7 @@ def test_equal_forms_have_equal_hashes_and_orders(form: Form) -> None:
     (again,) = operations.substitute([form], {"x": forms.variable("w")})
     (again,) = operations.substitute([again], {"w": forms.variable("x")})
     assert again == form
-    assert (hash(again), again.key) == (hash(form), form.key)
+    assert (hash(again), again.key, again.order) == (hash(form), form.key, form.order)
 
 
 def test_order_is_by_structure() -> None:
