@@ -32,10 +32,11 @@ def read_names(reader: Reader, brackets: str, declared: Collection[str] = ()) ->
     names: dict[str, None] = {}
 
     def read() -> None:
-        token = reader.name("the name of a variable")
-        if token.text in names or token.text in declared:
-            raise reader.error(f"{quoted(token.text)} is declared twice", token)
-        names[token.text] = None
+        name = reader.name("the name of a variable")
+        if name in names or name in declared:
+            token = reader.token_at(reader.position - 1)
+            raise reader.error(f"{quoted(name)} is declared twice", token)
+        names[name] = None
 
     read_items(reader, brackets, "before the dimensions", read)
     return names

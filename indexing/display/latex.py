@@ -67,7 +67,8 @@ class _LatexWriter(Writer):
         if atom.kind is Kind.MOD:
             return r"\left({} \bmod {}\right)".format(*map(self._factor, atom.arguments))
         if atom.kind is Kind.PRODUCT:
-            return r" \cdot ".join(map(self._factor, atom.arguments))
+            factors = sorted(atom.arguments, key=self._factor_order)
+            return r" \cdot ".join(map(self._factor, factors))
         return rf"\{atom.kind.name.lower()}\left({', '.join(operands)}\right)"
 
     def scaled(self, atom: Atom, factor: int) -> str:

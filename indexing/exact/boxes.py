@@ -147,8 +147,8 @@ def _hull(points: islpy.Set) -> Box | None:
     """The smallest box around the points, if it can be told."""
     box: list[StridedInterval] = []
     for place in range(rank_of(points)):
-        step = integer(points.get_stride(place))
-        ends = extent(points, place)
+        line = line_of(points, place)
+        step, ends = integer(line.get_stride(0)), extent(line, 0)
         if step > 1 and ends == EVERYTHING:
             return None
         box.append(strided(ends.lower, ends.upper, step))

@@ -9,7 +9,7 @@ from indexing.exact.boxes import box_size, lone_box
 from indexing.exact.counting import count_points
 from indexing.exact.points import first_point, unbounded_place
 from indexing.exact.reading import read_set
-from indexing.exact.relations import domain_of, image_of, points_of
+from indexing.exact.relations import domain_of, graph_of, image_of, points_of
 from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.exact import BUDGET, Space
@@ -57,20 +57,23 @@ def domain_set(
 
 def count(indexing_map: Relation, *, budget: int | None = BUDGET) -> int:
     """The number of points of the domain."""
-    domain = indexing_map.domain
     space = Space({}, budget=budget)
     with space.within_budget():
         points = points_of(indexing_map, space.context)
-        return _counted(points, domain.names, "count")
+        _check_bounded(points, indexing_map.domain.names, "count")
+        return _counted(points)
 
 
 def count_results(indexing_map: Relation, *, budget: int | None = BUDGET) -> int:
     """The number of different results."""
+    names = [f"result {number}" for number in range(len(indexing_map.forms))]
     space = Space({}, budget=budget)
     with space.within_budget():
-        points = image_of(indexing_map.forms, indexing_map.domain, space.context)
-        names = [f"result {number}" for number in range(len(indexing_map.forms))]
-        return _counted(points, names, "count_results")
+        graph = graph_of(indexing_map, space.context)
+        reached = graph.range()
+        _check_bounded(reached, names, "count_results")
+        # Of a map that reaches nothing twice it is far less work to count the points.
+        return _counted(graph.domain() if graph.is_injective() else reached)
 
 
 def sample(indexing_map: Relation, *, budget: int | None = BUDGET) -> Point | None:
@@ -99,10 +102,14 @@ def _parameters(domain: Domain) -> tuple[str, ...]:
     return domain.by_role(domain.names)[2]
 
 
-def _counted(points: islpy.Set, names: Sequence[str], question: str) -> int:
+def _check_bounded(points: islpy.Set, names: Sequence[str], question: str) -> None:
     place = unbounded_place(points)
     if place is not None:
         raise MapError(f"{question}: {names[place]} is not bounded; expected finitely many values")
+
+
+def _counted(points: islpy.Set) -> int:
+    """The number of points of a bounded set; of a box without parting it."""
     lone = None if points.is_empty() else lone_box(points)
     return count_points(points) if lone is None else box_size(lone) or 0
 

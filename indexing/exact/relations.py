@@ -6,6 +6,7 @@ coordinates of their own, behind the others.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from simplifier import form as forms
@@ -39,6 +40,12 @@ def accesses_of(
     results = indexing_map.forms
     targets = (*results, *runtime) if runtime_as_parameters else results
     return _pairs(indexing_map.domain, (*dims, *ranges), targets, context)
+
+
+def graph_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
+    """All pairs of a point of the domain and its ``results``."""
+    variables = chain.from_iterable(_variables(indexing_map.domain))
+    return _pairs(indexing_map.domain, [*variables], indexing_map.forms, context)
 
 
 def points_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:

@@ -258,7 +258,10 @@ def _reader(text: str) -> Reader:
 
 
 def _is_opened(reader: Reader, word: str) -> bool:
-    return reader.accept(word) and bool(reader.expect("<"))
+    is_opened = reader.accept(word)
+    if is_opened:
+        reader.expect("<")
+    return is_opened
 
 
 def _finish(reader: Reader, is_enclosed: bool) -> None:  # noqa: FBT001 - what was opened is closed
@@ -275,11 +278,11 @@ def _read_declarations(reader: Reader) -> tuple[list[str], list[str]]:
 
 
 def _read_affine(reader: Reader, known: Mapping[str, Form], symbols: Container[str]) -> Form:
-    start = reader.token
+    position = reader.position
     form = read_expression(reader, known)
     if objection := _objection(form, symbols):
-        last = reader.token_at(reader.position - 1)
-        span = Span(reader.source, start.start, last.start + len(last.text), reader.file)
+        first, last = reader.token_at(position), reader.token_at(reader.position - 1)
+        span = Span(reader.source, first.start, last.start + len(last.text), reader.file)
         raise TextError(f"the expression has {objection}", span)
     return form
 
@@ -298,7 +301,7 @@ def _read_constraint(
     left = _read_affine(reader, known, symbols)
     if reader.word not in _RELATIONS:
         raise reader.expected("'==', '>=' or '<='")
-    interval = _RELATIONS[reader.advance().text]
+    interval = _RELATIONS[reader.take()]
     return _normal(left - _read_affine(reader, known, symbols), interval)
 
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import pickle
+from itertools import product
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from indexing import IndexingMap, IndexSet, MapError, StridedInterval, parse_map
-from simplifier import BudgetError
+from indexing.exact.boxes import box_set
+from indexing.exact.reading import read_set
+from simplifier import BudgetError, Interval
+from simplifier.exact import Space
 from tests.strategies import maps
+
+if TYPE_CHECKING:
+    from indexing.exact import Box
 
 IMAGES = {
     "identity": (
@@ -112,6 +121,14 @@ IMAGES = {
         "(d0)[s0] -> (d0, (d0 floordiv 4) * 4 + s0), domain: d0 in [0, 7], s0 in [0, 3]",
         "(d0, d1): d0 in [0, 3], d1 in [0, 3] or d0 in [4, 7], d1 in [4, 7]",
     ),
+    "coordinates that step together": (
+        "(d0) -> (d0, d0 mod 2), domain: d0 in [1, 3]",
+        "(d0, d1): d0 in [1, 3] step 2, d1 in [1, 1] or d0 in [2, 2], d1 in [0, 0]",
+    ),
+    "a part without points": (  # isl counts what it tried there as the least value
+        "(d0) -> ((d0 mod -32) floordiv 3), domain: d0 in [0, 2]",
+        "(d0): d0 in [-11, -10] or d0 in [0, 0]",
+    ),
     "negative": ("(d0) -> (d0 * -2), domain: d0 in [-3, 3]", "(d0): d0 in [-6, 6] step 2"),
     "unbounded": ("(d0) -> (d0 * 2), domain: d0 in [3, inf]", "(d0): d0 in [6, inf] step 2"),
     "from below": ("(d0) -> (d0 * 2), domain: d0 in [-inf, 3]", "(d0): d0 in [-inf, 6] step 2"),
@@ -205,6 +222,30 @@ def test_sets_may_depend_on_runtime_variables() -> None:
             ask()
     with pytest.raises(MapError, match="at: there are 2 values; expected 1"):
         depends.at([1, 2])
+
+
+# Boxes.
+
+
+def _interval(lower: int, steps: int, step: int) -> StridedInterval:
+    return StridedInterval(lower, lower + steps * step, step if steps else 1)
+
+
+_intervals = st.builds(_interval, st.integers(-6, 6), st.integers(0, 5), st.integers(1, 4))
+
+
+@given(st.lists(st.tuples(_intervals, _intervals), max_size=3))
+def test_unions_of_boxes_are_parted_into_boxes(boxes: list[Box]) -> None:
+    space = Space(dict.fromkeys(["d0", "d1"], Interval(None, None)))
+    union = space.isl.Set.empty(space.domain().get_space())
+    for box in boxes:
+        union = union.union(box_set(box, space.context))
+    told = read_set(union, space)
+    elements = sorted({point for box in boxes for point in product(*box)})
+    assert list(told) == elements
+    if told.boxes is not None:
+        assert sum(len(list(product(*box))) for box in told.boxes) == len(elements), "disjoint"
+        assert all(interval.upper == max(interval) for box in told.boxes for interval in box)
 
 
 # Sets.
