@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint, Domain
     from simplifier.facts import Fact
-    from simplifier.form import Form
     from simplifier.scope import Scope
 
 _ROUNDS: Final = 16
@@ -37,28 +36,38 @@ def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Dom
     if not domain.constraints:
         return domain
     kept = Kept.of if preserve_size_one else _nothing
-    sharpened = _settled(domain, lambda each: _sharpened(each, kept))
-    return sharpened or _settled(domain, lambda each: _normal(each, kept(each))) or domain
-
-
-def _settled(domain: Domain, step: Callable[[Domain], Domain]) -> Domain | None:
-    """Step after step until nothing changes; ``None`` if that takes too many."""
-    for _ in range(_ROUNDS):
-        following = step(domain)
-        if following == domain:
-            return domain
-        domain = following
-    return None
+    return _sharpened(domain, kept) or _settled(domain, kept)
 
 
 def _nothing(_: Domain) -> Kept:
     return NOTHING
 
 
-def _sharpened(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
-    domain = _tightened(domain)
-    domain = _normal(domain, kept(domain))
-    return without_redundancy(domain, kept(domain))
+def _sharpened(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain | None:
+    """Bounds, each constraint and all of them together; ``None`` if they take too many rounds."""
+    final: Domain | None = None
+    for _ in range(_ROUNDS):
+        tightened = _tightened(domain)
+        alone = _normal(tightened, kept(tightened))
+        if alone == final:
+            return alone
+        together = without_redundancy(alone, kept(alone))
+        if together == domain:
+            return domain
+        # Constraints that do not change together need not be compared again.
+        final = alone if together == alone else None
+        domain = together
+    return None
+
+
+def _settled(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
+    """Each constraint for itself, and what that says of bounds."""
+    for _ in range(_ROUNDS):
+        following = _normal(domain, kept(domain))
+        if following == domain:
+            break
+        domain = following
+    return domain
 
 
 def _tightened(domain: Domain) -> Domain:
@@ -87,16 +96,14 @@ def _normal(domain: Domain, kept: Kept) -> Domain:
         if facts is None:
             return domain.emptied()
         read, rest = _parted(scope, facts)
-        if _cost(rest) + sum(each.cost for each in read) > cost_of_form(constraint[0]):
-            others.append(_as_given(scope, constraint))
-        else:
-            remainders += read
-            others += rest
+        is_dearer = _cost([*(each.constraint for each in read), *rest]) > _cost([constraint])
+        remainders += () if is_dearer else read
+        others += [_as_given(scope, constraint)] if is_dearer else rest
     left = merged(remainders)
     if left is None:
         return domain.emptied()
     written = [each.constraint_within(scope.range_of(each.form)) for each in left]
-    intervals = _ending_at(left, [*_bounds(domain), *others])
+    intervals = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
     return replace(domain, constraints=()).constrained(kept.shown([*written, *intervals]))
 
 
@@ -128,14 +135,11 @@ def _bounds(domain: Domain) -> list[Constraint]:
     return [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
 
 
-def _ending_at(remainders: list[Residues], constraints: Iterable[Constraint]) -> list[Constraint]:
-    """The constraints with intervals that end at numbers that remainders leave."""
-    return [(form, _ending(form, interval, remainders)) for form, interval in constraints]
-
-
-def _ending(form: Form, interval: Interval, remainders: list[Residues]) -> Interval:
+def _ending_at(remainders: list[Residues], constraint: Constraint) -> Constraint:
+    """The constraint with an interval that ends at numbers that remainders leave."""
+    form, interval = constraint
     for each in remainders:
         said = None if interval.is_empty else each.about(form)
         if said is not None:
             interval = Interval.from_range(said.within(interval.ends))
-    return interval
+    return form, interval

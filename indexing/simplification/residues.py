@@ -56,8 +56,8 @@ class Residues:
         count = group * (values.upper - values.lower + 1)
         return cls(form, quotient.divisor, first % quotient.divisor, count).scaled()
 
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int) and (value - self.first) % self.modulus < self.count
+    def __contains__(self, value: int) -> bool:
+        return (value - self.first) % self.modulus < self.count
 
     @property
     def is_single(self) -> bool:
@@ -104,12 +104,11 @@ class Residues:
 
         A single residue is one of any multiple by a number that has an inverse.
         """
-        factors = self.form.terms.values() if self.is_single else ()
-        units = [
-            pow(factor, -1, self.modulus) for factor in factors if gcd(factor, self.modulus) == 1
-        ]
-        multiples = [self, *(self._times(unit) for unit in (*units, *(-unit for unit in units)))]
-        return min(multiples, key=Residues._rank)
+        if not self.is_single:
+            return self
+        units = [factor for factor in self.form.terms.values() if gcd(factor, self.modulus) == 1]
+        inverses = [pow(sign * unit, -1, self.modulus) for unit in units for sign in (1, -1)]
+        return min((self, *map(self._times, inverses)), key=Residues._rank)
 
     def _rank(self) -> tuple[object, ...]:
         factors = [*self.form.terms.values()]
@@ -130,6 +129,8 @@ class Residues:
 
     def about(self, form: Form) -> Residues | None:
         """The same, said of a form that equals this one, or its negative, modulo the modulus."""
+        if form.terms.keys().isdisjoint(self.form.terms):
+            return None
         for each in (self, self.turned()):
             if _are_congruent(form, each.form, self.modulus):
                 return replace(each, form=form)
