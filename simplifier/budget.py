@@ -27,6 +27,9 @@ MOST_QUOTIENTS: Final = 24
 MOST_TERMS: Final = 24
 """A product that would have more terms is not multiplied out."""
 
+MOST_CONTENT: Final = 16
+"""How great a common factor of what was divided is looked for where digits are put together."""
+
 MOST_FACTORS: Final = 16
 """A product of more atoms is not multiplied out: powers of powers would never end."""
 
@@ -56,6 +59,9 @@ MOST_EQUATIONS: Final = 8
 
 MOST_WRITTEN: Final = 128
 """A sum with more terms, those inside its operations counted, is written as it stands."""
+
+WORTH_ANOTHER_WAY: Final = 8
+"""What a spelling costs at least for the form to be read in another way: two divisions or so."""
 
 MOST_SPELLED: Final = ((5, 8), (1, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier.budget import DEEPEST
+from simplifier.budget import DEEPEST, WORTH_ANOTHER_WAY
 from simplifier.cost import cost_of_form
 from simplifier.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
+from simplifier.gathering import gathered
 from simplifier.interval import Interval
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.extrema import PRUNE
@@ -15,6 +16,7 @@ from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.writing import written
 
 if TYPE_CHECKING:
+    from simplifier.equations import Solution
     from simplifier.scope import Scope
 
 
@@ -60,11 +62,27 @@ def _without_constants(scope: Scope, form: Form) -> Form:
 
 
 def _step(scope: Scope, form: Form) -> Form:
-    """The form spelled here, or what it comes to in a smaller problem, if that is cheaper."""
-    spelling = _spelled(scope, form)
-    if scope.smaller is None:
+    """The form spelled as it stands, or read in another way, where that is cheaper."""
+    spelling = _gathered(scope, form, _spelled(scope, form))
+    return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
+
+
+def _gathered(scope: Scope, form: Form, spelling: Form) -> Form:
+    """The form with quotients of one source gathered first; where that is dearer, the spelling."""
+    if cost_of_form(spelling) < WORTH_ANOTHER_WAY:
         return spelling
-    solution, smaller = scope.smaller
+    found = gathered(form)
+    if found is None:
+        return spelling
+    other = _spelled(scope, found.after)
+    if cost_of_form(other) >= cost_of_form(spelling):
+        return spelling
+    scope.gathered(found)
+    return other
+
+
+def _solved(scope: Scope, form: Form, spelling: Form, solution: Solution, smaller: Scope) -> Form:
+    """What the form comes to in a smaller problem; where that is dearer, the spelling."""
     found = simplified(smaller, solution.substituted(form))
     restored = solution.restored(found)
     other = _spelled(scope, restored)
