@@ -58,7 +58,7 @@ def digit_view(scope: Scope, form: Form) -> View:
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
         return View(form.constant, _units(scope, form.terms))
-    quotients.sort(key=_divisor)
+    quotients.sort(key=_outermost)
     rest = _Rest(form)
     digits: list[tuple[int, Unit]] = []
     # Digits that the form holds as they are come first; only then those that leave a part over
@@ -102,8 +102,8 @@ def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
     return False
 
 
-def _divisor(atom: Atom) -> int:
-    return atom.divisor
+def _outermost(atom: Atom) -> tuple[int, int]:
+    return (-atom.depth, atom.divisor)
 
 
 class _Rest:
