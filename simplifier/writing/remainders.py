@@ -21,7 +21,7 @@ from simplifier.writing.rewriting import Rewriting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simplifier.interval import End
+    from simplifier.interval import Range
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
@@ -76,27 +76,35 @@ def joining_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
     atoms = [atom for atom in form.terms if atom.kind in _DIVISIONS and atom.divisor > 1]
     if not atoms or len(form.terms) == 1:
         return
-    whole = scope.canonical(form)
-    lower, upper = scope.range_of(whole)
+    ends = scope.range_of(scope.canonical(form))
     for atom in atoms:
         weight = form.terms[atom]
         rest = form.without(atom)
-        period = abs(weight)
+        period = abs(weight) * (atom.divisor if atom.kind is Kind.MOD else 1)
+        base = _base(ends, period, form.constant)
         if atom.kind is Kind.MOD:
-            period *= atom.divisor
+            if base is None:
+                base = _base(_range_beside(scope, rest, weight, atom), period, form.constant)
             rest = rest.plus(atom.numerator, weight)
-        base = _base(lower, upper, period, form.constant)
         if base is not None:
             inside = scope.canonical(rest.plus_constant(-base))
             residues = _residues(inside, period, period)
             yield Rewriting(constant(base), 1, Kind.MOD, residues, (ONE_PERIOD,), inside)
 
 
+def _range_beside(scope: Scope, rest: Form, weight: int, remainder: Atom) -> Range:
+    """The range of a sum of a weighted remainder and what is beside it."""
+    lower, upper = scope.range_of(scope.canonical(rest))
+    size = weight * (remainder.divisor - 1)
+    return lower + min(size, 0), upper + max(size, 0)
+
+
 _DIVISIONS: Final = (Kind.MOD, Kind.FLOORDIV)
 
 
-def _base(lower: End, upper: End, period: int, offset: int) -> int | None:
+def _base(ends: Range, period: int, offset: int) -> int | None:
     """Where a period may begin that holds the range: at 0, at the constant, or at its start."""
+    lower, upper = ends
     if not isinstance(lower, int) or not isinstance(upper, int) or upper - lower >= period:
         return None
     for base in (0, offset):
