@@ -140,12 +140,9 @@ def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Fo
     None of them negative, or nearest to zero.
     """
     modulus = constant(divisor)
-    positive = forms.collected(
-        source.constant % radix, {atom: value % radix for atom, value in source.terms.items()}
-    )
+    positive = _reduced(source, radix)
     yield positive, modulus
-    whole = _with_whole_digits(positive, radix)
-    if whole != positive:
+    for whole in _with_whole_digits(positive, radix):
         yield whole, modulus
     if source.constant < 0 or not all(value > 0 for value in source.terms.values()):
         yield _with_signs_of(source, positive, radix), modulus
@@ -165,18 +162,41 @@ def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
                     yield Form(offset, {**positive.terms, atom: weight})
 
 
-def _with_whole_digits(source: Form, radix: int) -> Form:
-    """The congruent form where quotients have the coefficients that make remainders of them."""
-    terms = dict(source.terms)
+def _with_whole_digits(source: Form, radix: int) -> Iterator[Form]:
+    """Congruent forms where quotients have the coefficients that make remainders of them.
+
+    A digit ``w*N - w*c*floor(N/c)`` comes back whole, or all but what counts by its residue alone.
+    """
+    closed = dict(source.terms)
     for atom, factor in source.terms.items():
-        if atom.kind is Kind.FLOORDIV:
-            for inner, value in atom.numerator.terms.items():
-                weight, remainder = divmod(terms.get(inner, 0), value)
-                closing = weight * atom.divisor
-                if weight and not remainder and (factor + closing) % radix == 0:
-                    terms[atom] = -closing
-                    break
-    return Form(source.constant, terms)
+        if atom.kind is not Kind.FLOORDIV:
+            continue
+        for weight in _weights(source, atom.numerator, radix):
+            closing = weight * atom.divisor
+            if (factor + closing) % radix == 0:
+                if weight > 0 and closed[atom] == factor:
+                    closed[atom] = -closing
+                if atom.numerator.is_affine:
+                    digit = atom.numerator.times(weight).plus_atom(atom, -closing)
+                    yield digit.plus(_reduced(source.plus(digit, -1), radix))
+    yield Form(source.constant, closed)
+
+
+def _weights(source: Form, numerator: Form, radix: int) -> dict[int, None]:
+    """How many times the numerator may be in a source that counts by its residues."""
+    return {
+        (source.terms[inner] - turn) // value: None
+        for inner, value in numerator.terms.items()
+        for turn in (0, radix)
+        if inner in source.terms and (source.terms[inner] - turn) % value == 0
+    }
+
+
+def _reduced(form: Form, radix: int) -> Form:
+    """The congruent form without negative coefficients."""
+    return forms.collected(
+        form.constant % radix, {atom: value % radix for atom, value in form.terms.items()}
+    )
 
 
 def _with_signs_of(source: Form, positive: Form, radix: int) -> Form:
