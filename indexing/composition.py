@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.domain import LETTERS, Domain
+from indexing.domain import LETTERS, distinctly_named, substituted_constraints
 from indexing.errors import MapError
 from indexing.map import IndexingMap
-from indexing.variable import Variable
 from simplifier import form as forms
 from simplifier import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from indexing.domain import ByRole, Constraint
     from simplifier.form import Form
 
 
@@ -24,6 +20,7 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     The variables are the consumer's dimensions, then the producer's ranges before the consumer's,
     and likewise the runtime variables. Constraints of both maps hold, and each of the consumer's
     results lies in the bounds of the producer's dimension that it becomes. Nothing is simplified.
+    An undefined map makes the composition undefined, for the consumer's reason first.
 
     Raises:
         MapError: the producer has another number of dimensions than the consumer has results.
@@ -34,6 +31,9 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     >>> print(compose(reshape, back).simplify())
     (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
+    for side in (consumer, producer):
+        if side.is_undefined:
+            return side
     if len(consumer.forms) != len(producer.dims):
         message = (
             f"compose: the consumer has {len(consumer.forms)} results, "
@@ -43,11 +43,13 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     to_joint = _renumbered(consumer, len(producer.ranges), len(producer.runtime))
     inputs = operations.substitute(consumer.forms, to_joint)
     into_inputs = {f"d{place}": form for place, form in enumerate(inputs)}
-    joint = Domain.of(*_joint_variables(consumer, producer))
+    joint = distinctly_named(
+        consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime
+    )
     constraints = [
         *zip(inputs, (variable.bounds for variable in producer.dims), strict=True),
-        *_constraints_in(producer, into_inputs),
-        *_constraints_in(consumer, to_joint),
+        *substituted_constraints(producer.domain.constraints, into_inputs),
+        *substituted_constraints(consumer.domain.constraints, to_joint),
     ]
     return IndexingMap.from_forms(
         operations.substitute(producer.forms, into_inputs), joint.constrained(constraints)
@@ -63,27 +65,3 @@ def _renumbered(consumer: IndexingMap, ranges: int, runtime: int) -> dict[str, F
         if shift
         for place in range(len(variables))
     }
-
-
-def _joint_variables(consumer: IndexingMap, producer: IndexingMap) -> ByRole[Variable]:
-    """Dimensions, ranges and runtime variables of the composition; a name that clashes goes."""
-    joint = Domain(
-        consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime
-    )
-    return joint.by_role(_freshly_named(joint.variables, set(joint.places)))
-
-
-def _freshly_named(variables: Iterable[Variable], taken: set[str]) -> list[Variable]:
-    fresh: list[Variable] = []
-    for variable in variables:
-        clashes = variable.name in taken
-        fresh.append(Variable(variable.bounds, "", variable.kind) if clashes else variable)
-        if variable.name:
-            taken.add(variable.name)
-    return fresh
-
-
-def _constraints_in(side: IndexingMap, replacements: dict[str, Form]) -> list[Constraint]:
-    pairs = side.domain.constraints
-    replaced = operations.substitute([form for form, _ in pairs], replacements)
-    return [(form, interval) for form, (_, interval) in zip(replaced, pairs, strict=True)]

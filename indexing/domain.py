@@ -16,12 +16,15 @@ from indexing.errors import MapError
 from indexing.variable import Variable
 from simplifier import Interval, operations
 from simplifier import form as forms
-from simplifier.text import format_form
+from simplifier.errors import listed, quoted
+from simplifier.form import Kind
+from simplifier.text import DOCUMENT, format_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.form import Form
+    from simplifier.form import Atom, Form
+    from simplifier.text import Spelling
 
 Constraint: TypeAlias = "tuple[Form, Interval]"
 """A form whose values must lie in an interval."""
@@ -135,6 +138,16 @@ class Domain:
         ordered = sorted(table.items(), key=lambda constraint: constraint[0].order)
         return self._with(bounds, tuple(ordered))
 
+    def with_named(self, constraints: Sequence[Constraint]) -> Domain:
+        """The domain with more constraints, in the reader's names.
+
+        Raises:
+            MapError: a name is not declared.
+        """
+        placed = self.placed([form for form, _ in constraints], "constraint")
+        intervals = (interval for _, interval in constraints)
+        return self.constrained(zip(placed, intervals, strict=True))
+
     def emptied(self) -> Domain:
         """The domain of the same variables that holds no point."""
         return self._with(
@@ -164,38 +177,52 @@ class Domain:
             name: forms.variable(place) for place, name in zip(self.places, self.names, strict=True)
         }
 
-    def text_of(self, form: Form) -> str:
+    def text_of(self, form: Form, spelling: Spelling = DOCUMENT) -> str:
         """The form's text in the reader's names."""
-        return format_form(self.named(form), self.names)
+        return format_form(self.named(form), self.names, spelling)
 
-    def constraint_texts(self) -> list[tuple[str, Constraint]]:
-        """The constraints with their texts, sorted as texts."""
-        rows = ((self.text_of(form), (form, interval)) for form, interval in self.constraints)
-        return sorted(rows, key=lambda row: row[0])
+    def constraint_texts(self, spelling: Spelling = DOCUMENT) -> list[tuple[str, Constraint]]:
+        """The constraints with their texts, sorted as texts as XLA sorts them."""
+        rows = (
+            (self.text_of(form, spelling), (form, interval)) for form, interval in self.constraints
+        )
+        return sorted(rows, key=lambda row: f"{row[0]} in {row[1][1]}")
 
     def check(self) -> None:
         """Raise :class:`MapError` for a name used twice or a constraint on an unknown variable."""
-        for place, name in enumerate(self.names):
-            if name in self.names[:place]:
+        seen: set[str] = set()
+        for name in self.names:
+            if name in seen:
                 message = (
-                    f"IndexingMap: the name {name!r} stands for two variables; "
+                    f"IndexingMap: the name {quoted(name)} stands for two variables; "
                     "expected different names"
                 )
                 raise MapError(message)
+            seen.add(name)
         self.check_forms([form for form, _ in self.constraints], "constraint")
 
+    def placed(self, given: Sequence[Form], role: str) -> tuple[Form, ...]:
+        """Forms in the reader's names by place; raises as :meth:`check_forms` does."""
+        self._check(given, role, frozenset(self.names))
+        return operations.substitute(given, self.by_name)
+
     def check_forms(self, checked: Sequence[Form], role: str) -> None:
-        """Raise a :class:`MapError` if a form uses a variable that is not declared."""
-        known = frozenset(self.places)
+        """Raise a :class:`MapError` if a form uses anything but places and integer arithmetic."""
+        self._check(checked, role, frozenset(self.places))
+
+    def _check(self, checked: Sequence[Form], role: str, known: Collection[str]) -> None:
         for number, form in enumerate(checked):
-            for name in forms.variables_of((form,)):
-                if name not in known:
-                    declared = ", ".join(self.names) or "none"
-                    message = (
-                        f"IndexingMap: {role} {number} uses {name!r}; "
-                        f"expected a declared variable ({declared})"
-                    )
-                    raise MapError(message)
+            for atom in forms.postorder((form,)):
+                if objection := self._objection(atom, known):
+                    raise MapError(f"IndexingMap: {role} {number} uses {objection}")
+
+    def _objection(self, atom: Atom, known: Collection[str]) -> str:
+        """What is wrong with an atom in a map; empty if nothing is."""
+        if atom.kind is Kind.OPAQUE:
+            return f"{quoted(str(atom.expression))}; expected integer arithmetic"
+        if atom.kind is Kind.VARIABLE and atom.name not in known:
+            return f"{quoted(atom.name)}; expected a declared variable ({listed(self.names)})"
+        return ""
 
     def __iter__(self) -> Iterator[Variable]:
         return iter(self.variables)
@@ -205,11 +232,45 @@ class Domain:
 _CONTRADICTION: Final[tuple[Constraint, ...]] = ((forms.ZERO, Interval(1, 1)),)
 
 
+def distinctly_named(
+    dims: Iterable[Variable], ranges: Iterable[Variable] = (), runtime: Iterable[Variable] = ()
+) -> Domain:
+    """The domain of variables from several maps: of two that have one name the first one keeps it.
+
+    The other one is called after its place, and so is one whose name is the place of a variable
+    without name.
+
+    >>> row = Variable((0, 3), "row")
+    >>> distinctly_named([row], [row, Variable((0, 3), "s0")]).names
+    ('row', 's0', 's1')
+    """
+    domain = Domain.of(dims, ranges, runtime)
+    while len(set(domain.names)) < len(domain.names):
+        domain = Domain.of(*domain.by_role(_first_come(domain)))
+    return domain
+
+
+def _first_come(domain: Domain) -> Iterator[Variable]:
+    """The variables less the names that are taken when it is their turn; places come first."""
+    pairs = zip(domain.places, domain.variables, strict=True)
+    taken = {place for place, variable in pairs if not variable.name}
+    for variable in domain:
+        yield Variable(variable.bounds) if variable.name in taken else variable
+        taken.add(variable.name)
+
+
+def substituted_constraints(
+    constraints: Iterable[Constraint], replacements: Mapping[str, Form]
+) -> list[Constraint]:
+    """The constraints with a form in place of each named variable."""
+    constraints = tuple(constraints)
+    replaced = operations.substitute([form for form, _ in constraints], replacements)
+    return [(form, interval) for form, (_, interval) in zip(replaced, constraints, strict=True)]
+
+
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
     """The variables without names that say no more than their place."""
     return tuple(
-        Variable(variable.bounds, "", variable.kind)
-        if variable.name == f"{letter}{place}"
-        else variable
+        Variable(variable.bounds) if variable.name == f"{letter}{place}" else variable
         for place, variable in enumerate(variables)
     )

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing import arguments
 from indexing.domain import Domain
-from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.convert import from_sympy, to_sympy
-from simplifier.exact import ATTEMPT, BUDGET
+from indexing.relation import Relation
+from simplifier.convert import to_sympy
+from simplifier.exact import ATTEMPT
 from simplifier.form import Form
-from simplifier.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import sympy
 
+    from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
+    from indexing.variable import Variable
+    from simplifier import Interval
     from simplifier.interval import IntervalLike
 
 
-class IndexingMap:
+class IndexingMap(Relation):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
@@ -37,7 +39,8 @@ class IndexingMap:
         constraints: pairs of an expression and the interval it must lie in.
 
     Raises:
-        MapError: a name is used twice, or an expression uses a name that is not declared.
+        MapError: an argument is of another kind, a name is used twice, or an expression uses one
+            that is not declared; the message names the place.
         ConversionError: an expression is not integer arithmetic.
 
     A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
@@ -65,18 +68,14 @@ class IndexingMap:
         runtime: Iterable[Variable] = (),
         constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
     ) -> None:
-        domain = Domain.of(dims, ranges, runtime)
+        domain = Domain.of(
+            arguments.read_variables("dims", dims),
+            arguments.read_variables("ranges", ranges),
+            arguments.read_variables("runtime", runtime),
+        )
         domain.check()
-        inner = domain.by_name
-        (*forms,) = substitute([from_sympy(result) for result in results], inner)
-        pairs = [
-            (from_sympy(expression), Interval.of(interval)) for expression, interval in constraints
-        ]
-        limited = substitute([form for form, _ in pairs], inner)
-        domain.check_forms(forms, "result")
-        domain.check_forms(limited, "constraint")
-        intervals = (interval for _, interval in pairs)
-        self._set(domain.constrained(zip(limited, intervals, strict=True)), tuple(forms))
+        forms = domain.placed(arguments.read_results(results), "result")
+        self._set(domain.with_named(arguments.read_constraints(constraints)), forms)
 
     def _set(self, domain: Domain, forms: tuple[Form, ...]) -> None:
         if domain.is_known_empty:
@@ -102,8 +101,12 @@ class IndexingMap:
         runtime: Iterable[int] = (),
     ) -> IndexingMap:
         """A map whose variables count from 0 to one less than their size."""
-        of_size = Variable.of_size
-        return cls(results, map(of_size, dims), map(of_size, ranges), map(of_size, runtime))
+        return cls(
+            results,
+            arguments.read_sizes("dims", dims),
+            arguments.read_sizes("ranges", ranges),
+            arguments.read_sizes("runtime", runtime),
+        )
 
     @classmethod
     def identity(cls, sizes: Iterable[int]) -> IndexingMap:
@@ -112,34 +115,34 @@ class IndexingMap:
         >>> print(IndexingMap.identity([4, 8]))
         (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        domain = Domain.of(map(Variable.of_size, sizes))
+        domain = Domain.of(arguments.read_sizes("sizes", sizes))
         return cls.from_forms((domain.by_name[name] for name in domain.names), domain)
 
     @property
     def results(self) -> tuple[sympy.Expr, ...]:
         """The index in the other tensor, as expressions over the variables' symbols."""
-        return tuple(to_sympy(self._domain.named(form)) for form in self._forms)
+        return tuple(to_sympy(self.domain.named(form)) for form in self.forms)
 
     @property
     def dims(self) -> tuple[Variable, ...]:
         """One variable for each dimension of the tensor that the map comes from."""
-        return self._domain.dims
+        return self.domain.dims
 
     @property
     def ranges(self) -> tuple[Variable, ...]:
         """Variables that run over all their values."""
-        return self._domain.ranges
+        return self.domain.ranges
 
     @property
     def runtime(self) -> tuple[Variable, ...]:
         """Variables known only while the program runs."""
-        return self._domain.runtime
+        return self.domain.runtime
 
     @property
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
         """Pairs of an expression and the interval it must lie in, sorted by their texts."""
-        rows = self._domain.constraint_texts()
-        return tuple((to_sympy(self._domain.named(form)), interval) for _, (form, interval) in rows)
+        rows = self.domain.constraint_texts()
+        return tuple((to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows)
 
     @property
     def domain(self) -> Domain:
@@ -152,41 +155,14 @@ class IndexingMap:
         return self._forms
 
     @property
+    def is_undefined(self) -> bool:
+        """Whether there is no map, only the reason why: an :class:`indexing.UndefinedMap`."""
+        return False
+
+    @property
     def is_known_empty(self) -> bool:
         """Whether the map is seen to have no point; one without may look as if it had some."""
-        return self._domain.is_known_empty
-
-    def is_empty(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether the map has no point; exact, by isl.
-
-        Costs milliseconds for everyday maps.
-
-        Raises:
-            NotQuasiAffineError: a constraint multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
-        >>> parse_map(odd).is_empty()
-        True
-        """
-        from indexing.exact import is_empty  # noqa: PLC0415 - it looks into maps
-
-        return is_empty(self, budget)
-
-    def equals(self, other: IndexingMap, *, budget: int | None = BUDGET) -> bool:
-        """Whether both maps relate the same elements to each other; exact, by isl.
-
-        Ranges and runtime variables count for what they reach, not for their names or number. Costs
-        milliseconds for everyday maps.
-
-        Raises:
-            NotQuasiAffineError: an expression multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
-        """
-        from indexing.exact import equals  # noqa: PLC0415 - it looks into maps
-
-        return equals(self, other, budget)
+        return self.domain.is_known_empty
 
     def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
@@ -207,8 +183,7 @@ class IndexingMap:
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
         """
-        from indexing.finishing import finished  # noqa: PLC0415 - it builds maps
-        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
+        from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
@@ -272,28 +247,64 @@ class IndexingMap:
 
         return result_bounds(self)
 
-    def without_unused_symbols(self) -> IndexingMap:
-        """The map less the ranges and runtime variables that nothing depends on.
+    def unused_variables(self) -> ByRole[int]:
+        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
 
-        A variable goes if no result uses it, together with constraints on such variables alone,
-        where these are sure to have a solution.
+        A variable is unused if no result uses it and every constraint on it is on such
+        variables alone. Where it takes long to tell whether these constraints have a solution,
+        their variables count as used.
+
+        >>> from indexing import parse_map
+        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
+        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
+        >>> parse_map(m).unused_variables()
+        ((0,), (0,), (0,))
         """
-        from indexing.simplification import without_unused_symbols  # noqa: PLC0415 - it builds maps
+        from indexing.variables import unused_variables  # noqa: PLC0415 - it builds maps
+
+        return unused_variables(self)
+
+    def unused_symbols(self) -> ByRole[int]:
+        """Positions of the ranges and runtime variables that nothing depends on.
+
+        As :meth:`unused_variables`, but dimensions count as used.
+        """
+        from indexing.variables import unused_symbols  # noqa: PLC0415 - it builds maps
+
+        return unused_symbols(self)
+
+    def without_unused_variables(self) -> IndexingMap:
+        """The map less its :meth:`unused_variables` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
+        >>> print(parse_map(odd).without_unused_variables())
+        (d0) -> (d0), domain: d0 in [0, 59]
+        """
+        from indexing.variables import without_unused_variables  # noqa: PLC0415 - it builds maps
+
+        return without_unused_variables(self)
+
+    def without_unused_symbols(self) -> IndexingMap:
+        """The map less its :meth:`unused_symbols` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+        """
+        from indexing.variables import without_unused_symbols  # noqa: PLC0415 - it builds maps
 
         return without_unused_symbols(self)
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
-        (form,) = substitute([from_sympy(expression)], self._domain.by_name)
-        self._domain.check_forms([form], "constraint")
-        return IndexingMap.from_forms(
-            self._forms, self._domain.constrained([(form, Interval.of(interval))])
-        )
+        constraints = arguments.read_constraints([(expression, interval)])
+        return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
-        self._domain.check()
-        self._domain.check_forms(self._forms, "result")
+        self.domain.check()
+        self.domain.check_forms(self.forms, "result")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexingMap):
@@ -305,8 +316,8 @@ class IndexingMap:
             self._hash = hash((self._forms, self._domain.variables, self._domain.constraints))
         return self._hash
 
-    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[tuple[Form, ...], Domain]]:
-        return IndexingMap.from_forms, (self._forms, self._domain)
+    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[object, ...]]:
+        return IndexingMap.from_forms, (self.forms, self.domain)
 
     def __str__(self) -> str:
         from indexing.text import format_map  # noqa: PLC0415 - the text form is built on maps

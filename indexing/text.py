@@ -2,45 +2,79 @@
 
 ``(d0)[s0]{rt0} -> (d0 * 8, rt0), domain: d0 in [0, 3], ..., (d0 + s0) mod 2 in [0, 0]``:
 dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then
-constraints. A map without points reads ``... -> (0), domain: KNOWN EMPTY``.
+constraints. A map without points reads ``... -> (0), domain: KNOWN EMPTY``, one that is undefined
+``UNDEFINED: reason``.
 """
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
-from indexing.domain import Domain
+from indexing.domain import NO_VALUES, Domain
+from indexing.errors import MapError
+from indexing.grammar import read_interval, read_names, read_results
 from indexing.map import IndexingMap
-from indexing.variable import Variable, VariableKind
+from indexing.undefined import read_undefined
+from indexing.variable import Variable
 from simplifier import Interval
+from simplifier.errors import quoted
 from simplifier.form import ZERO
-from simplifier.text import read_expression
+from simplifier.text import DIALECTS, Spelling, read_expression
 from simplifier.tokens import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from indexing.domain import Constraint
     from simplifier.form import Form
-    from simplifier.tokens import Token
 
 _EMPTY: Final = "KNOWN EMPTY"
 _BRACKETS: Final = ("()", "[]", "{}")
 
 
-def format_map(indexing_map: IndexingMap, *, separator: str = ", ", lead: str = " ") -> str:
-    r"""The text of a map: on one line, or with other separators between the parts of its domain.
+def format_map(
+    indexing_map: IndexingMap, *, dialect: str = "floordiv", multiline: bool = False
+) -> str:
+    """The text of a map.
 
-    >>> print(format_map(IndexingMap.identity([4]), separator=",\n", lead="\n"))
-    (d0) -> (d0),
+    Args:
+        indexing_map: the map.
+        dialect: what quotients and remainders are written with: ``"floordiv"`` writes ``d0 floordiv
+            8`` and ``d0 mod 8`` as XLA's documentation does, ``"/"`` writes ``d0 / 8`` and ``d0 mod
+            8`` as newer versions of XLA do, ``"//"`` writes Python's ``d0 // 8`` and ``d0 % 8``.
+        multiline: each bound and constraint on its own line instead of all on one.
+
+    Raises:
+        MapError: there is no such dialect.
+
+    >>> halves = parse_map("(d0) -> (d0 floordiv 2, d0 mod 2), domain: d0 in [0, 3]")
+    >>> print(format_map(halves, dialect="//", multiline=True))
+    (d0) -> (d0 // 2, d0 % 2),
     domain:
     d0 in [0, 3]
     """
+    spelling = _spelling(dialect)
+    if indexing_map.is_undefined:
+        return str(indexing_map)
     domain = indexing_map.domain
-    results = ", ".join(domain.text_of(form) for form in indexing_map.forms)
+    results = ", ".join(domain.text_of(form, spelling) for form in indexing_map.forms)
     head = f"{_declarations(domain)} -> ({results})"
-    parts = [_EMPTY] if indexing_map.is_known_empty else list(_domain_texts(domain))
-    return f"{head}{separator}domain:{lead}{separator.join(parts)}" if parts else head
+    parts = [_EMPTY] if domain.is_known_empty else list(_domain_texts(domain, spelling))
+    if not parts:
+        return head
+    return (
+        ",\n".join((head, "domain:\n" + parts[0], *parts[1:]))
+        if multiline
+        else f"{head}, domain: {', '.join(parts)}"
+    )
+
+
+def _spelling(dialect: str) -> Spelling:
+    if dialect not in DIALECTS:
+        known = ", ".join(map(repr, DIALECTS))
+        raise MapError(f"format_map: dialect is {quoted(dialect)}; expected one of {known}")
+    return DIALECTS[dialect]
 
 
 def _declarations(domain: Domain) -> str:
@@ -51,10 +85,10 @@ def _declarations(domain: Domain) -> str:
     )
 
 
-def _domain_texts(domain: Domain) -> Iterator[str]:
+def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
     for name, variable in zip(domain.names, domain, strict=True):
         yield f"{name} in {variable.bounds}"
-    for text, (_, interval) in domain.constraint_texts():
+    for text, (_, interval) in domain.constraint_texts(spelling):
         yield f"{text} in {interval}"
 
 
@@ -62,8 +96,9 @@ def parse_map(text: str, file: str = "") -> IndexingMap:
     """The map that a text describes.
 
     Operators are read in every spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``); ``-inf`` and
-    ``inf`` are ends without bound; white space and line breaks mean nothing.
-    ``parse_map(str(m)) == m`` for every map.
+    ``inf`` are ends without bound; white space and line breaks mean nothing, a comma may follow the
+    last of anything. ``KNOWN EMPTY`` alone, which XLA prints for any map without points, is one
+    without variables and results. ``parse_map(str(m)) == m`` for every map.
 
     Raises:
         TextError: with line, column, and a caret under the place.
@@ -77,127 +112,72 @@ def parse_map(text: str, file: str = "") -> IndexingMap:
              ^^
     hint: declared: d0
     """
-    return _MapParser(Reader(text, file)).parse()
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise MapError(f"parse_map: text is {quoted(text)}; expected a string")
+    return read_undefined(text) or _read_map(Reader(text, file))
 
 
-_KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
-
-
-class _MapParser:
-    """Recursive descent; the variables get their places as soon as they are declared."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._declared: list[list[Token]] = [[], [], []]
-        self._known: dict[str, Form] = {}
-
-    def parse(self) -> IndexingMap:
-        reader = self._reader
-        for bracket, tokens in zip(_BRACKETS, self._declared, strict=True):
-            self._variables(bracket, tokens)
-        self._known = self._domain([Interval(0, 0)] * self._count()).by_name
-        reader.expect("->", "before the results")
-        results = self._results()
-        bounds, constraints = self._domain_clause()
+def _read_map(reader: Reader) -> IndexingMap:
+    if reader.accept_all(*_EMPTY.split()):
         reader.finish()
-        return IndexingMap.from_forms(results, self._domain(bounds).constrained(constraints))
+        return IndexingMap.from_forms((), Domain(()).emptied())
+    roles = _read_declarations(reader)
+    known = _domain(roles, repeat(Interval(None, None))).by_name
+    reader.expect("->", "before the results")
+    results = read_results(reader, known)
+    bounds, constraints = _read_domain(reader, known)
+    reader.finish()
+    return IndexingMap.from_forms(results, _domain(roles, bounds).constrained(constraints))
 
-    def _count(self) -> int:
-        return sum(map(len, self._declared))
 
-    def _domain(self, bounds: list[Interval]) -> Domain:
-        left = iter(bounds)
-        dims, ranges, runtime = (
-            [
-                Variable(next(left), token.text, _KINDS.get(token.text, VariableKind.DEFAULT))
-                for token in tokens
-            ]
-            for tokens in self._declared
-        )
-        return Domain.of(dims, ranges, runtime)
+def _read_declarations(reader: Reader) -> list[dict[str, None]]:
+    """The names of the dimensions, ranges and runtime variables; only dimensions must be there."""
+    declared: dict[str, None] = {}
+    roles: list[dict[str, None]] = []
+    for brackets in _BRACKETS:
+        is_there = not roles or reader.word == brackets[0]
+        roles.append(read_names(reader, brackets, declared) if is_there else {})
+        declared |= roles[-1]
+    return roles
 
-    def _variables(self, bracket: str, tokens: list[Token]) -> None:
-        reader = self._reader
-        opening, closing = bracket
-        if opening == "(":
-            reader.expect(opening, "before the dimensions")
-        elif not reader.accept(opening):
-            return
-        if reader.accept(closing):
-            return
-        while True:
-            token = reader.name("the name of a variable")
-            if any(token.text == other.text for declared in self._declared for other in declared):
-                raise reader.error(f"{token.text!r} is declared twice", token)
-            tokens.append(token)
-            if reader.accept(closing):
-                return
-            if not reader.accept(","):
-                raise reader.expected(f"',' or {closing!r}")
 
-    def _results(self) -> list[Form]:
-        reader = self._reader
-        reader.expect("(", "before the results")
-        results: list[Form] = []
-        while not reader.accept(")"):
-            results.append(self._expression())
-            if reader.token.text != ")" and not reader.accept(","):
-                raise reader.expected("',' or ')'")
-        return results
+def _domain(roles: Iterable[Iterable[str]], bounds: Iterable[Interval]) -> Domain:
+    left = iter(bounds)
+    dims, ranges, runtime = ([Variable(next(left), name) for name in names] for names in roles)
+    return Domain.of(dims, ranges, runtime)
 
-    def _expression(self) -> Form:
-        return read_expression(self._reader, self._known)
 
-    def _domain_clause(self) -> tuple[list[Interval], list[Constraint]]:
-        """Bounds of the variables in order, and the constraints."""
-        reader = self._reader
-        if reader.token.kind == "end" and not self._count():
-            return [], []
-        if not reader.accept(","):
-            raise reader.expected("', domain:'", "the bounds of every variable must be given")
-        reader.expect("domain")
-        reader.expect(":")
-        if reader.accept("KNOWN"):
-            reader.expect("EMPTY")
-            return [Interval(0, -1)] * self._count(), [(ZERO, Interval(1, 1))]
-        bounds = [self._bounds_of(token) for tokens in self._declared for token in tokens]
-        constraints: list[Constraint] = []
-        while reader.token.kind != "end":
-            form = self._expression()
-            constraints.append((form, self._interval()))
-            self._separator()
-        return bounds, constraints
+def _read_domain(
+    reader: Reader, known: Mapping[str, Form]
+) -> tuple[list[Interval], list[Constraint]]:
+    """The bounds of the variables in order, and the constraints."""
+    if not reader.word and not known:
+        return [], []
+    if not reader.accept(","):
+        raise reader.expected("', domain:'", "the bounds of every variable must be given")
+    reader.expect("domain")
+    reader.expect(":")
+    if reader.accept_all(*_EMPTY.split()):
+        return [NO_VALUES for _ in known], [(ZERO, Interval(1, 1))]
+    bounds = [_read_bounds(reader, name) for name in known]
+    constraints: list[Constraint] = []
+    while reader.word:
+        form = read_expression(reader, known)
+        constraints.append((form, _read_limits(reader)))
+    return bounds, constraints
 
-    def _bounds_of(self, variable: Token) -> Interval:
-        reader = self._reader
-        if reader.token.text != variable.text:
-            raise reader.expected(
-                f"the bounds of {variable.text!r}", "bounds stand in the order of declaration"
-            )
-        reader.advance()
-        interval = self._interval()
-        self._separator()
-        return interval
 
-    def _separator(self) -> None:
-        if self._reader.token.kind != "end" and not self._reader.accept(","):
-            raise self._reader.expected("',' before the next part of the domain")
+def _read_bounds(reader: Reader, name: str) -> Interval:
+    if not reader.accept(name):
+        order = "bounds stand in the order of declaration"
+        raise reader.expected(f"the bounds of {quoted(name)}", order)
+    return _read_limits(reader)
 
-    def _interval(self) -> Interval:
-        reader = self._reader
-        reader.expect("in", "before an interval")
-        reader.expect("[")
-        lower = self._end("lower")
-        reader.expect(",", "between the ends of an interval")
-        upper = self._end("upper")
-        reader.expect("]")
-        return Interval(lower, upper)
 
-    def _end(self, side: str) -> int | None:
-        """An integer, or the infinity of that side."""
-        reader = self._reader
-        if side == "upper" and reader.accept("inf"):
-            return None
-        if side == "lower" and reader.accept_all("-", "inf"):
-            return None
-        return reader.integer()
+def _read_limits(reader: Reader) -> Interval:
+    """``in [0, 3]``, and the comma before the next part of the domain."""
+    reader.expect("in", "before an interval")
+    interval = read_interval(reader)
+    if reader.word and not reader.accept(","):
+        raise reader.expected("',' before the next part of the domain")
+    return interval

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
-from indexing.simplification import unused_symbols
 from ops.answers import Answer, OperandIndexing, RuntimeOrigin, Unknown
 from ops.building import dim
 from simplifier import Interval
@@ -33,14 +32,12 @@ def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandInde
         return OperandIndexing(_composed(consumer.map, producer.map), element=producer.element)
     joint = _joint(consumer, producer).simplify()
     trimmed = joint.without_unused_symbols()
-    dropped = (
-        unused_symbols(joint) if len(trimmed.runtime) < len(joint.runtime) else frozenset[str]()
-    )
+    _, _, dropped = joint.unused_symbols()
     results = iter(trimmed.forms)
     composed = _taken(results, producer.map, trimmed.domain)
     near, near_replica = _read_beside(results, producer, trimmed.domain)
     far, far_replica = _read_beside(results, consumer, trimmed.domain)
-    kept = (origin for number, origin in enumerate(near + far) if f"rt{number}" not in dropped)
+    kept = (origin for number, origin in enumerate(near + far) if number not in dropped)
     return OperandIndexing(composed, tuple(kept), near_replica or far_replica, producer.element)
 
 

@@ -7,9 +7,41 @@ under the place.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
-_LONGEST_EXCERPT = 120
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_LONGEST_EXCERPT: Final = 120
 """Characters of a source line that a message shows; longer lines are cut around the caret."""
+
+_LONGEST_QUOTE: Final = 60
+"""Characters of a value or word that a message quotes."""
+
+_MOST_NAMES: Final = 20
+"""Names that a message lists."""
+
+
+def quoted(value: object) -> str:
+    """A value as Python writes it, cut where it is long.
+
+    >>> quoted("d0"), len(quoted("d0" * 1_000_000))
+    ("'d0'", 63)
+    """
+    text = repr(value[: _LONGEST_QUOTE + 1] if isinstance(value, str) else value)
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
+
+
+def listed(names: Collection[str]) -> str:
+    """Names for a message: the first of them, and how many more there are.
+
+    >>> listed(["d0", "s0"]), listed([])
+    ('d0, s0', 'none')
+    """
+    first = ", ".join(islice(names, _MOST_NAMES))
+    more = len(names) - _MOST_NAMES
+    return f"{first} and {more} more" if more > 0 else first or "none"
 
 
 class IndexingError(Exception):
@@ -68,8 +100,7 @@ class Span:
             cut = max(0, offset - _LONGEST_EXCERPT // 2)
             line, offset = line[cut : cut + _LONGEST_EXCERPT], offset - cut
             width = max(1, min(width, _LONGEST_EXCERPT - offset))
-        padding = "".join(character if character == "\t" else " " for character in line[:offset])
-        return f"{line.expandtabs(1)}\n{padding.expandtabs(1)}{'^' * width}"
+        return f"{''.join(map(_visible, line))}\n{' ' * offset}{'^' * width}"
 
     def __str__(self) -> str:
         place = f"{self.line}:{self.column}"
@@ -77,6 +108,13 @@ class Span:
 
     def _line_start(self) -> int:
         return self.source.rfind("\n", 0, self.start) + 1
+
+
+def _visible(character: str) -> str:
+    """What stands for a character in an excerpt, one column wide."""
+    if character.isprintable():
+        return character
+    return " " if character.isspace() else "\N{REPLACEMENT CHARACTER}"
 
 
 class TextError(IndexingError, ValueError):

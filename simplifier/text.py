@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
 from simplifier import operations
-from simplifier.errors import Span, TextError
+from simplifier.errors import Span, TextError, listed, quoted
 from simplifier.form import Atom, Form, Kind, natural_order, postorder
 from simplifier.tokens import RESERVED, Reader
 
@@ -186,8 +186,8 @@ class _ExpressionParser:
 
     def _unknown_name(self, names: Mapping[str, Form]) -> TextError:
         token = self._reader.token
-        message = f"{token.text!r} is not a declared variable"
-        return self._reader.error(message, token, f"declared: {', '.join(names) or 'none'}")
+        message = f"{quoted(token.text)} is not a declared variable"
+        return self._reader.error(message, token, f"declared: {listed(names)}")
 
 
 def read_expression(reader: Reader, names: Mapping[str, Form] | None = None) -> Form:
@@ -221,6 +221,16 @@ class Spelling:
 
 DOCUMENT: Final = Spelling()
 """The indexing document's words."""
+
+DIALECTS: Final[Mapping[str, Spelling]] = {
+    "floordiv": DOCUMENT,
+    "/": Spelling("/"),
+    "//": Spelling("//", "%"),
+}
+"""Called after their quotient: the document's words, XLA's newest, Python's operators.
+
+Rounding up has no operator in any of them. All are read alike.
+"""
 
 
 def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> str:

@@ -6,17 +6,29 @@ import re
 import sys
 from typing import Final, NamedTuple
 
-from simplifier.errors import Span, TextError
+from simplifier.errors import Span, TextError, quoted
 
 RESERVED: Final = frozenset({"floordiv", "ceildiv", "mod", "in", "min", "max"})
 """Words that cannot name a variable."""
 
-_WORD = re.compile(r"[0-9]++(?![A-Za-z_])|[A-Za-z_][A-Za-z0-9_]*|->|//|[-+*/%()\[\]{},:]")
-_WRONG = re.compile(
-    r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:>]"  # a foreign character
-    r"|(?<!-)>"  # half an arrow
-    r"|(?<![A-Za-z0-9_])[0-9]+(?=[A-Za-z_])"  # a number that runs on, as in 2x
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD = re.compile(
+    r"(?<![0-9])[0-9]++(?![A-Za-z_])"  # no start within a number: that would be looked at again
+    r"|[A-Za-z_][A-Za-z0-9_]*|->|//|[<>=]=|[-+*/%()\[\]{},:<>=]"
 )
+_WRONG = re.compile(
+    r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=]"  # a foreign character
+    r"|(?<![A-Za-z0-9_])(?P<number>[0-9]+)(?=[A-Za-z_])"  # a number that runs on, as in 2x
+)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can be the name of a variable.
+
+    >>> is_name("th_x"), is_name("mod"), is_name("2x")
+    (True, False, False)
+    """
+    return _NAME.fullmatch(text) is not None and text not in RESERVED
 
 
 class Token(NamedTuple):
@@ -85,7 +97,7 @@ class Reader:
 
     def name(self, purpose: str) -> Token:
         """Go past the next word, which must be a name that is free for variables."""
-        if _kind(self.word) != "name" or self.word in RESERVED:
+        if not is_name(self.word):
             raise self.expected(purpose)
         return self.advance()
 
@@ -115,7 +127,7 @@ class Reader:
     def expected(self, what: str, hint: str = "") -> TextError:
         """The complaint that something else stands where ``what`` was expected."""
         token = self.token
-        found = "the text ends" if token.kind == "end" else f"found {token.text!r}"
+        found = "the text ends" if token.kind == "end" else f"found {quoted(token.text)}"
         return self.error(f"expected {what}, but {found}", token, hint)
 
     def error(self, message: str, token: Token, hint: str = "") -> TextError:
@@ -125,9 +137,10 @@ class Reader:
 
     def _unexpected_character(self) -> TextError:
         wrong = _WRONG.search(self.source)
-        start = 0 if wrong is None else wrong.end() if wrong[0].isdigit() else wrong.start()
+        start = 0 if wrong is None else wrong.end() if wrong["number"] else wrong.start()
         message = f"unexpected character {self.source[start]!r}"
-        return TextError(message, Span(self.source, start, start + 1, self.file))
+        hint = "all numbers are integers" if self.source[start] == "." else ""
+        return TextError(message, Span(self.source, start, start + 1, self.file), hint)
 
 
 def _kind(word: str) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, Variable
-from indexing.domain import Domain
+from indexing import IndexingMap, UndefinedMap, Variable
+from indexing.domain import NO_VALUES, Domain
 from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.scope import scope_of
@@ -267,3 +267,33 @@ def maps(draw: st.DrawFn, results: int | None = None, dims: int | None = None) -
 
 def _variable(lower: int, size: int) -> Variable:
     return Variable(Interval(lower, lower + size - 1))
+
+
+_VARIABLE_NAMES = (
+    *("d0", "d1", "s0", "s1", "rt0", "row", "_", "mod2", "v_1"),
+    *("th_x", "bl_y", "warp"),  # coordinates of a launch
+    *("domain", "inf", "KNOWN", "EMPTY", "UNDEFINED"),  # words that mean something elsewhere
+)
+_ANY_INTERVAL = st.one_of(
+    bounded_intervals(),
+    bounded_intervals(),
+    half_open_intervals(),
+    st.just(Interval(-(10**30), 10**30)),
+)
+
+
+@st.composite
+def any_maps(draw: st.DrawFn) -> IndexingMap:
+    """Maps of every kind: with names, unbounded, with products, empty, undefined."""
+    if not draw(st.integers(0, 19)):
+        return UndefinedMap(draw(st.text(max_size=20)))
+    names = draw(st.lists(st.sampled_from(_VARIABLE_NAMES), unique=True, max_size=5))
+    variables = [Variable(draw(_ANY_INTERVAL), name) for name in names]
+    first = draw(st.integers(0, len(names)))
+    second = draw(st.integers(first, len(names)))
+    domain = Domain.of(variables[:first], variables[first:second], variables[second:])
+    expression = expressions(domain.places) if names else _SMALL.map(forms.constant)
+    limits = st.tuples(expression, st.one_of(_ANY_INTERVAL, st.just(NO_VALUES)))
+    constraints = draw(st.lists(limits, max_size=2))
+    results = draw(st.lists(expression, max_size=3))
+    return IndexingMap.from_forms(results, domain.constrained(constraints))

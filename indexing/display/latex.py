@@ -27,6 +27,8 @@ def latex_of_map(indexing_map: IndexingMap) -> str:
     \left(\left\lfloor \frac{d_{0}}{8} \right\rfloor\right), \quad
     \begin{array}{l} 0 \le d_{0} \le 31 \end{array}$
     """
+    if indexing_map.is_undefined:
+        return rf"$\text{{{str(indexing_map).translate(_ESCAPED)}}}$"
     writer = _LatexWriter(indexing_map.domain.names)
     named = (indexing_map.domain.named(form) for form in indexing_map.forms)
     results = _tuple(map(writer.write, named), "()")
@@ -38,6 +40,17 @@ def latex_of_map(indexing_map: IndexingMap) -> str:
         return rf"$\displaystyle {formula}$"
     column = r" \\ ".join(rows)
     return rf"$\displaystyle {formula}, \quad \begin{{array}}{{l}} {column} \end{{array}}$"
+
+
+# What means something to LaTeX even within text.
+_ESCAPED: Final = str.maketrans(
+    {
+        **{mark: f"\\{mark}" for mark in "#$%&_{}"},
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+    }
+)
 
 
 class _LatexWriter(Writer):

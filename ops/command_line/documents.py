@@ -135,7 +135,7 @@ def _indented(text: str) -> str:
 
 
 def _map_text(indexing_map: IndexingMap) -> str:
-    return format_map(indexing_map, separator=",\n", lead="\n")
+    return format_map(indexing_map, multiline=True)
 
 
 def _way_text(way: OperandIndexing) -> str:

@@ -13,6 +13,7 @@ from indexing import IndexingMap, MapError, parse_map
 from indexing.domain import Domain
 from indexing.variable import Variable
 from simplifier import operations
+from simplifier.convert import from_sympy
 from tests.evaluation import related, values_of
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
 
@@ -179,6 +180,7 @@ def test_foreign_functions_have_no_values() -> None:
     import sympy
 
     foreign = cast("Any", sympy).Function("f", integer=True)
-    made = IndexingMap([foreign(sympy.Symbol("d0", integer=True))], [Variable((0, 3))])
+    result = from_sympy(foreign(sympy.Symbol("d0", integer=True)))
+    made = IndexingMap.from_forms([result], Domain.of([Variable((0, 3))]))
     with pytest.raises(MapError, match="is not integer arithmetic"):
         made.evaluate([1])

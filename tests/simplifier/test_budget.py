@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,10 @@ from simplifier.settling import range_of, simplified
 from simplifier.text import format_form, parse_form
 from tests.evaluation import first_difference, values_of
 from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, points_in, total
+from tests.work import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import FrameType
 
     from simplifier.form import Form
 
@@ -96,17 +95,5 @@ def test_work_grows_with_the_size_alone(name: str) -> None:
 
 def calls_for(form: Form) -> int:
     """How many functions are called to simplify a form that nothing is known about."""
-    count = 0
     scope = Scope(tuple(box_of(form).items()))
-
-    def watch(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(watch)
-    try:
-        simplified(scope, form)
-    finally:
-        sys.setprofile(before)
-    return count
+    return calls_of(lambda: simplified(scope, form))

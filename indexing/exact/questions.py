@@ -1,18 +1,17 @@
-"""Questions about maps that isl answers exactly: complete where the map is quasi-affine."""
+"""Whether maps are equal or empty."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.exact.relations import relation_of
 from simplifier.exact import BUDGET, Space
 
 if TYPE_CHECKING:
-    import islpy
-
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
 
 
-def equals(left: IndexingMap, right: IndexingMap, budget: int | None = BUDGET) -> bool:
+def equals(left: Relation, right: Relation, budget: int | None = BUDGET) -> bool:
     """Whether two maps relate the same ``dims`` to the same ``results``.
 
     Ranges and runtime variables count for what they reach: two elements are related if some values
@@ -33,14 +32,14 @@ def equals(left: IndexingMap, right: IndexingMap, budget: int | None = BUDGET) -
     """
     if left == right:
         return True
-    if (len(left.dims), len(left.forms)) != (len(right.dims), len(right.forms)):
+    if _arity(left) != _arity(right):
         return False
     space = Space(left.domain.bounds, budget=budget)
     with space.within_budget():
-        return bool(relation(left, space.context).is_equal(relation(right, space.context)))
+        return bool(relation_of(left, space.context).is_equal(relation_of(right, space.context)))
 
 
-def is_empty(indexing_map: IndexingMap, budget: int | None = BUDGET) -> bool:
+def is_empty(indexing_map: Relation, budget: int | None = BUDGET) -> bool:
     """Whether no point meets all bounds and constraints.
 
     Costs one integer programme over the map's variables: milliseconds in everyday maps.
@@ -55,20 +54,14 @@ def is_empty(indexing_map: IndexingMap, budget: int | None = BUDGET) -> bool:
     >>> is_empty(parse_map(odd))
     True
     """
-    if indexing_map.is_known_empty:
-        return True
     domain = indexing_map.domain
+    if domain.is_known_empty:
+        return True
     space = Space(domain.bounds, budget=budget)
     with space.within_budget():
         return bool(space.domain(domain.constraints).is_empty())
 
 
-def relation(indexing_map: IndexingMap, context: islpy.Context | None = None) -> islpy.Map:
-    """All pairs of ``dims`` and ``results``, as an isl map."""
-    domain = indexing_map.domain
-    space = Space(domain.bounds, context)
-    pairs = space.isl.Map.from_domain(space.domain(domain.constraints))
-    for result in space.expressions(indexing_map.forms):
-        pairs = pairs.flat_range_product(space.isl.Map.from_pw_aff(result))
-    dims = len(indexing_map.dims)
-    return pairs.project_out(space.isl.dim_type.in_, dims, len(domain.places) - dims)
+def _arity(indexing_map: Relation) -> tuple[int, int]:
+    """The numbers of dimensions and of results."""
+    return len(indexing_map.domain.dims), len(indexing_map.forms)

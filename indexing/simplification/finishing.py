@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.map import IndexingMap
-from indexing.simplification import scope_with_facts, simplified_domain
+from indexing.simplification.domains import scope_with_facts, simplified_domain
 from simplifier import form as forms
 from simplifier.exact import BudgetError, exact_range
 from simplifier.exact.finishing import finished as finished_form
