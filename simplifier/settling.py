@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier.budget import DEEPEST, WORTH_ANOTHER_WAY
+from simplifier.budget import DEEPEST, WORTH_A_TABLE, WORTH_ANOTHER_WAY
 from simplifier.cost import cost_of_form
 from simplifier.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
 from simplifier.gathering import gathered
@@ -13,6 +13,7 @@ from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
+from simplifier.tables import decided
 from simplifier.writing import written
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _settled(scope: Scope, form: Form) -> Form:
     cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
     if scope.journal is not None:
         scope.journal.rounds[form.key] = trail[: trail.index(cheapest) + 1]
-    return _without_constants(scope, cheapest)
+    return _by_values(scope, _without_constants(scope, cheapest))
 
 
 def _without_constants(scope: Scope, form: Form) -> Form:
@@ -56,6 +57,20 @@ def _without_constants(scope: Scope, form: Form) -> Form:
     replaced = replace(form, points)
     shorter = simplified(scope, replaced)
     if cost_of_form(shorter) > cost_of_form(form):
+        return form
+    scope.filled(form, replaced)
+    return shorter
+
+
+def _by_values(scope: Scope, form: Form) -> Form:
+    """The form with shorter sums in place of those of one variable of few values."""
+    if cost_of_form(form) < WORTH_A_TABLE:
+        return form
+    replaced = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
+    if replaced == form:
+        return form
+    shorter = simplified(scope, replaced)
+    if cost_of_form(shorter) >= cost_of_form(form):
         return form
     scope.filled(form, replaced)
     return shorter
