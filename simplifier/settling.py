@@ -11,6 +11,7 @@ from simplifier.gathering import gathered
 from simplifier.interval import Interval
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.extrema import PRUNE
+from simplifier.laws.catalogue.quotients import ONLY_VALUE
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.tables import decided
@@ -43,23 +44,28 @@ def _settled(scope: Scope, form: Form) -> Form:
 
 def _without_constants(scope: Scope, form: Form) -> Form:
     """The form with a number for every part that interval arithmetic sees to have one value."""
+    found = _filled(scope, form)
+    if found is None:
+        return form
+    shorter = simplified(scope, found.after)
+    if cost_of_form(shorter) > cost_of_form(form):
+        return form
+    scope.filled(form, found.after)
+    return shorter
+
+
+def _filled(scope: Scope, form: Form) -> Fact | None:
+    """The form with a number for every part of one value, if there is one."""
     if form.depth <= 1:
         # The laws see as much of what holds no more than variables.
-        return form
+        return None
     found = ranges_as_written(scope, form)
     points = {
         atom: constant(lower)
         for atom, (lower, upper) in found.items()
         if isinstance(lower, int) and lower == upper
     }
-    if not points:
-        return form
-    replaced = replace(form, points)
-    shorter = simplified(scope, replaced)
-    if cost_of_form(shorter) > cost_of_form(form):
-        return form
-    scope.filled(form, replaced)
-    return shorter
+    return Fact((ONLY_VALUE,), form, replace(form, points)) if points else None
 
 
 def _by_values(scope: Scope, form: Form) -> Form:
@@ -78,22 +84,21 @@ def _by_values(scope: Scope, form: Form) -> Form:
 
 def _step(scope: Scope, form: Form) -> Form:
     """The form spelled as it stands, or read in another way, where that is cheaper."""
-    spelling = _gathered(scope, form, _spelled(scope, form))
+    spelling = _spelled(scope, form)
+    if cost_of_form(spelling) >= WORTH_ANOTHER_WAY:
+        spelling = _spelled_otherwise(scope, form, spelling)
     return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
 
 
-def _gathered(scope: Scope, form: Form, spelling: Form) -> Form:
-    """The form with quotients of one source gathered first; where that is dearer, the spelling."""
-    if cost_of_form(spelling) < WORTH_ANOTHER_WAY:
-        return spelling
-    found = gathered(form)
-    if found is None:
-        return spelling
-    other = _spelled(scope, found.after)
-    if cost_of_form(other) >= cost_of_form(spelling):
-        return spelling
-    scope.gathered(found)
-    return other
+def _spelled_otherwise(scope: Scope, form: Form, spelling: Form) -> Form:
+    """The spelling, or a cheaper one of what the form tells as it is written."""
+    for read in (gathered(form), _filled(scope, form)):
+        if read is not None:
+            other = _spelled(scope, read.after)
+            if cost_of_form(other) < cost_of_form(spelling):
+                scope.read(read)
+                spelling = other
+    return _cheapest_of_parts(scope, form, spelling)
 
 
 def _solved(scope: Scope, form: Form, spelling: Form, solution: Solution, smaller: Scope) -> Form:
@@ -122,12 +127,18 @@ def _has_extremum(form: Form) -> bool:
 
 
 def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
-    """Extrema in each other may say more as they stand than multiplied out."""
+    """What is written may say more as it stands than multiplied out."""
+    journal = scope.journal
+    known = None if journal is None else journal.parts.pop(form.key, None)
     parts = _by_parts(scope, form)
     if cost_of_form(parts) < cost_of_form(spelling):
+        if journal is not None:
+            journal.read.pop(form.key, None)
         return parts
-    if scope.journal is not None:
-        del scope.journal.parts[form.key]
+    if journal is not None:
+        del journal.parts[form.key]
+        if known is not None:
+            journal.parts[form.key] = known
     return spelling
 
 

@@ -1,9 +1,9 @@
 """What depends on one variable of few values, decided by its values.
 
-Sums that hold several operations on one variable, ``(x floordiv 3 - x mod 7) mod 18`` for ``x`` in
-``[5, 7]``, are tables of a few integers. Where a table rises by no more than two steps, spread as
-evenly as those of a fraction rounded down are, it is ``a*x + (b - a)*floor((p*x + q)/r) + k``; where
-it changes its slope once or twice, a sum of clamps; and either may be what a remainder leaves.
+A sum of several operations on one variable, ``(x floordiv 3 - x mod 7) mod 18`` for ``x`` in
+``[5, 7]``, is a table of a few integers. Where it rises by two kinds of steps, spread as evenly as
+those of a fraction rounded down, it is ``a*x + (b - a)*floor((p*x + q)/r) + k``; where it changes
+its slope once or twice, a sum of clamps; and either may be what a remainder leaves.
 """
 
 from __future__ import annotations

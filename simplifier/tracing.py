@@ -136,7 +136,7 @@ def _solved(scope: Scope, form: Form) -> Iterator[Fact]:
     """By the smaller problem, where that was taken: all its steps at once."""
     fact = _journal(scope).solved.get(form.key)
     if fact is None or scope.smaller is None:
-        yield from _gathered(scope, form)
+        yield from _read(scope, form)
         return
     solution, smaller = scope.smaller
     inner = [law for step in facts_of(smaller, solution.substituted(form)) for law in step.laws]
@@ -144,9 +144,9 @@ def _solved(scope: Scope, form: Form) -> Iterator[Fact]:
     yield from _spelled(scope, fact.after)
 
 
-def _gathered(scope: Scope, form: Form) -> Iterator[Fact]:
-    """With quotients of one source gathered, where that was taken."""
-    fact = _journal(scope).gathered.get(form.key)
+def _read(scope: Scope, form: Form) -> Iterator[Fact]:
+    """Read in another way first, where that was taken."""
+    fact = _journal(scope).read.get(form.key)
     if fact is not None:
         yield fact
         form = fact.after

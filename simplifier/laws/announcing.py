@@ -60,8 +60,8 @@ class Journal:
         """What was read and written again and again, from the first form to the cheapest."""
         self.filled: dict[Key, Form] = {}
         """Forms with numbers for parts of one value, by the forms without."""
-        self.gathered: dict[Key, Fact] = {}
-        """Forms whose quotients of one source were gathered before all else."""
+        self.read: dict[Key, Fact] = {}
+        """Forms that were read in another way before all else."""
         self.solved: dict[Key, Fact] = {}
         """What the smaller problem made of forms, in terms of the variables of this one."""
 
@@ -123,12 +123,12 @@ class Announcer:
         if self.journal is not None:
             self.journal.filled[form.key] = after
 
-    def gathered(self, fact: Fact) -> None:
-        """Quotients of one source were gathered, and the whole is cheaper for it."""
+    def read(self, fact: Fact) -> None:
+        """A form was read in another way, and the whole is cheaper for it."""
         for law in fact.laws:
             COUNTS[law] += 1
         if self.journal is not None:
-            self.journal.gathered[fact.before.key] = fact
+            self.journal.read[fact.before.key] = fact
 
     def solved(self, fact: Fact) -> None:
         """A form became a cheaper one in the problem with an equation solved."""
