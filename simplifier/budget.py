@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.form import Kind
+from simplifier.form import Kind, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +80,11 @@ step inside that brings in.
 def is_deep(form: Form) -> bool:
     """Whether operations are nested too deeply in a form to look into it."""
     return form.depth > DEEPEST
+
+
+def is_large(form: Form) -> bool:
+    """Whether a form has too many operations, or too deeply nested, to be read in every way."""
+    return is_deep(form) or len(postorder((form,))) > MOST_WRITTEN
 
 
 def is_crowded(form: Form) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplifier import operations
-from simplifier.budget import is_deep
 from simplifier.cost import cost_of_form
 from simplifier.form import Form, Kind, combine, constant, postorder
 from simplifier.laws.announcing import Fact
@@ -25,8 +24,6 @@ def gathered(form: Form) -> Fact | None:
 
     ``None`` where no quotient is divided and nothing gets cheaper: the canonical form sees as much.
     """
-    if is_deep(form):
-        return None
     values: dict[Atom, Form] = {}
     for atom in postorder((form,)):
         arguments = tuple([combine(argument, values) for argument in atom.arguments])

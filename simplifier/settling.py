@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier.budget import DEEPEST, WORTH_A_TABLE, WORTH_ANOTHER_WAY
+from simplifier.budget import DEEPEST, WORTH_A_TABLE, WORTH_ANOTHER_WAY, is_large
 from simplifier.cost import cost_of_form
 from simplifier.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
 from simplifier.gathering import gathered
@@ -70,7 +70,7 @@ def _filled(scope: Scope, form: Form) -> Fact | None:
 
 def _by_values(scope: Scope, form: Form) -> Form:
     """The form with shorter sums in place of those of one variable of few values."""
-    if cost_of_form(form) < WORTH_A_TABLE:
+    if cost_of_form(form) < WORTH_A_TABLE or is_large(form):
         return form
     replaced = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
     if replaced == form:
@@ -85,7 +85,7 @@ def _by_values(scope: Scope, form: Form) -> Form:
 def _step(scope: Scope, form: Form) -> Form:
     """The form spelled as it stands, or read in another way, where that is cheaper."""
     spelling = _spelled(scope, form)
-    if cost_of_form(spelling) >= WORTH_ANOTHER_WAY:
+    if cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
         spelling = _spelled_otherwise(scope, form, spelling)
     return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
 
