@@ -69,6 +69,9 @@ WORTH_A_TABLE: Final = 5
 MOST_VALUES: Final = 128
 """Variables of more values are not looked at value by value."""
 
+MOST_POINTS: Final = 512
+"""Boxes of more points are not looked at point by point."""
+
 MOST_SPELLED: Final = ((5, 8), (1, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.
 

@@ -14,7 +14,7 @@ from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import ONLY_VALUE
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
-from simplifier.tables import decided
+from simplifier.tables import decided, without_idle_parts
 from simplifier.writing import written
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def _by_values(scope: Scope, form: Form) -> Form:
     if cost_of_form(form) < WORTH_A_TABLE or is_large(form):
         return form
     replaced = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
+    replaced = without_idle_parts(replaced, scope.bounds)
     if replaced == form:
         return form
     shorter = simplified(scope, replaced)

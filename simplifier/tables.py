@@ -9,11 +9,12 @@ its slope once or twice, a sum of clamps; and either may be what a remainder lea
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby, pairwise, product
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier import operations
-from simplifier.budget import MOST_VALUES
+from simplifier.budget import MOST_POINTS, MOST_VALUES
 from simplifier.cost import cost_of_form
 from simplifier.form import EXTREMA, ZERO, Atom, Form, Kind, combine, constant, postorder
 
@@ -37,6 +38,47 @@ def decided(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Form]
     return _shortened(combine(form, values), bounds, spelled)
 
 
+def without_idle_parts(form: Form, bounds: Mapping[str, Interval]) -> Form:
+    """The form less operands of extrema, and remainders, that make no difference at any point.
+
+    Only where the box of its variables has few points.
+    """
+    inside = postorder((form,))
+    points = _points(inside, bounds)
+    for atom in reversed(inside) if points else ():
+        for less in _less(atom):
+            shorter = operations.replace(form, {atom: less})
+            if cost_of_form(shorter) < cost_of_form(form) and _agree(form, shorter, points):
+                return without_idle_parts(shorter, bounds)
+    return form
+
+
+def _points(inside: Sequence[Atom], bounds: Mapping[str, Interval]) -> list[dict[Atom, int]]:
+    """All points of the box; none where they are many, or some operation cannot be evaluated."""
+    if not all(atom.kind in _EVALUATED or atom.divisor for atom in inside):
+        return []
+    variables = [atom for atom in inside if atom.kind is Kind.VARIABLE]
+    places = [_places(bounds[atom.name]) if atom.name in bounds else None for atom in variables]
+    known = [place for place in places if place is not None]
+    if len(known) < len(variables) or prod(map(len, known)) > MOST_POINTS:
+        return []
+    return [dict(zip(variables, point, strict=True)) for point in product(*known)]
+
+
+def _less(atom: Atom) -> Iterator[Form]:
+    """The operation without one of its operands, or what a remainder is of."""
+    if atom.kind in EXTREMA:
+        for operand in atom.arguments:
+            others = [other for other in atom.arguments if other is not operand]
+            yield operations.build(atom.kind, tuple(others))
+    elif atom.kind is Kind.MOD:
+        yield atom.numerator
+
+
+def _agree(left: Form, right: Form, points: Sequence[Mapping[Atom, int]]) -> bool:
+    return all(_value(left, point) == _value(right, point) for point in points)
+
+
 def _shortened(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Form], Form]) -> Form:
     for variable, terms in _parts(form).items():
         interval = bounds.get(variable.name)
@@ -45,7 +87,7 @@ def _shortened(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Fo
             continue
         part = Form(form.constant, terms)
         rest = Form(0, {atom: n for atom, n in form.terms.items() if atom not in terms})
-        table = [_value(part, variable, place) for place in places]
+        table = [_value(part, {variable: place}) for place in places]
         for template in _templates(table, variable, places.start):
             shorter = rest.plus(spelled(template))
             if cost_of_form(shorter) < cost_of_form(form):
@@ -56,7 +98,7 @@ def _shortened(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Fo
 def _places(interval: Interval) -> range | None:
     """The values of a variable, if they are few."""
     lower, upper = interval.ends
-    if isinstance(lower, int) and isinstance(upper, int) and 1 < upper - lower < MOST_VALUES:
+    if isinstance(lower, int) and isinstance(upper, int) and 0 < upper - lower < MOST_VALUES:
         return range(lower, upper + 1)
     return None
 
@@ -87,8 +129,8 @@ def _only_variable(atom: Atom) -> Atom | None:
 _EVALUATED = (Kind.VARIABLE, *EXTREMA)
 
 
-def _value(form: Form, variable: Atom, place: int) -> int:
-    known = {variable: place}
+def _value(form: Form, point: Mapping[Atom, int]) -> int:
+    known = dict(point)
     for atom in postorder((form,), skip=known.__contains__):
         operands = [_sum(argument, known) for argument in atom.arguments]
         known[atom] = _OPERATIONS[atom.kind](operands)
