@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.variable import Variable, interval_of, size_of
 from simplifier.convert import ConversionError, from_sympy
@@ -14,11 +16,15 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from indexing.domain import Constraint
+    from indexing.domain import ByRole, Constraint
+    from indexing.map import IndexingMap
     from simplifier.form import Form
     from simplifier.interval import IntervalLike
 
 T = TypeVar("T")
+
+ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
+"""Something for each of some variables, by name or symbol."""
 
 
 def read_results(results: Iterable[sympy.Expr | int]) -> list[Form]:
@@ -37,6 +43,17 @@ def read_variables(argument: str, variables: Iterable[Variable]) -> list[Variabl
     return read
 
 
+def read_roles(
+    dims: Iterable[Variable], ranges: Iterable[Variable], runtime: Iterable[Variable]
+) -> ByRole[Variable]:
+    """The variables of all roles."""
+    first, second, third = (
+        tuple(read_variables(role, variables))
+        for role, variables in zip(ROLES, (dims, ranges, runtime), strict=True)
+    )
+    return first, second, third
+
+
 def read_sizes(argument: str, sizes: Iterable[int]) -> list[Variable]:
     """The variables that count so many elements each."""
     numbered = enumerate(_items(sizes, argument, "sizes"))
@@ -50,6 +67,27 @@ def read_constraints(
     """Forms, and the intervals that they must lie in."""
     pairs = _items(constraints, "constraints", "pairs of an expression and an interval")
     return [_read_constraint(pair, f"constraint {place}") for place, pair in enumerate(pairs)]
+
+
+def read_names(names: ByName[T], where: str) -> dict[str, T]:
+    """What is given for variables, by their names."""
+    if not isinstance(names, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise MapError(f"{where}: {quoted(names)} is no mapping; expected one from names")
+    return {str(name): given for name, given in names.items()}
+
+
+def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]:
+    """The forms of what is given for variables, by their names."""
+    return {
+        name: _read_expression(value, f"the value of {name}")
+        for name, value in read_names(values, where).items()
+    }
+
+
+def check_map(given: IndexingMap, where: str) -> None:
+    """Raise a :class:`MapError` that names the place, if something else than a map is given."""
+    if not hasattr(given, "is_undefined"):
+        raise MapError(f"{where} is {quoted(given)}; expected an IndexingMap")
 
 
 def _read_constraint(pair: tuple[sympy.Expr | int, IntervalLike], place: str) -> Constraint:

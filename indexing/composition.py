@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.arguments import check_map
 from indexing.domain import LETTERS, distinctly_named, substituted_constraints
 from indexing.errors import MapError
 from indexing.map import IndexingMap
@@ -31,6 +32,8 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     >>> print(compose(reshape, back).simplify())
     (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
+    check_map(consumer, "compose: the consumer")
+    check_map(producer, "compose: the producer")
     for side in (consumer, producer):
         if side.is_undefined:
             return side

@@ -36,6 +36,9 @@ ByRole: TypeAlias = tuple[tuple[T, ...], tuple[T, ...], tuple[T, ...]]
 LETTERS: Final = ("d", "s", "rt")
 """What the names of dimensions, ranges and runtime variables begin with."""
 
+ROLES: Final = ("dims", "ranges", "runtime")
+"""What the variables of each role are together."""
+
 NO_VALUES: Final = Interval(0, -1)
 
 
@@ -188,33 +191,54 @@ class Domain:
         )
         return sorted(rows, key=lambda row: f"{row[0]} in {row[1][1]}")
 
-    def check(self) -> None:
+    def limits(self) -> Iterator[Constraint]:
+        """Bounds, then constraints as sorted in the text, of forms in the reader's names."""
+        for name, variable in zip(self.names, self, strict=True):
+            yield forms.variable(name), variable.bounds
+        for _, (form, interval) in self.constraint_texts():
+            yield self.named(form), interval
+
+    def check(self, where: str = "IndexingMap") -> None:
         """Raise :class:`MapError` for a name used twice or a constraint on an unknown variable."""
         seen: set[str] = set()
         for name in self.names:
             if name in seen:
                 message = (
-                    f"IndexingMap: the name {quoted(name)} stands for two variables; "
+                    f"{where}: the name {quoted(name)} stands for two variables; "
                     "expected different names"
                 )
                 raise MapError(message)
             seen.add(name)
         self.check_forms([form for form, _ in self.constraints], "constraint")
 
-    def placed(self, given: Sequence[Form], role: str) -> tuple[Form, ...]:
+    def placed(
+        self, given: Sequence[Form], role: str, where: str = "IndexingMap"
+    ) -> tuple[Form, ...]:
         """Forms in the reader's names by place; raises as :meth:`check_forms` does."""
-        self._check(given, role, frozenset(self.names))
+        self._check(given, f"{where}: {role}", frozenset(self.names))
         return operations.substitute(given, self.by_name)
 
     def check_forms(self, checked: Sequence[Form], role: str) -> None:
         """Raise a :class:`MapError` if a form uses anything but places and integer arithmetic."""
-        self._check(checked, role, frozenset(self.places))
+        self._check(checked, f"IndexingMap: {role}", frozenset(self.places))
 
     def _check(self, checked: Sequence[Form], role: str, known: Collection[str]) -> None:
         for number, form in enumerate(checked):
             for atom in forms.postorder((form,)):
                 if objection := self._objection(atom, known):
-                    raise MapError(f"IndexingMap: {role} {number} uses {objection}")
+                    raise MapError(f"{role} {number} uses {objection}")
+
+    def place_of(self, name: str, where: str) -> str:
+        """The place of the variable that a reader calls so.
+
+        Raises:
+            MapError: there is none.
+        """
+        for place, known in zip(self.places, self.names, strict=True):
+            if known == name:
+                return place
+        expected = f"expected one of its variables ({listed(self.names)})"
+        raise MapError(f"{where}: the map has no {quoted(name)}; {expected}")
 
     def _objection(self, atom: Atom, known: Collection[str]) -> str:
         """What is wrong with an atom in a map; empty if nothing is."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 from functools import reduce
-from itertools import islice
+from itertools import repeat
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
-from simplifier.form import Form, Kind, postorder
+from simplifier.form import Form, Kind, postorder, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,8 @@ Point: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tup
 _CHUNK: Final = 1 << 14
 """Points that are evaluated at a time."""
 
-_LARGEST: Final = (1 << 63) - 1
+LARGEST: Final = (1 << 63) - 1
+"""The largest integer of 64 bits."""
 
 
 def evaluate(
@@ -67,15 +68,20 @@ def points(indexing_map: IndexingMap) -> Iterator[Point]:
     Raises:
         MapError: a variable is not bounded.
     """
-    for chunk, columns in _chunks(indexing_map.domain):
-        found = _evaluated(indexing_map.forms, columns)
-        results = [
-            [result] * len(chunk) if isinstance(result, int) else result.tolist()
-            for result in found
-        ]
-        rows = zip(*results, strict=True) if results else [()] * len(chunk)
-        for point, row in zip(chunk, rows, strict=True):
-            yield (*indexing_map.domain.by_role(point), tuple(row))
+    domain = indexing_map.domain
+    for columns in _chunks(domain):
+        point, index = columns.values(), _evaluated(indexing_map.forms, columns)
+        count = next((len(column) for column in point), 1)
+        by_role = (_rows(role, count) for role in domain.by_role(point))
+        yield from zip(*by_role, _rows(index, count), strict=True)
+
+
+def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
+    """The rows of a table from its columns; a column of equal values may be one integer."""
+    listed = [
+        [column] * count if isinstance(column, int) else column.tolist() for column in columns
+    ]
+    return zip(*listed, strict=True) if listed else repeat((), count)
 
 
 def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
@@ -86,45 +92,53 @@ def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
         return True
     if any(variable.bounds.size is None for variable in domain):
         return None
-    tried = 0
-    for chunk, _ in _chunks(domain, keep_empty=True):
-        if chunk:
-            return True
-        tried += _CHUNK
-        if tried >= budget and tried < prod(variable.bounds.size or 0 for variable in domain):
-            return None
-    return False
+    total = prod(variable.bounds.size or 0 for variable in domain)
+    if next(_chunks(domain, budget), None) is not None:
+        return True
+    return None if budget < total else False
 
 
-def _chunks(
-    domain: Domain, *, keep_empty: bool = False
-) -> Iterator[tuple[list[tuple[int, ...]], dict[str, Value]]]:
-    """The points of the domain, some thousands at a time, as rows and as columns by place."""
+def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Value]]:
+    """The points of the domain in order as columns by place, some thousands of candidates a time.
+
+    Without variables there are no columns, and the one point is a chunk.
+    """
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    candidates = _candidates(domain)
-    while rows := list(islice(candidates, _CHUNK)):
-        table = np.array(rows, dtype=object).reshape(len(rows), len(domain.places))
-        keep = np.ones(len(rows), dtype=bool)
-        columns = dict(zip(domain.places, table.T, strict=True))
+    steps = [_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True)]
+    total = prod(map(_size, steps))
+    stop = total if budget is None else min(budget, total)
+    for start in range(0, stop, _CHUNK):
+        columns = _candidates(domain.places, steps, range(start, min(start + _CHUNK, stop)))
+        keep = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
         found = _evaluated([form for form, _ in domain.constraints], columns)
         for value, (_, interval) in zip(found, domain.constraints, strict=True):
             lower, upper = interval.ends
             keep &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
-        if keep.any() or keep_empty:
-            chosen = [row for row, inside in zip(rows, keep.tolist(), strict=True) if inside]
-            yield chosen, {place: column[keep] for place, column in columns.items()}
+        if keep.any():
+            yield {place: column[keep] for place, column in columns.items()}
 
 
-def _candidates(domain: Domain) -> Iterator[tuple[int, ...]]:
-    """The points within the bounds; ``itertools.product`` would store every range first."""
-    steps = [_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True)]
-    nothing: Iterator[tuple[int, ...]] = iter([()])
-    return reduce(_extended, steps, nothing)
+def _candidates(places: Sequence[str], steps: Sequence[range], numbers: range) -> dict[str, Value]:
+    """Columns of the points within the bounds that have these numbers; the last place is fastest.
+
+    In 64 bits where that is enough, else in Python integers.
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    widest = max((abs(step.start) + _size(step) for step in steps), default=0)
+    dtype = np.int64 if max(widest, numbers.stop) <= LARGEST else object
+    left = np.array(numbers, dtype=dtype)
+    columns: dict[str, Value] = {}
+    for place, step in zip(reversed(places), reversed(steps), strict=True):
+        columns[place] = left % _size(step) + step.start
+        left = left // _size(step)
+    return {place: columns[place] for place in places}
 
 
-def _extended(points: Iterator[tuple[int, ...]], steps: range) -> Iterator[tuple[int, ...]]:
-    return ((*point, step) for point in points for step in steps)
+def _size(step: range) -> int:
+    """``len`` of a range of any length."""
+    return max(0, step.stop - step.start)
 
 
 def _steps(variable: Variable, name: str) -> range:
@@ -146,64 +160,108 @@ def _environment(
         if len(given) != len(variables):
             message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"
             raise MapError(message)
-        values += [_checked(value, role) for value in given]
+        values += [checked_value(value, f"evaluate: {role}") for value in given]
     return dict(zip(indexing_map.domain.places, values, strict=True))
 
 
-def _checked(value: Value, role: str) -> Value:
-    """A Python integer, or an array of integers."""
+def checked_value(value: Value, place: str) -> Value:
+    """A Python integer, or an array of integers; ``place`` says in a message whose value it is.
+
+    Raises:
+        MapError: it is neither.
+    """
     if hasattr(value, "dtype") and value.dtype.kind in "iuO":
         return value if value.ndim else int(value)
     if hasattr(value, "__index__") and not hasattr(value, "dtype"):
         return operator.index(value)
-    message = (
-        f"evaluate: {role} has the value {value!r}; expected an integer or an array of integers"
-    )
+    message = f"{place} has the value {value!r}; expected an integer or an array of integers"
     raise MapError(message)
 
 
+class Procedure:
+    """Forms as steps on numbered values: what several of them share is computed once."""
+
+    __slots__ = ("_atoms", "_results", "_steps", "wanted")
+
+    def __init__(self, wanted: Iterable[Form]) -> None:
+        self.wanted = tuple(wanted)
+        self._atoms = postorder(self.wanted)
+        numbers = {atom: number for number, atom in enumerate(self._atoms)}
+
+        def row(form: Form) -> _Row:
+            return form.constant, [(numbers[atom], factor) for atom, factor in form.terms.items()]
+
+        self._steps = [[row(argument) for argument in atom.arguments] for atom in self._atoms]
+        self._results = [row(form) for form in self.wanted]
+
+    def run(self, environment: Mapping[str, Value], dtype: object) -> tuple[Value, ...]:
+        """The forms' values where the variables have these; arrays are computed in the dtype."""
+        known: list[Value] = []
+        for atom, rows in zip(self._atoms, self._steps, strict=True):
+            if atom.kind is Kind.VARIABLE:
+                value = environment[atom.name]
+                known.append(value.astype(dtype, copy=False) if is_array(value) else value)
+            else:
+                known.append(_OPERATIONS[atom.kind](atom, [_sum(row, known) for row in rows]))
+        # The unary plus copies an array: no result is an argument's own memory.
+        return tuple(+_sum(row, known) for row in self._results)
+
+
+_Row: TypeAlias = "tuple[int, list[tuple[int, int]]]"
+"""A constant, and pairs of a number of a value and its factor."""
+
+
+def _sum(row: _Row, known: Sequence[Value]) -> Value:
+    constant, terms = row
+    total = None
+    for number, factor in terms:
+        term = known[number] if factor == 1 else known[number] * factor
+        total = term if total is None else total + term
+    return constant if total is None else total + constant if constant else total
+
+
 def _evaluated(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tuple[Value, ...]:
-    wanted = tuple(wanted)
-    atoms = postorder(wanted)
-    arrays = [value for value in environment.values() if hasattr(value, "dtype")]
-    dtype: object = "int64" if arrays and _fits(atoms, wanted, environment) else object
-    known: dict[Atom, Value] = {}
-
-    def value_of(form: Form) -> Value:
-        return sum(
-            (factor * known[atom] for atom, factor in form.terms.items()), start=form.constant
-        )
-
-    for atom in atoms:
-        if atom.kind is Kind.VARIABLE:
-            value = environment[atom.name]
-            known[atom] = value.astype(dtype) if hasattr(value, "dtype") else value
-        else:
-            operation = _OPERATIONS[atom.kind]
-            known[atom] = operation(atom, [value_of(argument) for argument in atom.arguments])
-    return tuple(value_of(form) for form in wanted)
+    procedure = Procedure(wanted)
+    has_arrays = any(map(is_array, environment.values()))
+    in_64_bits = has_arrays and _fits(procedure.wanted, environment)
+    return procedure.run(environment, "int64" if in_64_bits else object)
 
 
-def _fits(atoms: Sequence[Atom], wanted: Sequence[Form], environment: Mapping[str, Value]) -> bool:
+def _fits(wanted: Sequence[Form], environment: Mapping[str, Value]) -> bool:
     """Whether nothing that is computed on the way can leave 64 bits."""
-    sizes: dict[Atom, int] = {}
+    sizes = {name: _magnitude(environment[name]) for name in variables_of(wanted)}
+    return max(magnitudes(wanted, sizes), default=0) <= LARGEST
+
+
+def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int]:
+    """How far from 0 each value that is computed on the way may be.
+
+    ``sizes`` says it of the variables. Partial sums in any order are no farther than their sum.
+    """
+    known: dict[Atom, int] = {}
 
     def size_of(form: Form) -> int:
         return abs(form.constant) + sum(
-            abs(factor) * sizes[atom] for atom, factor in form.terms.items()
+            abs(factor) * known[atom] for atom, factor in form.terms.items()
         )
 
-    for atom in atoms:
+    for atom in postorder(wanted):
         if atom.kind is Kind.VARIABLE:
-            sizes[atom] = _magnitude(environment[atom.name])
+            known[atom] = sizes[atom.name]
         else:
             largest = [size_of(argument) for argument in atom.arguments]
-            sizes[atom] = prod(largest) if atom.kind is Kind.PRODUCT else max(largest, default=0)
-    return all(size <= _LARGEST for size in (*sizes.values(), *map(size_of, wanted)))
+            known[atom] = prod(largest) if atom.kind is Kind.PRODUCT else max(largest, default=0)
+    yield from known.values()
+    yield from map(size_of, wanted)
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value is an array, not a Python integer."""
+    return hasattr(value, "dtype")
 
 
 def _magnitude(value: Value) -> int:
-    if not hasattr(value, "dtype"):
+    if not is_array(value):
         return abs(value)
     return max(abs(int(value.max())), abs(int(value.min()))) if value.size else 0
 
@@ -213,7 +271,7 @@ def _divided(operate: Callable[[Value, Value], Value]) -> Callable[[Atom, list[V
 
     def divide(atom: Atom, values: list[Value]) -> Value:
         numerator, divisor = values
-        has_zero = bool((divisor == 0).any()) if hasattr(divisor, "dtype") else divisor == 0
+        has_zero = bool((divisor == 0).any()) if is_array(divisor) else divisor == 0
         if has_zero:
             message = f"evaluate: division by zero in {Form(0, {atom: 1})}"
             raise MapError(message)
@@ -228,7 +286,7 @@ def _folded(
     """An extremum, by NumPy where an array takes part."""
 
     def choose(left: Value, right: Value) -> Value:
-        if hasattr(left, "dtype") or hasattr(right, "dtype"):
+        if is_array(left) or is_array(right):
             import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
             return getattr(np, name)(left, right)

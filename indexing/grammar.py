@@ -1,45 +1,45 @@
-"""What texts of maps are made of: names and expressions in brackets, and intervals."""
+"""What texts of maps are made of: lists in brackets, and intervals."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from simplifier import Interval
 from simplifier.errors import quoted
-from simplifier.text import read_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection
 
-    from simplifier.form import Form
     from simplifier.tokens import Reader
+
+T = TypeVar("T")
+
+
+def read_items(reader: Reader, brackets: str, purpose: str, read: Callable[[], T]) -> list[T]:
+    """What stands between brackets and commas; a comma may follow the last item."""
+    opening, closing = brackets
+    items: list[T] = []
+    reader.expect(opening, purpose)
+    while not reader.accept(closing):
+        items.append(read())
+        if reader.word != closing and not reader.accept(","):
+            raise reader.expected(f"',' or {closing!r}")
+    return items
 
 
 def read_names(reader: Reader, brackets: str, declared: Collection[str] = ()) -> dict[str, None]:
     """New names between brackets, in order: ``(d0, d1)``."""
     names: dict[str, None] = {}
-    for _ in _items(reader, brackets, "before the dimensions"):
-        token = reader.name("the name of a variable")
-        if token.text in names or token.text in declared:
-            raise reader.error(f"{quoted(token.text)} is declared twice", token)
-        names[token.text] = None
+
+    def read() -> None:
+        name = reader.name("the name of a variable")
+        if name in names or name in declared:
+            token = reader.token_at(reader.position - 1)
+            raise reader.error(f"{quoted(name)} is declared twice", token)
+        names[name] = None
+
+    read_items(reader, brackets, "before the dimensions", read)
     return names
-
-
-def read_results(reader: Reader, known: Mapping[str, Form]) -> list[Form]:
-    """Expressions over known names between parentheses: ``(d0 * 8, d1)``."""
-    items = _items(reader, "()", "before the results")
-    return [read_expression(reader, known) for _ in items]
-
-
-def _items(reader: Reader, brackets: str, purpose: str) -> Iterator[None]:
-    """Yields where an item stands; a comma may follow the last one."""
-    opening, closing = brackets
-    reader.expect(opening, purpose)
-    while not reader.accept(closing):
-        yield
-        if reader.word != closing and not reader.accept(","):
-            raise reader.expected(f"',' or {closing!r}")
 
 
 def read_interval(reader: Reader) -> Interval:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from indexing import arguments
 from indexing.domain import Domain
 from indexing.relation import Relation
+from indexing.transformable import Transformable
 from simplifier.convert import to_sympy
 from simplifier.exact import ATTEMPT
 from simplifier.form import Form
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from indexing.domain import ByRole
     from indexing.evaluation import Index, Point
+    from indexing.interchange.numpy import CompiledMap
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.interval import IntervalLike
 
 
-class IndexingMap(Relation):
+class IndexingMap(Relation, Transformable):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
@@ -164,13 +165,25 @@ class IndexingMap(Relation):
         """Whether the map is seen to have no point; one without may look as if it had some."""
         return self.domain.is_known_empty
 
-    def simplify(self, *, exact: bool = False, budget: int | None = ATTEMPT) -> IndexingMap:
+    def simplify(
+        self,
+        *,
+        exact: bool = False,
+        budget: int | None = ATTEMPT,
+        preserve_size_one: bool = False,
+    ) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
 
-        Simplifying twice changes nothing. With ``exact``, isl finishes what the fast way leaves:
-        bounds that are reached, no constraint that others imply, results as small as
-        :func:`simplifier.simplify` finds them with ``exact``; ``budget`` is the number of its
-        operations for each attempt, and what takes more is left as the fast way has it.
+        Simplifying twice changes nothing, and what is simple already is returned itself.
+
+        Args:
+            exact: whether isl finishes what the fast way leaves: bounds that are reached, no
+                constraint that others imply, results as small as :func:`simplifier.simplify` finds
+                them with ``exact``.
+            budget: operations of isl for each attempt; what takes more is left as the fast way
+                has it.
+            preserve_size_one: whether results and constraints keep variables that have one value,
+                instead of the value; so a dimension of size 1 stays in sight.
 
         Raises:
             NotQuasiAffineError: if ``exact``, an expression multiplies variables or divides by one.
@@ -182,13 +195,26 @@ class IndexingMap(Relation):
         >>> odd = "(d0) -> (d0), domain: d0 in [0, 13], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]"
         >>> print(parse_map(odd).simplify(exact=True))
         (d0) -> (9), domain: d0 in [9, 9]
+        >>> print(parse_map(odd).simplify(exact=True, preserve_size_one=True))
+        (d0) -> (d0), domain: d0 in [9, 9]
         """
         from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
+
+        if preserve_size_one:
+            smallest = simplified(self, preserve_size_one=True)
+        else:
+            smallest = self._smallest()
+        if exact:
+            return finished(smallest, budget, preserve_size_one=preserve_size_one)
+        return smallest
+
+    def _smallest(self) -> IndexingMap:
+        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
             self._simplified = smallest._simplified = smallest
-        return finished(self._simplified, budget) if exact else self._simplified
+        return self._simplified
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
         """``producer`` after this map: its dimensions are this map's results.
@@ -202,6 +228,27 @@ class IndexingMap(Relation):
         from indexing.composition import compose  # noqa: PLC0415 - it builds maps
 
         return compose(self, producer)
+
+    def inverse(self) -> IndexingMap:
+        """The map from results to dimensions that relates the same elements the other way round.
+
+        Its dimensions are this map's results, within their bounds. Where several elements lead to
+        one, such as the source of a broadcast, ranges run over all of them; ranges of this map that
+        are of no use are gone, runtime variables stay. Constraints tell which results there are.
+
+        A map that is not quasi-affine has an :class:`UndefinedMap` that names the term. Costs about
+        as much as simplifying both maps: no sets are computed.
+
+        >>> from indexing import parse_map
+        >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")
+        >>> print(odd.inverse())
+        (d0) -> (d0 floordiv 2), domain: d0 in [1, 7], d0 mod 2 in [1, 1]
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").inverse())
+        (d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]
+        """
+        from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
+
+        return inverse(self)
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
@@ -241,65 +288,99 @@ class IndexingMap(Relation):
 
         return points(self)
 
+    def to_numpy(self) -> CompiledMap:
+        """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
+
+        It computes in 64-bit integers, some 50 million points a second for everyday maps, with
+        quotients rounded down exactly, and in Python integers where 64 bits might not do.
+
+        >>> import numpy as np
+        >>> from indexing import parse_map
+        >>> reshape = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
+        >>> compiled = reshape.to_numpy()
+        >>> compiled(np.array([7, 8, 31]))
+        (array([0, 1, 3]), array([7, 0, 7]))
+        """
+        from indexing.interchange.numpy import CompiledMap  # noqa: PLC0415 - it looks into maps
+
+        return CompiledMap(self)
+
+    def to_c(self, name: str = "indexing_map") -> str:
+        """C11 text: a function for the results, and one that tells if a point is in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in C.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_c("row_of"))
+        /* (d0) -> (d0 floordiv 8), domain: d0 in [0, 31] */
+        <BLANKLINE>
+        #include <stdbool.h>
+        #include <stdint.h>
+        <BLANKLINE>
+        static inline void row_of(int64_t d0, int64_t *results) {
+          results[0] = d0 / 8;
+        }
+        <BLANKLINE>
+        static inline bool row_of_contains(int64_t d0) {
+          if (!(d0 >= 0 && d0 <= 31)) return false;
+          return true;
+        }
+        <BLANKLINE>
+        """
+        from indexing.interchange.c import to_c  # noqa: PLC0415 - it looks into maps
+
+        return to_c(self, name)
+
+    def to_triton(self, name: str = "indexing_map") -> str:
+        """Triton text: a function for the results, and one for the mask of points in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in Python.
+        """
+        from indexing.interchange.triton import to_triton  # noqa: PLC0415 - it looks into maps
+
+        return to_triton(self, name)
+
     def result_bounds(self) -> tuple[Interval, ...]:
         """An interval for each result that holds all its values; constraints count."""
         from indexing.simplification import result_bounds  # noqa: PLC0415 - it looks into maps
 
         return result_bounds(self)
 
-    def unused_variables(self) -> ByRole[int]:
-        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
-
-        A variable is unused if no result uses it and every constraint on it is on such
-        variables alone. Where it takes long to tell whether these constraints have a solution,
-        their variables count as used.
-
-        >>> from indexing import parse_map
-        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
-        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
-        >>> parse_map(m).unused_variables()
-        ((0,), (0,), (0,))
-        """
-        from indexing.variables import unused_variables  # noqa: PLC0415 - it builds maps
-
-        return unused_variables(self)
-
-    def unused_symbols(self) -> ByRole[int]:
-        """Positions of the ranges and runtime variables that nothing depends on.
-
-        As :meth:`unused_variables`, but dimensions count as used.
-        """
-        from indexing.variables import unused_symbols  # noqa: PLC0415 - it builds maps
-
-        return unused_symbols(self)
-
-    def without_unused_variables(self) -> IndexingMap:
-        """The map less its :meth:`unused_variables` and the constraints on them.
-
-        If these have no values, neither has the map, and it becomes the empty map instead.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
-        >>> print(parse_map(odd).without_unused_variables())
-        (d0) -> (d0), domain: d0 in [0, 59]
-        """
-        from indexing.variables import without_unused_variables  # noqa: PLC0415 - it builds maps
-
-        return without_unused_variables(self)
-
-    def without_unused_symbols(self) -> IndexingMap:
-        """The map less its :meth:`unused_symbols` and the constraints on them.
-
-        If these have no values, neither has the map, and it becomes the empty map instead.
-        """
-        from indexing.variables import without_unused_symbols  # noqa: PLC0415 - it builds maps
-
-        return without_unused_symbols(self)
-
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
         constraints = arguments.read_constraints([(expression, interval)])
         return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
+
+    def to_affine_map(self) -> str:
+        """The results as MLIR's ``affine_map``, which has no domain.
+
+        Symbols are the ranges, then the runtime variables; quotients by negative constants are
+        turned, MLIR has none. :func:`indexing.from_affine_map` reads both texts.
+
+        Raises:
+            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+                dimensions, a quotient by one, a constant beyond 64 bits.
+
+        >>> from indexing import parse_map
+        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
+        >>> print(halves.to_affine_map())
+        affine_map<()[s0] -> (s0 floordiv 2, s0)>
+        >>> print(halves.to_affine_set())
+        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
+        """
+        from indexing.interchange.mlir import to_affine_map  # noqa: PLC0415 - it makes maps
+
+        return to_affine_map(self)
+
+    def to_affine_set(self) -> str:
+        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
+        from indexing.interchange.mlir import to_affine_set  # noqa: PLC0415 - it makes maps
+
+        return to_affine_set(self)
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
@@ -331,3 +412,8 @@ class IndexingMap(Relation):
         from indexing.display.latex import latex_of_map  # noqa: PLC0415 - display is built on maps
 
         return latex_of_map(self)
+
+    def _repr_html_(self) -> str:
+        from indexing.display.html import html_of_map  # noqa: PLC0415 - display is built on maps
+
+        return html_of_map(self)

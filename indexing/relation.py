@@ -8,15 +8,29 @@ from typing import TYPE_CHECKING
 from simplifier.exact import BUDGET
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from indexing.domain import Domain
+    from indexing.evaluation import Point
+    from indexing.exact import Difference, IndexSet
     from simplifier.form import Form
+    from simplifier.interval import IntervalLike
 
 
 class Relation(ABC):
     """Pairs of elements, ``dims`` of one tensor and ``results`` of another, and questions to isl.
 
     Ranges and runtime variables count for what they reach: two elements are related if some values
-    of these variables within the domain relate them.
+    of these variables within the domain relate them. With ``runtime_as_parameters`` a question is
+    asked for each value of the runtime variables on its own.
+
+    The answers are exact. Each question raises
+
+    * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if what it
+      looks at multiplies variables or divides by one;
+    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
+      its ``budget``; the default is seconds, ``None`` is no limit;
+    * :class:`MapError <indexing.MapError>` if the map is undefined.
     """
 
     __slots__ = ()
@@ -32,33 +46,247 @@ class Relation(ABC):
         """The results as the library keeps them, over ``d0 ... s0 ... rt0 ...`` by place."""
 
     def is_empty(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether the map has no point; exact, by isl.
+        """Whether the map has no point.
 
-        Costs milliseconds for everyday maps.
-
-        Raises:
-            NotQuasiAffineError: a constraint multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
+        Costs one integer programme over the variables: milliseconds for everyday maps.
 
         >>> from indexing import parse_map
         >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
         >>> parse_map(odd).is_empty()
         True
         """
-        from indexing.exact import is_empty  # noqa: PLC0415 - it looks into maps
+        from indexing.exact import is_empty  # noqa: PLC0415 - loaded when asked
 
-        return is_empty(self, budget)
+        return is_empty(self, budget=budget)
 
-    def equals(self, other: Relation, *, budget: int | None = BUDGET) -> bool:
-        """Whether both maps relate the same elements to each other; exact, by isl.
+    def equals(
+        self,
+        other: Relation,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether both maps relate the same elements to each other.
 
-        Ranges and runtime variables count for what they reach, not for their names or number. Costs
-        milliseconds for everyday maps.
+        Names and number of ranges and runtime variables do not matter, but as parameters runtime
+        variables are compared in order. Costs milliseconds for everyday maps; in the worst case
+        the time would grow exponentially with the number of ranges, quotients and extrema.
+
+        >>> from indexing import parse_map
+        >>> pairs = "()[s0, s1] -> (s0 * 2 + s1), domain: s0 in [0, 3], s1 in [0, 1]"
+        >>> parse_map(pairs).equals(parse_map("()[s0] -> (s0), domain: s0 in [0, 7]"))
+        True
+        """
+        from indexing.exact import equals  # noqa: PLC0415 - loaded when asked
+
+        return equals(self, other, budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def is_subset(
+        self,
+        other: Relation,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether all elements that this map relates are related by the other one.
+
+        Costs about what :meth:`equals` does.
+
+        >>> from indexing import parse_map
+        >>> even = parse_map("()[s0] -> (s0 * 2), domain: s0 in [0, 3]")
+        >>> even.is_subset(parse_map("()[s0] -> (s0), domain: s0 in [0, 6]"))
+        True
+        """
+        from indexing.exact import is_subset  # noqa: PLC0415 - loaded when asked
+
+        return is_subset(self, other, budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def first_difference(
+        self,
+        other: Relation,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> Difference | None:
+        """The first point at which both maps reach different elements; ``None`` if they are equal.
+
+        Costs :meth:`equals` twice, and an integer programme for each dimension.
 
         Raises:
-            NotQuasiAffineError: an expression multiplies variables or divides by one.
-            BudgetError: the answer takes more operations of isl than the budget.
-        """
-        from indexing.exact import equals  # noqa: PLC0415 - it looks into maps
+            MapError: the maps have different numbers of dimensions or results, or of parameters.
 
-        return equals(self, other, budget)
+        >>> from indexing import parse_map
+        >>> short = parse_map("(d0) -> (d0), domain: d0 in [0, 6]")
+        >>> print(short.first_difference(parse_map("(d0) -> (d0), domain: d0 in [0, 7]")))
+        at (7): only the second map is defined; it gives (7)
+        """
+        from indexing.exact import first_difference  # noqa: PLC0415 - loaded when asked
+
+        return first_difference(
+            self, other, budget=budget, runtime_as_parameters=runtime_as_parameters
+        )
+
+    def image(
+        self,
+        dims: Sequence[IntervalLike] | None = None,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> IndexSet:
+        """The elements that are reached: from all ``dims``, or from those in the intervals given.
+
+        A few boxes of strided intervals where that says it all, else constraints. Costs
+        milliseconds for everyday maps, and as much again for each box.
+
+        Raises:
+            MapError: the number of intervals is not that of the dimensions.
+
+        >>> from indexing import parse_map
+        >>> strided = parse_map("(d0)[s0] -> (d0 * 8 + s0 * 2), domain: d0 in [0, 9], s0 in [0, 3]")
+        >>> print(strided.image())
+        (d0): d0 in [0, 78] step 2
+        >>> print(strided.image([(2, 3)]))
+        (d0): d0 in [16, 30] step 2
+        """
+        from indexing.exact import image  # noqa: PLC0415 - loaded when asked
+
+        return image(self, dims, budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def range_set(
+        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+    ) -> IndexSet:
+        """The elements that are reached from all ``dims``: :meth:`image`."""
+        return self.image(budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def domain_set(
+        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+    ) -> IndexSet:
+        """The ``dims`` from which some element is reached.
+
+        Costs what :meth:`image` does.
+
+        >>> from indexing import parse_map
+        >>> padded = "(d0) -> (d0 - 3), domain: d0 in [0, 9], d0 - 3 in [0, 4]"
+        >>> print(parse_map(padded).domain_set())
+        (d0): d0 in [3, 7]
+        """
+        from indexing.exact import domain_set  # noqa: PLC0415 - loaded when asked
+
+        return domain_set(self, budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def count(self, *, budget: int | None = BUDGET) -> int:
+        """The number of points of the domain: of dimensions, ranges and runtime variables.
+
+        Costs milliseconds where no more than two variables or quotients depend on each other,
+        however many points there are; of more, the thinnest is gone through value by value.
+
+        Raises:
+            MapError: a variable is not bounded.
+
+        >>> from indexing import parse_map
+        >>> half = "(d0, d1) -> (), domain: d0 in [0, 999999], d1 in [0, inf], d0 - d1 in [0, inf]"
+        >>> parse_map(half).count()
+        500000500000
+        """
+        from indexing.exact import count  # noqa: PLC0415 - loaded when asked
+
+        return count(self, budget=budget)
+
+    def count_results(self, *, budget: int | None = BUDGET) -> int:
+        """The number of different elements that are reached.
+
+        Costs an :meth:`image` and a :meth:`count` of its elements.
+
+        Raises:
+            MapError: a result is not bounded.
+
+        >>> from indexing import parse_map
+        >>> windows = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]"
+        >>> parse_map(windows).count(), parse_map(windows).count_results()
+        (3000000, 2000001)
+        """
+        from indexing.exact import count_results  # noqa: PLC0415 - loaded when asked
+
+        return count_results(self, budget=budget)
+
+    def is_injective(
+        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+    ) -> bool:
+        """Whether no element is reached twice: from two points of dimensions and ranges.
+
+        Each value of a range is a point of its own, also of a range that is not used. Costs a
+        comparison of the map with itself: milliseconds for everyday maps.
+
+        >>> from indexing import parse_map
+        >>> slices = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 92]")
+        >>> slices.is_injective(), slices.is_injective(runtime_as_parameters=True)
+        (False, True)
+        """
+        from indexing.exact import is_injective  # noqa: PLC0415 - loaded when asked
+
+        return is_injective(self, budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def covers(
+        self,
+        sizes: Sequence[int],
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether every element of a tensor of these sizes is reached; others may be, too.
+
+        Costs an :meth:`image` and a comparison.
+
+        Raises:
+            MapError: the number of sizes is not that of the results.
+
+        >>> from indexing import parse_map
+        >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")
+        >>> windows.covers([11]), windows.covers([12])
+        (True, False)
+        """
+        from indexing.exact import covers  # noqa: PLC0415 - loaded when asked
+
+        return covers(self, sizes, budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def is_bijective_onto(
+        self,
+        sizes: Sequence[int],
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether every element of a tensor of these sizes is reached once, and no other element.
+
+        So does a kernel write its output: :meth:`is_injective`, and the :meth:`image` is the
+        tensor. Costs both.
+
+        Raises:
+            MapError: the number of sizes is not that of the results.
+
+        >>> from indexing import parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 31], s0 in [0, 3]")
+        >>> blocks.is_bijective_onto([128])
+        True
+        """
+        from indexing.exact import is_bijective_onto  # noqa: PLC0415 - loaded when asked
+
+        return is_bijective_onto(
+            self, sizes, budget=budget, runtime_as_parameters=runtime_as_parameters
+        )
+
+    def sample(self, *, budget: int | None = BUDGET) -> Point | None:
+        """The first point of the domain with its results; ``None`` if there is none.
+
+        A point is ``(dims, ranges, runtime, results)``. Along a variable that goes down without
+        end, 0 comes first and the negative values last. Costs an integer programme for each
+        variable. The results need not be quasi-affine, only the constraints.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0)[s0] -> (d0 * s0), domain: d0 in [2, 9], s0 in [0, 3], d0 + s0 in [4, 4]"
+        >>> parse_map(odd).sample()
+        ((2,), (2,), (), (4,))
+        """
+        from indexing.exact import sample  # noqa: PLC0415 - loaded when asked
+
+        return sample(self, budget=budget)

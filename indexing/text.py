@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
-from indexing.grammar import read_interval, read_names, read_results
+from indexing.grammar import read_interval, read_items, read_names
 from indexing.map import IndexingMap
 from indexing.undefined import read_undefined
 from indexing.variable import Variable
@@ -124,7 +124,7 @@ def _read_map(reader: Reader) -> IndexingMap:
     roles = _read_declarations(reader)
     known = _domain(roles, repeat(Interval(None, None))).by_name
     reader.expect("->", "before the results")
-    results = read_results(reader, known)
+    results = read_items(reader, "()", "before the results", lambda: read_expression(reader, known))
     bounds, constraints = _read_domain(reader, known)
     reader.finish()
     return IndexingMap.from_forms(results, _domain(roles, bounds).constrained(constraints))

@@ -62,12 +62,14 @@ class UndefinedMap(IndexingMap):
     def _error(self) -> MapError:
         return MapError(": ".join(filter(None, ("the map is undefined", self._reason))))
 
-    def _itself(self, *_: object, **__: object) -> UndefinedMap:
+    def _itself(self: IndexingMap, *_: object, **__: object) -> IndexingMap:
         """The undefined map: nothing can be made of it."""
         return self
 
     simplify = with_constraint = _itself
     without_unused_variables = without_unused_symbols = _itself
+    ranges_to_dims = symbols_to_dims = rescale_symbols = rename = substitute = _itself
+    select_results = _itself
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexingMap):

@@ -1,158 +1,145 @@
-"""New maps from maps: the variables that nothing depends on removed."""
+"""Maps with other variables: in other roles, under other names, with expressions in their place."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain, distinctly_named, substituted_constraints
 from indexing.errors import MapError
-from indexing.evaluation import has_point
 from indexing.map import IndexingMap
-from simplifier import Interval, NotQuasiAffineError, operations
+from indexing.selection import chosen
+from indexing.variable import Variable
 from simplifier import form as forms
-from simplifier.exact import ATTEMPT, BudgetError
+from simplifier import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Iterable, Mapping
 
     from indexing.domain import ByRole
-
-# Variables that nothing depends on.
-
-
-def unused_variables(indexing_map: IndexingMap) -> ByRole[int]:
-    """Positions of the variables that :func:`without_unused_variables` leaves out."""
-    return _positions(indexing_map.domain, _unused(indexing_map, _variables) or frozenset())
+    from simplifier.form import Form
 
 
-def unused_symbols(indexing_map: IndexingMap) -> ByRole[int]:
-    """Positions of the variables that :func:`without_unused_symbols` leaves out."""
-    return _positions(indexing_map.domain, _unused(indexing_map, _symbols) or frozenset())
-
-
-def without_unused_variables(indexing_map: IndexingMap) -> IndexingMap:
-    """The map less the variables that nothing depends on; empty if they have no values."""
-    return _without(indexing_map, _unused(indexing_map, _variables))
-
-
-def without_unused_symbols(indexing_map: IndexingMap) -> IndexingMap:
-    """The map less the symbols that nothing depends on; empty if they have no values."""
-    return _without(indexing_map, _unused(indexing_map, _symbols))
-
-
-def _variables(domain: Domain) -> Sequence[str]:
-    return domain.places
-
-
-def _symbols(domain: Domain) -> Sequence[str]:
-    return domain.places[len(domain.dims) :]
-
-
-def _positions(domain: Domain, places: Collection[str]) -> ByRole[int]:
-    dims, ranges, runtime = (
-        tuple(position for position, place in enumerate(role) if place in places)
-        for role in domain.by_role(domain.places)
-    )
-    return dims, ranges, runtime
-
-
-def _unused(
-    indexing_map: IndexingMap, candidates: Callable[[Domain], Sequence[str]]
-) -> frozenset[str] | None:
-    """The places of candidates that nothing depends on; ``None`` if the map has no point.
-
-    A variable is unused if no result uses it and every constraint on it is on such variables
-    alone. Constraints of which nobody can tell soon whether they have a solution make their
-    variables used.
-    """
-    domain = indexing_map.domain
-    if domain.is_known_empty:
-        return None
-    free = set(candidates(domain)) - set(forms.variables_of(indexing_map.forms))
-    if not free or not domain.constraints:
-        return frozenset(free)
-    groups = [set(forms.variables_of((form,))) for form, _ in domain.constraints]
-    while bound := {place for group in groups if not group <= free for place in group & free}:
-        free -= bound
-    for group in _joined(group for group in groups if group <= free):
-        has_values = _has_point(_part(domain, group))
-        if has_values is False:
-            return None
-        if has_values is None:
-            free -= group
-    return frozenset(free)
-
-
-def _joined(groups: Iterable[set[str]]) -> list[set[str]]:
-    """Groups that have nothing in common."""
-    joined: list[set[str]] = []
-    for group in groups:
-        met = [other for other in joined if other & group]
-        joined = [other for other in joined if not other & group]
-        joined.append(group.union(*met))
-    return joined
-
-
-def _part(domain: Domain, places: set[str]) -> Domain:
-    """The domain of some variables and the constraints on them alone; the others are held at 0."""
-    fixed = Interval(0, 0)
-    held = (
-        variable if place in places else variable.within(fixed)
-        for place, variable in zip(domain.places, domain.variables, strict=True)
-    )
-    kept = (
-        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
-    )
-    return Domain(*domain.by_role(held), tuple(kept))
-
-
-def _has_point(domain: Domain) -> bool | None:
-    """Whether the domain holds a point, by trying some, else by isl; ``None`` if that is long."""
-    with suppress(MapError, NotQuasiAffineError, BudgetError):
-        found = has_point(domain)
-        if found is None:
-            return not IndexingMap.from_forms((), domain).is_empty(budget=ATTEMPT)
-        return found
-    return None
-
-
-def _without(indexing_map: IndexingMap, places: frozenset[str] | None) -> IndexingMap:
-    """The map less these variables, which nothing depends on, and the constraints on them."""
-    if places is None:
-        return IndexingMap.from_forms(indexing_map.forms, indexing_map.domain.emptied())
-    if not places:
-        return indexing_map
-    domain = indexing_map.domain
-    kept = (
-        pair for pair in domain.constraints if places.isdisjoint(forms.variables_of((pair[0],)))
-    )
-    left = (
-        [place for place in role if place not in places] for role in domain.by_role(domain.places)
-    )
-    rest = IndexingMap.from_forms(indexing_map.forms, replace(domain, constraints=tuple(kept)))
-    return _arranged(rest, *left)
-
-
-def _arranged(
+def arranged(
     indexing_map: IndexingMap,
     dims: Iterable[str],
     ranges: Iterable[str] = (),
     runtime: Iterable[str] = (),
 ) -> IndexingMap:
-    """The map with the variables at these places in these roles, in this order."""
+    """The map with the variables at these places in these roles, in this order.
+
+    A name that is taken in the new order goes, as in :func:`distinctly_named`.
+    """
     domain = indexing_map.domain
-    roles = (tuple(dims), tuple(ranges), tuple(runtime))
     known = dict(zip(domain.places, domain.variables, strict=True))
-    moved = distinctly_named(*([known[place] for place in role] for role in roles))
-    renumbering = {
-        old: forms.variable(new)
-        for old, new in zip(chain(*roles), moved.places, strict=True)
-        if old != new
-    }
+    roles = (tuple(dims), tuple(ranges), tuple(runtime))
+    target = distinctly_named(*([known[place] for place in role] for role in roles))
+    if domain.is_known_empty:
+        return IndexingMap.from_forms(indexing_map.forms, target.emptied())
+    pairs = zip(chain(*roles), target.places, strict=True)
+    renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
+    return moved(indexing_map, target, renumbering)
+
+
+def moved(indexing_map: IndexingMap, domain: Domain, values: Mapping[str, Form]) -> IndexingMap:
+    """The map over another domain, with a form in place of each old variable."""
+    constraints = substituted_constraints(indexing_map.domain.constraints, values)
     return IndexingMap.from_forms(
-        operations.substitute(indexing_map.forms, renumbering),
-        moved.constrained(substituted_constraints(domain.constraints, renumbering)),
+        operations.substitute(indexing_map.forms, values), domain.constrained(constraints)
     )
+
+
+# Roles.
+
+
+def symbols_to_dims(indexing_map: IndexingMap) -> IndexingMap:
+    """The map with all ranges, then all runtime variables, as trailing dimensions."""
+    return arranged(indexing_map, indexing_map.domain.places)
+
+
+def ranges_to_dims(indexing_map: IndexingMap, indices: Iterable[int] | None = None) -> IndexingMap:
+    """The map with some ranges, or all, as trailing dimensions, in the order given.
+
+    Raises:
+        MapError: there is no such range, or it is given twice.
+    """
+    domain = indexing_map.domain
+    dims, ranges, runtime = domain.by_role(domain.places)
+    if indices is None:
+        indices = range(len(ranges))
+    converted = chosen(ranges, indices, "ranges_to_dims", "ranges")
+    if len(set(converted)) < len(converted):
+        message = f"ranges_to_dims: indices are {list(indices)}; expected each range at most once"
+        raise MapError(message)
+    left = (place for place in ranges if place not in converted)
+    return arranged(indexing_map, (*dims, *converted), left, runtime)
+
+
+# Names.
+
+
+def rename(indexing_map: IndexingMap, names: Mapping[str, str | None]) -> IndexingMap:
+    """The map with other names; an empty one is what the place says.
+
+    Raises:
+        MapError: there is no variable of an old name, or a new one is no name or taken.
+    """
+    domain = indexing_map.domain
+    given = {domain.place_of(old, "rename"): new or "" for old, new in names.items()}
+    renamed = (
+        Variable(variable.bounds, given[place]) if place in given else variable
+        for place, variable in zip(domain.places, domain.variables, strict=True)
+    )
+    called = Domain.of(*domain.by_role(renamed))
+    called.check("rename")
+    return IndexingMap.from_forms(
+        indexing_map.forms, replace(called, constraints=domain.constraints)
+    )
+
+
+# Expressions in place of variables.
+
+
+def substitute(
+    indexing_map: IndexingMap, values: Mapping[str, Form], new: ByRole[Variable]
+) -> IndexingMap:
+    """The map with a form in place of each of some variables, which go.
+
+    The forms are over the names of the variables that stay and of the new ones, which become the
+    last ones of their role. The bounds of a variable that goes become a constraint on its form.
+
+    Raises:
+        MapError: there is no variable of a name, or a form uses one that is not there afterwards.
+    """
+    domain = indexing_map.domain
+    wider = _widened(domain, new)
+    gone = [domain.place_of(name, "substitute") for name in values]
+    placed = dict(zip(gone, wider.placed([*values.values()], "value", "substitute"), strict=True))
+    _check_values(wider, placed)
+    limits = ((form, domain.bounds[place]) for place, form in placed.items())
+    replaced = moved(indexing_map, wider.constrained(limits), placed)
+    left = (
+        [place for place in role if place not in placed] for role in wider.by_role(wider.places)
+    )
+    return arranged(replaced, *left)
+
+
+def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
+    """The variables of the domain and new ones behind them; every old one keeps its place."""
+    dims, ranges, runtime = (old + added for old, added in zip(domain.roles, new, strict=True))
+    wider = Domain.of(dims, ranges, runtime)
+    wider.check("substitute")
+    return wider
+
+
+def _check_values(domain: Domain, values: Mapping[str, Form]) -> None:
+    names = dict(zip(domain.places, domain.names, strict=True))
+    for place, form in values.items():
+        for used in forms.variables_of((form,)):
+            if used in values:
+                message = (
+                    f"substitute: the value of {names[place]!r} uses {names[used]!r}, which is "
+                    "replaced itself; expected variables that stay, or new ones"
+                )
+                raise MapError(message)

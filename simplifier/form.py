@@ -201,7 +201,10 @@ class Form:
     @property
     def is_affine(self) -> bool:
         """Whether every term is a variable."""
-        return all(atom.kind is Kind.VARIABLE for atom in self.terms)
+        for atom in self.terms:  # noqa: SIM110 - twice as fast as all(), and asked all the time
+            if atom.kind is not Kind.VARIABLE:
+                return False
+        return True
 
     @property
     def has_quotient_or_maximum(self) -> bool:
@@ -214,7 +217,7 @@ class Form:
     @property
     def has_positive_term(self) -> bool:
         """Whether the constant or some coefficient is positive."""
-        return self.constant > 0 or any(factor > 0 for factor in self.terms.values())
+        return self.constant > 0 or max(self.terms.values(), default=0) > 0
 
     def single_variable(self) -> str | None:
         """The name, where the form is just one variable."""

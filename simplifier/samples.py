@@ -32,6 +32,12 @@ def is_somewhere_negative(scope: Scope, forms: Sequence[Form]) -> bool:
     return len(known) == len(rows) and any(max(column) < 0 for column in zip(*known, strict=True))
 
 
+def spread(scope: Scope, form: Form) -> int:
+    """How far apart the form's values at the points are; 0 where that is not known."""
+    values = None if scope.facts else _values(scope, form)
+    return max(values) - min(values) if values is not None else 0
+
+
 def _values(scope: Scope, form: Form) -> Values:
     known = scope.samples
     for atom in postorder((form,), skip=known.__contains__):

@@ -93,6 +93,7 @@ class Scope(Announcer):
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._views: dict[Key, View] = {}
         self._units: dict[Atom, Unit] = {}
+        self._sums: dict[tuple[Key, int], Range] = {}
         if constraints:
             self._learn(bounds, constraints, solvable)
 
@@ -127,8 +128,10 @@ class Scope(Announcer):
 
     def is_canonical(self, atom: Atom) -> bool:
         """Whether the atom may stand in canonical forms as it is."""
-        itself = Form(0, {atom: 1})
-        return self.canonical(itself) == itself
+        value = self._canonical.get(atom)
+        if value is None:
+            value = self.canonical(Form(0, {atom: 1}))
+        return not value.constant and len(value.terms) == 1 and value.terms.get(atom) == 1
 
     def kept(self, kind: Kind, arguments: tuple[Form, ...], value: Form) -> Form:
         """An operation whose value holds too many quotients, as one term."""
@@ -182,7 +185,13 @@ class Scope(Announcer):
 
     def range_of(self, form: Form, depth: int = READINGS) -> Range:
         """Lowest and highest value of a canonical form, as far as seen."""
-        return ranges.range_of(self, form, depth)
+        if len(form.terms) <= 1:
+            return ranges.range_of(self, form, depth)
+        key = (form.key, depth)
+        known = self._sums.get(key)
+        if known is None:
+            known = self._sums[key] = ranges.range_of(self, form, depth)
+        return known
 
     def divisor_range(self, divisor: Form) -> Range:
         """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""

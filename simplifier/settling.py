@@ -63,7 +63,7 @@ def _filled(scope: Scope, form: Form) -> Fact | None:
     points = {
         atom: constant(lower)
         for atom, (lower, upper) in found.items()
-        if isinstance(lower, int) and lower == upper
+        if isinstance(lower, int) and lower == upper and atom.kind is not Kind.OPAQUE
     }
     return Fact((ONLY_VALUE,), form, replace(form, points)) if points else None
 

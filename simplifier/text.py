@@ -285,10 +285,10 @@ class Writer:
             return atom.name
         if atom.kind in self._symbols:
             numerator, divisor = atom.arguments
-            return f"{self._left(numerator)} {self._symbols[atom.kind]} {self._operand(divisor)}"
+            return f"{self._left(numerator)} {self._symbols[atom.kind]} {self.operand(divisor)}"
         if atom.kind is Kind.PRODUCT:
             return " * ".join(
-                self._operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
+                self.operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
             )
         if atom.kind is Kind.SUM:
             return f"({self.sum(*atom.arguments)})"
@@ -314,8 +314,12 @@ class Writer:
             return text
         if atom.kind is Kind.PRODUCT:
             return f"-({text})" if factor == -1 else f"{text} * {factor}"
-        enclosed = f"({text})" if atom.kind in self._symbols else text
+        enclosed = f"({text})" if self.is_infix(atom) else text
         return f"-{enclosed}" if factor == -1 else f"{enclosed} * {factor}"
+
+    def is_infix(self, atom: Atom) -> bool:
+        """Whether the atom's text is an operator between operands, enclosed inside a product."""
+        return atom.kind in self._symbols
 
     def _left(self, form: Form) -> str:
         """The left operand of a division: a negated variable needs no parentheses."""
@@ -326,7 +330,8 @@ class Writer:
                 return text
         return self._enclosed(form, text)
 
-    def _operand(self, form: Form) -> str:
+    def operand(self, form: Form) -> str:
+        """The text of a form, in parentheses where it is composed."""
         return self._enclosed(form, self.sum(form))
 
     def _enclosed(self, form: Form, text: str) -> str:
@@ -337,7 +342,7 @@ class Writer:
             others
             or form.constant
             or factor != 1
-            or atom.kind in self._symbols
+            or self.is_infix(atom)
             or atom.kind is Kind.PRODUCT
         )
         return f"({text})" if composite else text

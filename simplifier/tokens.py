@@ -70,12 +70,11 @@ class Reader:
         word = self.words[position]
         return Token(_kind(word), word, self._starts[position])
 
-    def advance(self) -> Token:
-        """The next token, which is then done with."""
-        token = self.token
-        if token.kind != "end":
-            self.position += 1
-        return token
+    def take(self) -> str:
+        """The next word, which is then done with."""
+        word = self.words[self.position]
+        self.position += bool(word)
+        return word
 
     def accept(self, text: str) -> bool:
         """Go past the next word if it reads ``text``."""
@@ -89,17 +88,16 @@ class Reader:
         self.position += len(texts) if matches else 0
         return matches
 
-    def expect(self, text: str, purpose: str = "") -> Token:
+    def expect(self, text: str, purpose: str = "") -> None:
         """Go past the next word, which must read ``text``."""
-        if self.word != text:
+        if not self.accept(text):
             raise self.expected(f"{text!r}{purpose and ' ' + purpose}")
-        return self.advance()
 
-    def name(self, purpose: str) -> Token:
+    def name(self, purpose: str) -> str:
         """Go past the next word, which must be a name that is free for variables."""
         if not is_name(self.word):
             raise self.expected(purpose)
-        return self.advance()
+        return self.take()
 
     def integer(self) -> int:
         """Go past an integer, which may have a sign."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.convert import from_sympy
+from simplifier.cost import cost_of_form
 from simplifier.exact import witness
 from simplifier.form import Form, Kind, postorder, variables_of
 
@@ -182,3 +183,9 @@ def sampled(names: Iterable[str], bounds: Bounds) -> Columns:
         name: np.array([value(interval) for _ in range(2000)], dtype=object)
         for name, interval in intervals.items()
     }
+
+
+def cost_of_map(made: IndexingMap) -> int:
+    """The cost of all results and constraints."""
+    forms = (*made.forms, *(form for form, _ in made.domain.constraints))
+    return sum(map(cost_of_form, forms))

@@ -243,6 +243,26 @@ def constraints(names: Sequence[str] = NAMES) -> st.SearchStrategy[list[tuple[Fo
 
 
 @st.composite
+def index_maps(draw: st.DrawFn, *, holes: bool = True) -> IndexingMap:
+    """Indices split, permuted and joined again, as reshapes, transposes and layouts do.
+
+    With ``holes``, what is stored may have gaps, and some of the parts may be left out.
+    """
+    size = draw(st.sampled_from((12, 16, 24, 36, 60)))
+    shape, parts = _factors(draw, size), _factors(draw, size)
+    index = [forms.variable(f"d{place}") for place in range(len(shape))]
+    digits = list(zip(_split(_joined(index, shape), parts), parts, strict=True))
+    digits = draw(st.permutations(digits))
+    if holes:
+        gap = draw(st.integers(0, 2))
+        digits = [(digit, extent + gap) for digit, extent in digits[draw(st.integers(0, 1)) :]]
+    first = draw(st.integers(0, len(digits)))
+    groups = [group for group in (digits[:first], digits[first:]) if group]
+    results = [_joined(*zip(*group, strict=True)).plus_constant(len(groups)) for group in groups]
+    return IndexingMap.from_forms(results, Domain.of(map(Variable.of_size, shape)))
+
+
+@st.composite
 def maps(draw: st.DrawFn, results: int | None = None, dims: int | None = None) -> IndexingMap:
     """Small maps with dimensions, ranges, runtime variables and constraints; all bounded."""
     small = st.builds(_variable, st.integers(-3, 3), st.integers(1, 7))

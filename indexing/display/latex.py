@@ -35,7 +35,8 @@ def latex_of_map(indexing_map: IndexingMap) -> str:
     formula = rf"{_declarations(indexing_map)} \mapsto {results}"
     if indexing_map.is_known_empty:
         return rf"$\displaystyle {formula}, \quad \text{{known empty}}$"
-    rows = _domain_rows(indexing_map, writer)
+    limits = indexing_map.domain.limits()
+    rows = [_inequality(writer.write(form), interval) for form, interval in limits]
     if not rows:
         return rf"$\displaystyle {formula}$"
     column = r" \\ ".join(rows)
@@ -66,7 +67,8 @@ class _LatexWriter(Writer):
         if atom.kind is Kind.MOD:
             return r"\left({} \bmod {}\right)".format(*map(self._factor, atom.arguments))
         if atom.kind is Kind.PRODUCT:
-            return r" \cdot ".join(map(self._factor, atom.arguments))
+            factors = sorted(atom.arguments, key=self._factor_order)
+            return r" \cdot ".join(map(self._factor, factors))
         return rf"\{atom.kind.name.lower()}\left({', '.join(operands)}\right)"
 
     def scaled(self, atom: Atom, factor: int) -> str:
@@ -104,18 +106,6 @@ def _tuple(texts: Iterable[str], brackets: str) -> str:
 
 def _latex_of_name(name: str) -> str:
     return sympy.latex(symbol(name))
-
-
-def _domain_rows(indexing_map: IndexingMap, writer: _LatexWriter) -> list[str]:
-    domain = indexing_map.domain
-    rows = [
-        _inequality(_latex_of_name(name), variable.bounds)
-        for name, variable in zip(domain.names, domain, strict=True)
-    ]
-    return rows + [
-        _inequality(writer.write(domain.named(form)), interval)
-        for _, (form, interval) in domain.constraint_texts()
-    ]
 
 
 def _inequality(text: str, interval: Interval) -> str:

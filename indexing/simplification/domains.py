@@ -6,42 +6,68 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from indexing.simplification.constraints import normal, spelled
+from indexing.simplification.kept import NOTHING, Kept
+from indexing.simplification.redundancy import without_redundancy
 from indexing.simplification.residues import Residues, merged
+from indexing.simplification.scopes import scope_with_facts, scope_within
 from simplifier import Interval
 from simplifier import form as forms
 from simplifier.cost import cost_of_form
-from simplifier.scope import Scope, scope_of
 from simplifier.settling import range_of
 from simplifier.settling import simplified as simplified_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from indexing.domain import Constraint, Domain
     from simplifier.facts import Fact
-    from simplifier.form import Form
+    from simplifier.scope import Scope
 
 _ROUNDS: Final = 16
-"""Bounds and constraints sharpen each other at most this often; what is left is still right."""
+"""How often bounds and constraints may sharpen each other."""
 
 
-def scope_with_facts(domain: Domain) -> Scope:
-    """The scope in which the domain's bounds and constraints hold."""
-    return _scope(domain, domain.constraints)
+def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Domain:
+    """The same points with sharper bounds, and few constraints in normal shape.
+
+    Some constraints chase each other in small steps, such as ``a < b < c < d < a``. So that it does
+    not matter where the chase is stopped, such constraints do not sharpen anything.
+    """
+    if not domain.constraints:
+        return domain
+    kept = Kept.of if preserve_size_one else _nothing
+    return _sharpened(domain, kept) or _settled(domain, kept)
 
 
-def simplified_domain(domain: Domain) -> Domain:
-    """The same points with sharper bounds, and only the constraints that bounds do not imply."""
-    for _ in range(_ROUNDS if domain.constraints else 0):
-        sharper = _without_redundancy(_normal(_tightened(domain)))
-        if sharper == domain:
+def _nothing(_: Domain) -> Kept:
+    return NOTHING
+
+
+def _sharpened(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain | None:
+    """Bounds, each constraint and all of them together; ``None`` if they take too many rounds."""
+    final: Domain | None = None
+    for _ in range(_ROUNDS):
+        tightened = _tightened(domain)
+        alone = _normal(tightened, kept(tightened))
+        if alone == final:
+            return alone
+        together = without_redundancy(alone, kept(alone))
+        if together == domain:
+            return domain
+        # Constraints that do not change together need not be compared again.
+        final = alone if together == alone else None
+        domain = together
+    return None
+
+
+def _settled(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
+    """Each constraint for itself, and what that says of bounds."""
+    for _ in range(_ROUNDS):
+        following = _normal(domain, kept(domain))
+        if following == domain:
             break
-        domain = sharper
+        domain = following
     return domain
-
-
-def _scope(domain: Domain, constraints: tuple[Constraint, ...] = ()) -> Scope:
-    return scope_of(tuple(domain.bounds.items()), constraints)
 
 
 def _tightened(domain: Domain) -> Domain:
@@ -51,33 +77,34 @@ def _tightened(domain: Domain) -> Domain:
     scope = scope_with_facts(domain)
     if scope.is_empty:
         return domain.emptied()
-    return domain.constrained(
-        (forms.variable(place), scope.bounds[place]) for place in domain.places
-    )
+    bounds = scope.bounds
+    return domain.constrained((forms.variable(place), bounds[place]) for place in domain.places)
 
 
 # Each constraint for itself, and remainders together.
 
 
-def _normal(domain: Domain) -> Domain:
+def _normal(domain: Domain, kept: Kept) -> Domain:
     """Constraints in normal shape, none that bounds imply; remainders of one form are merged."""
     if not domain.constraints or domain.is_known_empty:
         return domain
-    scope = _scope(domain)
+    scope = scope_within(domain, kept.facts)
     remainders: list[Residues] = []
     others: list[Constraint] = []
-    for constraint in domain.constraints:
+    for constraint in kept.hidden(domain.constraints):
         facts = normal(scope, constraint)
         if facts is None:
             return domain.emptied()
         read, rest = _parted(scope, facts)
-        if _cost(rest) + sum(each.cost for each in read) > cost_of_form(constraint[0]):
-            others.append(_as_given(scope, constraint))
-        else:
-            remainders += read
-            others += rest
+        is_dearer = _cost([*(each.constraint for each in read), *rest]) > _cost([constraint])
+        remainders += () if is_dearer else read
+        others += [_as_given(scope, constraint)] if is_dearer else rest
     left = merged(remainders)
-    return domain.emptied() if left is None else _with_residues(domain, left, others)
+    if left is None:
+        return domain.emptied()
+    written = [each.constraint_within(scope.range_of(each.form)) for each in left]
+    intervals = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
+    return replace(domain, constraints=()).constrained(kept.shown([*written, *intervals]))
 
 
 def _parted(scope: Scope, facts: Iterable[Fact]) -> tuple[list[Residues], list[Constraint]]:
@@ -104,53 +131,15 @@ def _as_given(scope: Scope, constraint: Constraint) -> Constraint:
     return form.plus_constant(-form.constant), interval - form.constant
 
 
-def _with_residues(
-    domain: Domain, remainders: list[Residues], others: Iterable[Constraint]
-) -> Domain:
-    """The domain of these constraints; intervals end at residues that are left."""
-    bounds = [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
-    intervals = [
-        (form, _ending(form, interval, remainders)) for form, interval in (*bounds, *others)
-    ]
-    written = [each.constraint for each in remainders]
-    return replace(domain, constraints=()).constrained([*intervals, *written])
+def _bounds(domain: Domain) -> list[Constraint]:
+    return [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
 
 
-def _ending(form: Form, interval: Interval, remainders: Iterable[Residues]) -> Interval:
+def _ending_at(remainders: list[Residues], constraint: Constraint) -> Constraint:
+    """The constraint with an interval that ends at numbers that remainders leave."""
+    form, interval = constraint
     for each in remainders:
         said = None if interval.is_empty else each.about(form)
         if said is not None:
             interval = Interval.from_range(said.within(interval.ends))
-    return interval
-
-
-# Constraints that others imply.
-
-
-def _without_redundancy(domain: Domain) -> Domain:
-    """Each constraint as small as the others allow, the costliest first; none that they imply."""
-    if len(domain.constraints) <= 1 or domain.is_known_empty:
-        return domain
-    for constraint in sorted(domain.constraints, key=_price, reverse=True):
-        others = tuple(other for other in domain.constraints if other != constraint)
-        scope = _scope(domain, others)
-        if scope.is_empty:
-            return domain.emptied()
-        domain = replace(domain, constraints=others).constrained(_needed(scope, constraint))
-    return domain
-
-
-def _price(constraint: Constraint) -> tuple[object, ...]:
-    return cost_of_form(constraint[0]), constraint[0].order
-
-
-def _needed(scope: Scope, constraint: Constraint) -> list[Constraint]:
-    """The constraint where the others hold, if they do not imply it."""
-    form, interval = constraint
-    values = range_of(scope, form)
-    if interval.contains(values):
-        return []
-    smaller = simplified_form(scope, form)
-    if cost_of_form(smaller) >= cost_of_form(form):
-        smaller = form
-    return [(smaller, interval.intersect(values))]
+    return form, interval

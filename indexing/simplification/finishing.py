@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexing.map import IndexingMap
-from indexing.simplification.domains import scope_with_facts, simplified_domain
+from indexing.simplification.domains import simplified_domain
+from indexing.simplification.maps import simplified
 from simplifier import form as forms
 from simplifier.exact import BudgetError, exact_range
 from simplifier.exact.finishing import finished as finished_form
@@ -18,9 +19,12 @@ from simplifier.scope import scope_of
 
 if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
+    from simplifier.form import Form
 
 
-def finished(indexing_map: IndexingMap, budget: int | None) -> IndexingMap:
+def finished(
+    indexing_map: IndexingMap, budget: int | None, *, preserve_size_one: bool = False
+) -> IndexingMap:
     """The same relation with bounds and constraints as sharp as they can be, and what follows.
 
     Every bound of a variable is reached by some point, no constraint is implied by the others, and
@@ -29,58 +33,73 @@ def finished(indexing_map: IndexingMap, budget: int | None) -> IndexingMap:
     Raises:
         NotQuasiAffineError: a product of variables, or a divisor that is not a constant.
     """
-    domain = _finished_domain(indexing_map.domain, budget)
+    finish = _Finish(budget, preserve_size_one)
+    domain = finish.domain(indexing_map.domain)
+    sharper = IndexingMap.from_forms(indexing_map.forms, domain)
     if domain.is_known_empty:
-        return IndexingMap.from_forms(indexing_map.forms, domain)
-    scope = scope_with_facts(domain)
+        return sharper
+    begun = simplified(sharper, preserve_size_one=preserve_size_one)
     return IndexingMap.from_forms(
-        (
-            finished_form(scope, form, domain.bounds, domain.constraints, budget)
-            for form in indexing_map.forms
-        ),
-        domain,
+        (finish.form(form, domain, domain.constraints) for form in begun.forms), domain
     )
 
 
-def _finished_domain(domain: Domain, budget: int | None) -> Domain:
-    """Bounds and constraints sharpen each other until nothing changes."""
-    while domain.constraints and not domain.is_known_empty:
-        sharper = _without_redundancy(_tightened(domain, budget), budget)
-        if sharper == domain:
-            break
-        domain = sharper
-    return domain
+class _Finish(NamedTuple):
+    """How to finish: operations of isl for each attempt, and what to keep in sight."""
 
+    budget: int | None
+    preserve_size_one: bool
 
-def _tightened(domain: Domain, budget: int | None) -> Domain:
-    """Each variable within its least and greatest value."""
-    narrowed: list[Constraint] = []
-    for place in domain.places:
-        with suppress(BudgetError):
-            variable = forms.variable(place)
-            values = exact_range(variable, domain.bounds, domain.constraints, budget)
-            narrowed.append((variable, values))
-    return simplified_domain(domain.constrained(narrowed))
+    def form(self, form: Form, domain: Domain, constraints: tuple[Constraint, ...]) -> Form:
+        """The form as small as isl finds it where the constraints hold.
 
+        To isl a variable that is kept may have any value, so that it is not replaced by one.
+        """
+        bounds = {
+            place: bounds
+            for place, bounds in domain.bounds.items()
+            if not (self.preserve_size_one and bounds.is_point)
+        }
+        scope = scope_of(tuple(bounds.items()), constraints)
+        return finished_form(scope, form, bounds, constraints, self.budget)
 
-def _without_redundancy(domain: Domain, budget: int | None) -> Domain:
-    """Each constraint as small as the others allow; none that they imply."""
-    for constraint in domain.constraints:
-        others = tuple(other for other in domain.constraints if other != constraint)
-        with suppress(BudgetError):
-            needed = _needed(domain, constraint, others, budget)
-            domain = replace(domain, constraints=others).constrained(needed)
-    return simplified_domain(domain)
+    def domain(self, domain: Domain) -> Domain:
+        """Bounds and constraints sharpen each other until nothing changes."""
+        while domain.constraints and not domain.is_known_empty:
+            sharper = self._without_redundancy(self._tightened(domain))
+            if sharper == domain:
+                break
+            domain = sharper
+        return domain
 
+    def _simplified(self, domain: Domain) -> Domain:
+        return simplified_domain(domain, preserve_size_one=self.preserve_size_one)
 
-def _needed(
-    domain: Domain, constraint: Constraint, others: tuple[Constraint, ...], budget: int | None
-) -> list[Constraint]:
-    """The constraint where the others hold, if they do not imply it."""
-    form, interval = constraint
-    values = exact_range(form, domain.bounds, others, budget)
-    if interval.contains(values):
-        return []
-    scope = scope_of(tuple(domain.bounds.items()), others)
-    smaller = finished_form(scope, form, domain.bounds, others, budget)
-    return [(smaller, interval.intersect(values))]
+    def _tightened(self, domain: Domain) -> Domain:
+        """Each variable within its least and greatest value."""
+        narrowed: list[Constraint] = []
+        for place in domain.places:
+            with suppress(BudgetError):
+                variable = forms.variable(place)
+                values = exact_range(variable, domain.bounds, domain.constraints, self.budget)
+                narrowed.append((variable, values))
+        return self._simplified(domain.constrained(narrowed))
+
+    def _without_redundancy(self, domain: Domain) -> Domain:
+        """Each constraint as small as the others allow; none that they imply."""
+        for constraint in domain.constraints:
+            others = tuple(other for other in domain.constraints if other != constraint)
+            with suppress(BudgetError):
+                needed = self._needed(domain, constraint, others)
+                domain = replace(domain, constraints=others).constrained(needed)
+        return self._simplified(domain)
+
+    def _needed(
+        self, domain: Domain, constraint: Constraint, others: tuple[Constraint, ...]
+    ) -> list[Constraint]:
+        """The constraint where the others hold, if they do not imply it."""
+        form, interval = constraint
+        values = exact_range(form, domain.bounds, others, self.budget)
+        if interval.contains(values):
+            return []
+        return [(self.form(form, domain, others), interval.intersect(values))]

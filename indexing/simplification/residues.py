@@ -56,8 +56,8 @@ class Residues:
         count = group * (values.upper - values.lower + 1)
         return cls(form, quotient.divisor, first % quotient.divisor, count).scaled()
 
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int) and (value - self.first) % self.modulus < self.count
+    def __contains__(self, value: int) -> bool:
+        return (value - self.first) % self.modulus < self.count
 
     @property
     def is_single(self) -> bool:
@@ -82,6 +82,14 @@ class Residues:
         remainder = operations.mod(form, constant(self.modulus))
         return remainder, Interval(start, start + self.count - 1)
 
+    def constraint_within(self, values: Range) -> Constraint:
+        """As it is written for a form of these values: an interval, if they are neighbours."""
+        lower, upper = self.within(values)
+        if isinstance(lower, Infinity) or isinstance(upper, Infinity):
+            return self.constraint
+        are_neighbours = (lower - self.first) % self.modulus + upper - lower < self.count
+        return (self.form, Interval(lower, upper)) if are_neighbours else self.constraint
+
     def from_value(self, value: int) -> int:
         """The least number of these residues that is not less than a value."""
         ahead = (self.first - value) % self.modulus
@@ -96,12 +104,11 @@ class Residues:
 
         A single residue is one of any multiple by a number that has an inverse.
         """
-        factors = self.form.terms.values() if self.is_single else ()
-        units = [
-            pow(factor, -1, self.modulus) for factor in factors if gcd(factor, self.modulus) == 1
-        ]
-        multiples = [self, *(self._times(unit) for unit in (*units, *(-unit for unit in units)))]
-        return min(multiples, key=Residues._rank)
+        if not self.is_single:
+            return self
+        units = [factor for factor in self.form.terms.values() if gcd(factor, self.modulus) == 1]
+        inverses = [pow(sign * unit, -1, self.modulus) for unit in units for sign in (1, -1)]
+        return min((self, *map(self._times, inverses)), key=Residues._rank)
 
     def _rank(self) -> tuple[object, ...]:
         factors = [*self.form.terms.values()]
@@ -122,6 +129,8 @@ class Residues:
 
     def about(self, form: Form) -> Residues | None:
         """The same, said of a form that equals this one, or its negative, modulo the modulus."""
+        if form.terms.keys().isdisjoint(self.form.terms):
+            return None
         for each in (self, self.turned()):
             if _are_congruent(form, each.form, self.modulus):
                 return replace(each, form=form)
@@ -189,13 +198,12 @@ def _joined(one: Residues, other: Residues) -> list[Residues] | None:
     ``A`` need not be the same form, only the same modulo ``b`` here, and modulo ``c`` there.
     """
     common, modulus = gcd(one.modulus, other.modulus), lcm(one.modulus, other.modulus)
-    if not _are_congruent(one.form, other.form, common):
+    are_alike = one.form.terms.keys() == other.form.terms.keys()
+    if not (are_alike or common > 1) or not _are_congruent(one.form, other.form, common):
         return None
     if (one.first - other.first) % common:
         return [replace(one, count=0)]
-    if one.form.terms.keys() != other.form.terms.keys() and modulus > max(
-        one.modulus, other.modulus
-    ):
+    if not are_alike and modulus not in (one.modulus, other.modulus):
         return None
     inverse = pow(one.modulus // common, -1, other.modulus // common)
 

@@ -72,7 +72,7 @@ class Space:
         context: islpy.Context | None = None,
         budget: int | None = BUDGET,
     ) -> None:
-        self.isl = _isl()
+        self.isl = load_isl()
         self.bounds = dict(bounds)
         self.budget = checked_budget(budget)
         self.context = context or self.isl.Context()
@@ -149,7 +149,9 @@ class Space:
 
     def extent(self, values: islpy.PwAff) -> Interval:
         """The least and the greatest value of an expression; empty where it has none."""
-        lower, upper = values.min_val(), values.max_val()
+        # As a set: isl refuses extrema of expressions whose parts are integers on the domain alone.
+        found = self.isl.Map.from_pw_aff(values).range()
+        lower, upper = found.dim_min_val(0), found.dim_max_val(0)
         if lower.is_nan():
             return EMPTY
         return Interval(
@@ -173,11 +175,7 @@ class Space:
 
     def value(self, value: int) -> islpy.Val:
         """An integer of any size as isl's number."""
-        base = self.isl.Val(_BASE, self.context)
-        number = self.isl.Val(0, self.context)
-        for word in reversed(_words(abs(value))):
-            number = number.mul(base).add(self.isl.Val(word, self.context))
-        return number if value >= 0 else number.neg()
+        return number(value, self.context)
 
     def floordiv(self, numerator: islpy.PwAff, divisor: int) -> islpy.PwAff:
         """``floor(numerator / divisor)``; isl divides by positive numbers only."""
@@ -276,17 +274,27 @@ def _words(value: int) -> list[int]:
     return words
 
 
-def integer(number: islpy.Val) -> int:
+def number(value: int, context: islpy.Context) -> islpy.Val:
+    """An integer of any size as isl's number."""
+    new = load_isl().Val
+    base = new(_BASE, context)
+    found = new(0, context)
+    for word in reversed(_words(abs(value))):
+        found = found.mul(base).add(new(word, context))
+    return found if value >= 0 else found.neg()
+
+
+def integer(value: islpy.Val) -> int:
     """One of isl's integers; its own way out is decimal text, whose length Python limits."""
-    base = type(number)(_BASE, number.get_ctx())
-    rest = number.abs()
-    value, weight = 0, 1
+    base = type(value)(_BASE, value.get_ctx())
+    rest = value.abs()
+    total, weight = 0, 1
     while not rest.is_zero():
         word = rest.mod(base)
-        value += weight * word.get_num_si()
+        total += weight * word.get_num_si()
         weight *= _BASE
         rest = rest.sub(word).div(base)
-    return -value if number.is_neg() else value
+    return -total if value.is_neg() else total
 
 
 def checked_budget(budget: int | None) -> int:
@@ -300,7 +308,8 @@ def checked_budget(budget: int | None) -> int:
     return min(budget, _BASE)
 
 
-def _isl() -> ModuleType:
+def load_isl() -> ModuleType:
+    """The module ``islpy``, which importing the library does not load."""
     try:
         import islpy  # noqa: PLC0415 - loaded when a question is asked
     except ImportError as error:

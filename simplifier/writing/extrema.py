@@ -30,28 +30,30 @@ if TYPE_CHECKING:
 
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
+    from simplifier.writing.pricing import Limit
 
 _MOST_MOVED: Final = 4
 """Of so many terms those that are not in the operands may move into an extremum, too."""
 
+_PAIR: Final = 2
 _OTHER: Final = {Kind.MAX: Kind.MIN, Kind.MIN: Kind.MAX}
 
 
-def extremum_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
     """Terms move into extrema; maxima come back as minima; quotients move to operands."""
     found = maxima(form)
     for atom in found:
         factor, rest = form.terms[atom], form.without(atom)
         operands = [argument.times(factor) for argument in atom.arguments]
-        yield from _shifted(rest, _greatest_of(factor), operands)
+        yield from _shifted(limit, rest, _greatest_of(factor), operands)
     for atom, other in permutations(found, 2):
         if form.terms[atom] * form.terms[other] < 0 and is_clamp(atom) and is_clamp(other):
-            yield from _clamps(scope, form, atom, other)
+            yield from _clamps(scope, form, limit, atom, other)
             if form.terms[atom] != -form.terms[other]:
-                yield from _unequal_clamps(form, atom, other)
+                yield from _unequal_clamps(form, limit, atom, other)
     for atom in form.terms:
         if atom.kind is Kind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
-            yield from _quotients(scope, form, atom)
+            yield from _quotients(scope, form, limit, atom)
 
 
 def _greatest_of(factor: int) -> Kind:
@@ -59,7 +61,7 @@ def _greatest_of(factor: int) -> Kind:
     return Kind.MAX if factor > 0 else Kind.MIN
 
 
-def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Rewriting]:
+def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> Iterator[Rewriting]:
     """``max(0, D) - max(0, E)`` with ends in order, each of which may be turned.
 
     ``min(max(0, D), D - E)`` where ``D >= E``; ``min(max(0, D), D + E) - E`` where ``D + E >= 0``;
@@ -75,20 +77,22 @@ def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Rewriti
     step, total = lower.plus(upper, -1), lower.plus(upper)
     inner = _greatest_of(factor)
     if _is_never_negative(scope, step, factor):
-        yield from _clamped(rest, inner, (ZERO, lower, step), DOUBLE_CLAMP)
+        yield from _clamped(limit, rest, inner, (ZERO, lower, step), DOUBLE_CLAMP)
     if _is_never_negative(scope, total, factor):
-        yield from _clamped(rest.plus(upper, -1), inner, (ZERO, lower, total), DOUBLE_CLAMP)
+        yield from _clamped(limit, rest.plus(upper, -1), inner, (ZERO, lower, total), DOUBLE_CLAMP)
     if _is_never_negative(scope, total, -factor):
-        yield from _clamped(rest, _OTHER[inner], (ZERO, -upper, lower), OPPOSITE_CLAMPS)
+        yield from _clamped(limit, rest, _OTHER[inner], (ZERO, -upper, lower), OPPOSITE_CLAMPS)
 
 
-def _unequal_clamps(form: Form, atom: Atom, other: Atom) -> Iterator[Rewriting]:
+def _unequal_clamps(form: Form, limit: Limit, atom: Atom, other: Atom) -> Iterator[Rewriting]:
     """``k*max(0, D) - l*max(0, D - b) = min(k*max(0, D), (k - l)*D + l*b)`` for ``l > k``."""
     pair = Form(0, {clamp: form.terms[clamp] for clamp in form.terms if clamp in (atom, other)})
     operands = branches(pair, other)
     if other not in operands[1].terms and atom not in operands[1].terms:
         rest = form.without(atom, other)
-        yield from _shifted(rest, _greatest_of(form.terms[other]), operands, (UNEQUAL_CLAMPS,))
+        yield from _shifted(
+            limit, rest, _greatest_of(form.terms[other]), operands, (UNEQUAL_CLAMPS,)
+        )
 
 
 def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
@@ -96,24 +100,29 @@ def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
     return lower >= 0 if sign > 0 else upper <= 0
 
 
-def _clamped(rest: Form, inner: Kind, ends: Sequence[Form], why: Law) -> Iterator[Rewriting]:
+def _clamped(
+    limit: Limit, rest: Form, inner: Kind, ends: Sequence[Form], why: Law
+) -> Iterator[Rewriting]:
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for moved in dict.fromkeys(_moves(rest, ends)):
-        inside = [end.plus(moved) for end in ends]
+        left, inside = rest.plus(moved, -1), [end.plus(moved) for end in ends]
+        if not limit.admits_extrema(left, 2, inside):
+            continue
         for weight, kind, (*clamped, last), turning in _turned(inner, inside):
             operands = (operations.build(kind, tuple(clamped)), last)
             laws = (why, *_moving(moved), *turning)
-            yield Rewriting(rest.plus(moved, -1), weight, _OTHER[kind], [operands], laws)
+            yield Rewriting(left, weight, _OTHER[kind], [operands], laws)
 
 
-def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Rewriting]:
+def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[Rewriting]:
     """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``; or ``floor(-N/-c)``, also turned."""
     factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
     inner = maxima(numerator)[0]
     parts = branches(numerator, inner)
-    operands = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
     kind = _greatest_of(numerator.terms[inner] * factor)
-    yield from _shifted(rest, kind, operands, (QUOTIENTS_INSIDE,))
+    divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
+    operands = operations.extremum_operands(kind, divided)
+    yield from _shifted(limit, rest, kind, operands, (QUOTIENTS_INSIDE,))
     turned = constant(-atom.divisor)
     moved = rest.constant // factor if rest.constant % factor == 0 else 0
     for whole in dict.fromkeys((0, moved)):
@@ -127,13 +136,17 @@ def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Rewriting]:
 
 
 def _shifted(
-    rest: Form, kind: Kind, operands: Sequence[Form], why: tuple[Law, ...] = ()
+    limit: Limit, rest: Form, kind: Kind, operands: Sequence[Form], why: tuple[Law, ...] = ()
 ) -> Iterator[Rewriting]:
     """``max(A, B) + t = max(A + t, B + t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
-        inside = [operand.plus(moved) for operand in operands]
+        left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
+        # Of three, two may be grouped, and share what would be counted in each.
+        counted = inside if len(inside) <= _PAIR else ()
+        if not limit.admits_extrema(left, len(inside) - 1, counted):
+            continue
         for weight, turned, parts, turning in _turned(kind, inside):
-            left, laws = rest.plus(moved, -1), (*why, *_moving(moved), *turning)
+            laws = (*why, *_moving(moved), *turning)
             yield Rewriting(left, weight, turned, [parts], laws)
             for grouped in _grouped(turned, parts):
                 yield Rewriting(left, weight, turned, [grouped], (*laws, GROUPED_EXTREMA))
@@ -181,7 +194,7 @@ def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
 
 def _grouped(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]:
     """``max(A + t, B + t, C) = max(max(A, B) + t, C)``."""
-    if len(operands) == 2:  # noqa: PLR2004 - nothing to group
+    if len(operands) == _PAIR:  # nothing to group
         return
     for left, right in combinations(operands, 2):
         same = {atom: k for atom, k in left.terms.items() if right.terms.get(atom) == k}

@@ -11,15 +11,18 @@ from simplifier.writing.rewriting import Rewriting
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from simplifier.writing.pricing import Limit
 
-def quotient_steps(form: Form) -> Iterator[Rewriting]:
+
+def quotient_steps(form: Form, limit: Limit) -> Iterator[Rewriting]:
     """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, with either sign of the quotient."""
     for atom, factor in form.terms.items():
         if atom.kind is not Kind.FLOORDIV or atom.divisor < 1:
             continue
         divisor, rest = atom.arguments[1], form.without(atom)
         turned = (-atom.numerator).plus_constant(atom.divisor - 1)
-        yield Rewriting(rest, -factor, Kind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,))
+        if limit.admits_division(rest):
+            yield Rewriting(rest, -factor, Kind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,))
         for numerator, weight, laws in (
             (atom.numerator, factor, (ABSORB_TERM,)),
             (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier import form as forms
 from simplifier.clamps import is_clamp
-from simplifier.form import Atom, Form, Kind, constant
+from simplifier.form import ZERO, Atom, Form, Kind, constant
 from simplifier.laws.catalogue.spellings import (
     DIGIT,
     NEGATIVE_REMAINDER,
@@ -16,6 +16,7 @@ from simplifier.laws.catalogue.spellings import (
     WEIGHTED_REMAINDER,
     WHOLE_REMAINDER,
 )
+from simplifier.samples import spread
 from simplifier.writing.rewriting import Rewriting
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from simplifier.interval import Range
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
+    from simplifier.writing.pricing import Limit
 
 
 class _Reasons(NamedTuple):
@@ -43,7 +45,7 @@ _DIGIT = _Reasons.of(DIGIT), _Reasons.of(DIGIT, REFLECTED_REMAINDER)
 """As it is, and reflected."""
 
 
-def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
     """``k*floor(N/c) = m*(L mod n) - m*L`` with ``L = floor(N/g)``, ``n = c/g``, ``m = -k/n``."""
     quotients = [atom for atom in form.terms if _is_quotient(scope, atom)]
     for atom in quotients:
@@ -56,6 +58,8 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
             source = scope.floordiv(atom.numerator, step)
             radix, weight = divisor // step, -factor * step // divisor
             rest = form.plus(source, -weight).without(atom)
+            if not limit.admits_division(Form(0, rest.terms)):
+                continue
             plain, reflected = _WHOLE if step == 1 else _DIGIT
             yield from _as_remainder(rest, source, radix, weight, plain)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
@@ -68,35 +72,46 @@ def remainder_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
             )
 
 
-def joining_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
     """``k*Q + r = (r - b) mod k + b``, where the whole lies in ``[b, b + k - 1]``.
 
     And ``m*(L mod n) + r = (m*L + r - b) mod (m*n) + b``, likewise.
     """
-    atoms = [atom for atom in form.terms if atom.kind in _DIVISIONS and atom.divisor > 1]
-    if not atoms or len(form.terms) == 1:
+    if len(form.terms) == 1:
         return
-    ends = scope.range_of(scope.canonical(form))
-    for atom in atoms:
-        weight = form.terms[atom]
-        rest = form.without(atom)
-        period = abs(weight) * (atom.divisor if atom.kind is Kind.MOD else 1)
+    periods = {atom: _period(form, atom) for atom in form.terms if atom.kind in _DIVISIONS}
+    longest = max(periods.values(), default=0)
+    if not longest or not limit.admits_division(ZERO):
+        return
+    whole = scope.canonical(form)
+    if spread(scope, whole) >= longest:
+        return
+    ends = scope.range_of(whole)
+    for atom, period in periods.items():
         base = _base(ends, period, form.constant)
-        if atom.kind is Kind.MOD:
-            if base is None:
-                base = _base(_range_beside(scope, rest, weight, atom), period, form.constant)
-            rest = rest.plus(atom.numerator, weight)
+        if base is None and atom.kind is Kind.MOD:
+            base = _base(_range_beside(scope, form, atom), period, form.constant)
         if base is not None:
+            weight, rest = form.terms[atom], form.without(atom)
+            if atom.kind is Kind.MOD:
+                rest = rest.plus(atom.numerator, weight)
             inside = scope.canonical(rest.plus_constant(-base))
             residues = _residues(inside, period, period)
             yield Rewriting(constant(base), 1, Kind.MOD, residues, (ONE_PERIOD,), inside)
 
 
-def _range_beside(scope: Scope, rest: Form, weight: int, remainder: Atom) -> Range:
-    """The range of a sum of a weighted remainder and what is beside it."""
-    lower, upper = scope.range_of(scope.canonical(rest))
-    size = weight * (remainder.divisor - 1)
+def _range_beside(scope: Scope, form: Form, remainder: Atom) -> Range:
+    """The range of a sum, read as that of a remainder and that of what is beside it."""
+    lower, upper = scope.range_of(scope.canonical(form.without(remainder)))
+    size = form.terms[remainder] * (remainder.divisor - 1)
     return lower + min(size, 0), upper + max(size, 0)
+
+
+def _period(form: Form, atom: Atom) -> int:
+    """How far apart values are that differ by the next value of a division; 0 if it has none."""
+    if atom.divisor <= 1:
+        return 0
+    return abs(form.terms[atom]) * (atom.divisor if atom.kind is Kind.MOD else 1)
 
 
 _DIVISIONS: Final = (Kind.MOD, Kind.FLOORDIV)

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from simplifier.form import Form, Kind
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
+    from simplifier.writing.pricing import Limit
 
-    Steps: TypeAlias = Callable[[Scope, Form], Iterator["Rewriting"]]
-    """Yields spellings that are equal to the given one."""
+    Steps: TypeAlias = Callable[[Scope, Form, Limit], Iterator["Rewriting"]]
+    """Yields spellings that are equal to the given one and may be below the limit."""
 
 
 class Rewriting(NamedTuple):

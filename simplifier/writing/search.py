@@ -13,12 +13,13 @@ from simplifier import form as forms
 from simplifier import operations
 from simplifier.budget import affordable_steps
 from simplifier.clamps import maxima
-from simplifier.cost import cost_of_operation, cost_of_sum
-from simplifier.form import EXTREMA, Atom, Form, Kind, postorder
+from simplifier.form import Atom, Form, Kind, postorder
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.symbolic_digits import is_symbolic_quotient
+from simplifier.writing.bounds import least_price, plain_price
 from simplifier.writing.extrema import extremum_steps
+from simplifier.writing.pricing import Limit, price, price_of_operation
 from simplifier.writing.products import product_steps
 from simplifier.writing.quotients import quotient_steps
 from simplifier.writing.remainders import joining_steps, remainder_steps
@@ -29,13 +30,8 @@ if TYPE_CHECKING:
 
     from simplifier.form import Key
     from simplifier.scope import Scope
+    from simplifier.writing.pricing import CostOf
     from simplifier.writing.rewriting import Rewriting, Steps
-
-_UNIT: Final = 256
-"""The price of an operator, when a negative number costs one more."""
-
-_ODD: Final = 2
-"""What a negative divisor costs beside: nobody likes to read one."""
 
 
 def written(scope: Scope, form: Form) -> Form:
@@ -91,29 +87,27 @@ class Speller:
         self._level = level
         self._steps = steps
         self._helper = helper
-        self._costs: dict[Atom, int] = {}
+        self.cost: CostOf = _Costs(self).__getitem__
+        """What it costs to write an atom, its arguments spelled."""
         self._spellings: dict[Key, Form] = {}
 
-    def cost(self, atom: Atom) -> int:
-        """What it costs to write the atom, its arguments spelled."""
-        cost = self._costs.get(atom)
-        if cost is None:
-            cost = self._costs[atom] = self.cost_of(atom.kind, atom.arguments)
+    def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
+        """What it costs to write an operation, its operands spelled."""
+        spelled = self.arguments(kind, operands)
+        cost = price_of_operation(kind, spelled)
+        for operand in spelled:
+            cost += price(operand, self.cost)
         return cost
 
-    def cost_of(self, kind: Kind, operands: tuple[Form, ...]) -> int:
-        """What it costs to write an operation, its operands spelled."""
-        if not operands:
-            return 0
-        spelled = self.arguments(kind, operands)
-        inner = 0
-        for operand in spelled:
-            inner += _price(operand, self.cost)
-        if kind in _DIVISIONS and spelled[1].constant < 0 and not spelled[1].terms:
-            inner += _ODD
-        return cost_of_operation(kind, len(operands), _UNIT) + inner
+    def least(self, form: Form) -> int:
+        """What any multiple of the form costs at least."""
+        return least_price(form) if self._steps else plain_price(form, self.cost)
 
-    def arguments(self, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
+    def is_written_as_it_is(self, form: Form) -> bool:
+        """Whether there is nothing to search for."""
+        return not self._steps or form.is_affine
+
+    def arguments(self, kind: Kind, operands: Sequence[Form]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
         spelled = tuple(map(self.spelling, operands))
         if kind in _QUOTIENTS and _turns_signs(spelled):
@@ -130,7 +124,7 @@ class Speller:
 
     def spelling(self, form: Form) -> Form:
         """The cheapest spelling of a form, its arguments left as they are."""
-        if not self._steps or form.is_affine:
+        if self.is_written_as_it_is(form):
             return form
         found = self._spellings.get(form.key)
         if found is None:
@@ -141,21 +135,18 @@ class Speller:
         kinds = affordable_steps(form, self._level)
         if not kinds:
             return form
-        orders = [self._steps[:kinds]]
-        if len(form.terms) > 1 and maxima(form):
-            # What first moves into an extremum may become a remainder there.
-            orders.append((extremum_steps, *orders[0]))
-        own = frozenset(postorder((form,)))
         helper = self._helper or self
+        cost_of = _Prices(self, helper, form).__getitem__
 
-        def cost_of(atom: Atom) -> int:
-            return self.cost(atom) if atom in own else helper.cost(atom)
-
-        ways = [self._descended(form, order, cost_of, helper) for order in orders]
+        order = self._steps[:kinds]
+        ways = [self._descended(form, order, cost_of, helper)]
+        if self._level == 0 and len(form.terms) > 1 and maxima(form) and (ways[0] or kinds == 1):
+            # What first moves into an extremum may become a remainder there.
+            ways.append(self._descended(form, (extremum_steps, *order), cost_of, helper))
         ends = [way[-1].after if way else form for way in ways]
         best = 0
         if len(ends) > 1:
-            best = min(range(len(ends)), key=lambda place: _price(ends[place], cost_of))
+            best = min(range(len(ends)), key=lambda place: price(ends[place], cost_of))
         if self._level == 0:
             for fact in ways[best]:
                 self._scope.spelled(fact)
@@ -166,46 +157,53 @@ class Speller:
     ) -> list[Fact]:
         """The steps from which none leads to a cheaper spelling, one kind of steps at a time."""
         way: list[Fact] = []
-        current, price, least = form, _price(form, cost_of), _least_price(form) * _UNIT
+        current, paid, least = form, price(form, cost_of), least_price(form)
         place = 0
-        while place < len(order) and price > least:
-            candidates = order[place](self._scope, current)
-            found = _cheapest(current, candidates, price, cost_of, helper)
+        while place < len(order) and paid > least:
+            limit = Limit(paid, cost_of, helper)
+            found = limit.cheapest(current, order[place](self._scope, current, limit))
             # What was priced unbuilt may turn out dearer.
-            paid = price if found is None else _price(found.after, cost_of)
-            if found is None or paid >= price:
+            following = paid if found is None else price(found.after, cost_of)
+            if found is None or following >= paid:
                 place += 1
             else:
                 way.append(found)
-                current, price, place = found.after, paid, 0
+                current, paid, place = found.after, following, 0
         return way
 
 
+class _Costs(dict[Atom, int]):
+    """What atoms cost to write; each is worked out when it is asked for."""
+
+    def __init__(self, speller: Speller) -> None:
+        super().__init__()
+        self._speller = speller
+
+    def __missing__(self, atom: Atom) -> int:
+        operands = atom.arguments
+        cost = self[atom] = self._speller.cost_of(atom.kind, operands) if operands else 0
+        return cost
+
+
+class _Prices(dict[Atom, int]):
+    """What atoms cost in one search: those of the form by the speller, new ones by its helper."""
+
+    def __init__(self, speller: Speller, helper: Speller, form: Form) -> None:
+        super().__init__((atom, speller.cost(atom)) for atom in form.terms)
+        self._speller = speller
+        self._helper = helper
+        self._form = form
+        self._own: frozenset[Atom] = frozenset()
+
+    def __missing__(self, atom: Atom) -> int:
+        if not self._own:
+            self._own = frozenset(postorder((self._form,)))
+        speller = self._speller if atom in self._own else self._helper
+        cost = self[atom] = speller.cost(atom)
+        return cost
+
+
 _QUOTIENTS: Final = (Kind.FLOORDIV, Kind.QUOTIENT)
-_DIVISIONS: Final = (Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV)
-
-
-def _cheapest(
-    form: Form,
-    rewritings: Iterator[Rewriting],
-    price: int,
-    cost_of: Callable[[Atom], int],
-    helper: Speller,
-) -> Fact | None:
-    """The cheapest of the form's spellings that cost less than ``price``, and why it is equal."""
-    best: tuple[Rewriting, tuple[Form, ...]] | None = None
-    for rewriting in rewritings:
-        price_of = _pricing(rewriting, price, cost_of, helper)
-        if price_of is None:
-            continue
-        for operands in rewriting.alternatives:
-            own = price_of(operands)
-            if own < price:
-                best, price = (rewriting, operands), own
-    if best is None:
-        return None
-    rewriting, operands = best
-    return Fact(rewriting.laws_for(operands), form, rewriting.built(operands))
 
 
 def _turns_signs(operands: tuple[Form, ...]) -> bool:
@@ -213,52 +211,6 @@ def _turns_signs(operands: tuple[Form, ...]) -> bool:
     numerator, divisor = operands
     sign = divisor if divisor.terms else numerator
     return not sign.has_positive_term
-
-
-def _pricing(
-    rewriting: Rewriting, price: int, cost_of: Callable[[Atom], int], helper: Speller
-) -> Callable[[tuple[Form, ...]], int] | None:
-    """What tells the price for operands; ``None`` if it is too high, whatever they are.
-
-    Divisions and extrema are priced unbuilt, unless one of their kind stands beside them: the two
-    may turn out to be one.
-    """
-    rest, weight, kind = rewriting.rest, rewriting.weight, rewriting.kind
-    if kind not in _UNBUILT:
-        return lambda operands: _price(rewriting.built(operands), cost_of)
-    beside = _price_beside(rest, weight, cost_of)
-    if beside + _LEAST_DIVISION > price:
-        return None
-    for atom in rest.terms:
-        if atom.kind is kind:
-            return lambda operands: _price(rewriting.built(operands), cost_of)
-    if kind in EXTREMA:
-        return lambda operands: beside + _price_of_extremum(kind, operands, helper)
-    return lambda operands: beside + helper.cost_of(kind, operands)
-
-
-_UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *EXTREMA)
-
-
-def _price_of_extremum(kind: Kind, operands: tuple[Form, ...], helper: Speller) -> int:
-    """What the operands that are left cost; one that is left alone is a term of the sum."""
-    left = operations.extremum_operands(kind, operands)
-    if len(left) > 1:
-        return helper.cost_of(kind, tuple(left))
-    return _price(helper.spelling(left[0]), helper.cost)
-
-
-def _price(form: Form, cost_of: Callable[[Atom], int]) -> int:
-    """The cost in fine units: of equally dear spellings the one with fewer signs is better."""
-    return cost_of_sum(form, cost_of, _UNIT, 1)
-
-
-def _price_beside(rest: Form, weight: int, cost_of: Callable[[Atom], int]) -> int:
-    """The price of a sum with one more term that has this weight, but for the term itself."""
-    return cost_of_sum(rest, cost_of, _UNIT, 1, further=weight)
-
-
-_LEAST_DIVISION: Final = cost_of_operation(Kind.MOD, 2, _UNIT)
 
 
 def _speller(scope: Scope) -> Speller:
@@ -269,28 +221,18 @@ def _speller(scope: Scope) -> Speller:
     return scope.speller
 
 
-def _least_price(form: Form) -> int:
-    """What any spelling costs: one division, and every variable once."""
-    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
-    if not quotients:
-        return 0
-    seen = {inner for atom in quotients for inner in atom.numerator.terms}
-    seen.update(atom for atom in form.terms if atom not in quotients)
-    return 2 + sum(atom.kind is Kind.VARIABLE for atom in seen)
-
-
-def _digit_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def _digit_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
     if any(map(_is_symbolic, form.terms)):
         yield from product_steps(scope, form)
     yield from sum_steps(scope, form)
-    yield from remainder_steps(scope, form)
+    yield from remainder_steps(scope, form, limit)
 
 
 def _is_symbolic(atom: Atom) -> bool:
     return atom.kind is Kind.PRODUCT or is_symbolic_quotient(atom)
 
 
-def _other_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
-    yield from joining_steps(scope, form)
-    yield from quotient_steps(form)
-    yield from extremum_steps(scope, form)
+def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
+    yield from joining_steps(scope, form, limit)
+    yield from quotient_steps(form, limit)
+    yield from extremum_steps(scope, form, limit)

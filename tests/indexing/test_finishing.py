@@ -47,8 +47,40 @@ FINISHED = [
         "()[s0] -> (s0), domain: s0 in [0, 5], s0 mod 4 in [1, 1], s0 mod 6 in [0, 0]",
         "()[s0] -> (0), domain: KNOWN EMPTY",
     ),
+    (  # isl does not say how far an expression goes that is an integer on the domain alone
+        (
+            "(d0, d1) -> (d0 + d1), domain: d0 in [0, 5], d1 in [-4, 3], "
+            "max(d0 * 5 + d1 * 2, d0 * 6 + d1 * 8 + 1) in [0, 5], "
+            "min(d0 * 4 + 3, d0 * 6 + d1 * 4 - 2) in [-3, 5]"
+        ),
+        "(d0, d1) -> (d0 + d1), domain: d0 in [0, 2], d1 in [-3, 0], d0 * 3 + d1 * 2 in [0, 1]",
+    ),
     ("(d0) -> (d0 mod 8), domain: d0 in [0, 7]", "(d0) -> (d0), domain: d0 in [0, 7]"),
 ]
+
+
+PRESERVED = [
+    # map, finished with variables of one value kept in sight
+    (
+        "(d0) -> (d0), domain: d0 in [0, 13], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]",
+        "(d0) -> (d0), domain: d0 in [9, 9]",
+    ),
+    (
+        (
+            "(d0, d1) -> ((d0 + d1) floordiv 8 + d0, d1 mod 4), domain: d0 in [5, 5], "
+            "d1 in [0, 9], d0 + d1 in [0, 9], d1 mod 4 in [0, 1], d1 mod 5 in [0, 1]"
+        ),
+        "(d0, d1) -> (d0, d1), domain: d0 in [5, 5], d1 in [0, 1]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), PRESERVED, ids=[row[0] for row in PRESERVED])
+def test_finished_with_variables_of_one_value(text: str, expected: str) -> None:
+    given_map = parse_map(text)
+    finished = given_map.simplify(exact=True, preserve_size_one=True)
+    assert str(finished) == expected
+    assert finished.equals(given_map)
 
 
 @pytest.mark.parametrize(("text", "expected"), FINISHED, ids=[row[0] for row in FINISHED])

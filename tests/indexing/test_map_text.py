@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, MapError, UndefinedMap, Variable, format_map, parse_map
-from simplifier import FloorDiv, IndexingError, Mod, symbol
-from simplifier.text import DIALECTS
+from indexing import (
+    IndexingMap,
+    MapError,
+    UndefinedMap,
+    Variable,
+    format_map,
+    from_affine_map,
+    parse_map,
+)
+from simplifier import FloorDiv, IndexingError, Mod, TextError, format_expr, parse_expr, symbol
+from simplifier.form import variable
+from simplifier.text import DIALECTS, format_form, parse_form, read_expression
+from simplifier.tokens import Reader
 from tests.conformance import Row, for_each, rows_of
 from tests.strategies import any_maps, maps
+
+if TYPE_CHECKING:
+    from sympy import Expr
 
 
 def read_and_written(text: str) -> str:
@@ -204,6 +219,146 @@ def test_affine_map_printer_test() -> None:
     )
 
 
+# XLA's symbolic_map_serialization_test: expressions, and maps without a domain as MLIR has them.
+
+v0, v1, v2 = map(symbol, ("v0", "v1", "v2"))
+
+
+# XLA's expressions number their variables; ours name them.
+@pytest.mark.parametrize("names", [("v0", "v1"), ("s0", "s1"), ("d0", "s0"), ("d0", "d1")])
+def test_print_symbolic_expr_with_different_num_dimensions(names: tuple[str, str]) -> None:
+    first, second = map(symbol, names)
+    assert format_expr(first * 2 + second) == f"{names[0]} * 2 + {names[1]}"
+
+
+PRECEDENCE = [
+    # XLA writes the first sum as it was made: `v0 + v1 * 2`.
+    (v0 + v1 * 2, "v1 * 2 + v0"),
+    (Mod(v0, 2) * 4, "(v0 mod 2) * 4"),
+    (v0 + (-1), "v0 - 1"),
+    (v0 + (-2 * v1), "v0 - v1 * 2"),
+    ((v0 + v1) - v2, "v0 + v1 - v2"),
+]
+
+
+@pytest.mark.parametrize(("expression", "text"), PRECEDENCE, ids=[text for _, text in PRECEDENCE])
+def test_print_symbolic_expr_operator_precedence(expression: Expr, text: str) -> None:
+    assert format_expr(expression) == text
+
+
+# XLA writes the operands of max and min as they were made.
+def test_parse_symbolic_expr_and_print() -> None:
+    parsed = parse_form("((((v0 + 42) * max(min(v1, 2), 0)) / 2) ceildiv 2) mod 5")
+    assert format_form(parsed, spelling=DIALECTS["/"]) == (
+        "((((v0 + 42) * max(0, min(2, v1))) / 2) ceildiv 2) mod 5"
+    )
+
+
+def test_parse_symbolic_expr_unary_minus() -> None:
+    assert format_expr(parse_expr("-v0")) == "-v0"
+    assert format_expr(parse_expr("-(v0 + 1)")) == "-v0 - 1"
+
+
+# XLA logs "Unexpected end of expression", "Failed to parse expression", "Missing parenthesis".
+INVALID = [
+    ("1 + ", 3, "expected an expression, but the text ends"),
+    ("max(1, )", 7, "expected an expression, but found ')'"),
+    ("(1 + 2", 6, "expected ')' for the parenthesis opened at 1:1, but the text ends"),
+    ("foo(3, 4)", 3, "expected the end of the text, but found '('"),
+]
+
+
+@pytest.mark.parametrize(("text", "start", "message"), INVALID, ids=[case[0] for case in INVALID])
+def test_parse_symbolic_expr_and_print_invalid(text: str, start: int, message: str) -> None:
+    with pytest.raises(TextError) as caught:
+        parse_expr(text)
+    assert (caught.value.span.start, caught.value.message) == (start, message)
+
+
+# XLA hands back the text that it has not read; our complaint holds the whole text and the place.
+def test_parse_symbolic_expr_and_advance_invalid() -> None:
+    with pytest.raises(TextError) as caught:
+        parse_expr("1 + ")
+    assert caught.value.span.source == "1 + "
+
+
+def test_parse_symbolic_expr_with_variable_map() -> None:
+    known = {"foo": variable("v0"), "dim_bar": variable("v1")}
+    assert read_expression(Reader("foo + dim_bar * 2"), known) == parse_form("v0 + v1 * 2")
+    with pytest.raises(TextError, match="'baz' is not a declared variable"):
+        read_expression(Reader("baz"), known)
+
+
+# XLA needs the number of dimensions to read `s0`.
+def test_parse_symbolic_expr_dims_and_symbols() -> None:
+    assert parse_expr("d0") == symbol("d0")
+    assert parse_expr("s0") == symbol("s0")
+
+
+SYMBOLIC_MAPS = [
+    # text, names of dimensions, names of symbols, results
+    ("(d0) -> (d0)", ("d0",), (), ("d0",)),
+    ("() -> ()", (), (), ()),
+    ("()[s0] -> (s0)", (), ("s0",), ("s0",)),
+    ("(d0)[s0] -> ()", ("d0",), ("s0",), ()),
+    ("(d0)[s0] -> (d0 * 2 + s0 - 5)", ("d0",), ("s0",), ("d0 * 2 + s0 - 5",)),
+    (
+        "(d0, d1)[range, rt0, rt1] -> (d1, d0, range + rt0, rt1)",
+        ("d0", "d1"),
+        ("range", "rt0", "rt1"),
+        ("d1", "d0", "range + rt0", "rt1"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "dims", "symbols", "results"), SYMBOLIC_MAPS, ids=[case[0] for case in SYMBOLIC_MAPS]
+)
+def test_parse_symbolic_map(
+    text: str, dims: tuple[str, ...], symbols: tuple[str, ...], results: tuple[str, ...]
+) -> None:
+    parsed = from_affine_map(text)
+    assert parsed.domain.names == dims + symbols
+    assert len(parsed.dims) == len(dims)
+    assert parsed.results == tuple(map(parse_expr, results))
+
+
+INVALID_MAPS = [
+    ("(d0) (d0)", 5, "expected '->' before the results, but found '('"),
+    ("(d0 -> (d0)", 4, "expected ',' or ')', but found '->'"),
+    ("(d0)[s0 -> (d0)", 8, "expected ',' or ']', but found '->'"),
+    ("(d0) -> d0", 8, "expected '(' before the results, but found 'd0'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "message"), INVALID_MAPS, ids=[case[0] for case in INVALID_MAPS]
+)
+def test_parse_symbolic_map_invalid(text: str, start: int, message: str) -> None:
+    with pytest.raises(TextError) as caught:
+        from_affine_map(text)
+    assert (caught.value.span.start, caught.value.message) == (start, message)
+
+
+def test_parse_symbolic_map_and_advance_consumes_all() -> None:
+    assert from_affine_map("(d0) -> (d0)").to_affine_map() == "affine_map<(d0) -> (d0)>"
+
+
+# XLA hands back the suffix; our complaint says where it begins.
+def test_parse_symbolic_map_and_advance_with_suffix() -> None:
+    text = "(d0) -> (d0) domain: d0 in [0, 1]"
+    with pytest.raises(TextError) as caught:
+        from_affine_map(text)
+    assert text[caught.value.span.start :] == "domain: d0 in [0, 1]"
+
+
+@pytest.mark.parametrize("text", ["", "(d0) -> d0"])
+def test_parse_symbolic_map_and_advance_invalid(text: str) -> None:
+    with pytest.raises(TextError) as caught:
+        from_affine_map(text)
+    assert caught.value.span.source == text
+
+
 # The rows of the conformance files.
 
 # XLA prints no more than "KNOWN EMPTY"; ours keeps variables and the number of results.
@@ -266,16 +421,6 @@ def test_dialects(dialect: str, text: str) -> None:
     made = parse_map(text)
     assert [format_map(made, dialect=name) for name in DIALECTS] == [text for _, text in WRITTEN]
     assert text == format_map(made, dialect=dialect)
-
-
-# The operators of XLA's symbolic_map_serialization_test, ParseSymbolicExprAndPrint.
-def test_the_newest_dialect_writes_as_xla_does() -> None:
-    text = "(v0, v1) -> (((((v0 + 42) * max(min(v1, 2), 0)) / 2) ceildiv 2) mod 5)"
-    made = parse_map(f"{text}, domain: v0 in [0, 9], v1 in [0, 9]")
-    # Only the order of operands and needless parentheses differ.
-    assert format_map(made, dialect="/").partition(", domain")[0] == (
-        "(v0, v1) -> (((((v0 + 42) * max(0, min(2, v1))) / 2) ceildiv 2) mod 5)"
-    )
 
 
 def test_an_unknown_dialect_is_refused() -> None:

@@ -29,6 +29,15 @@ ABSORBED: list[tuple[str, Callable[[Any], IndexingMap]]] = [
     ("first of two reasons", lambda made: compose(made, OTHER)),
     ("with_constraint", lambda made: made.with_constraint(symbol("d0"), (0, 3))),
     ("without_unused_symbols", lambda made: made.without_unused_symbols()),
+    ("without_unused_variables", lambda made: made.without_unused_variables()),
+    ("ranges_to_dims", lambda made: made.ranges_to_dims([0])),
+    ("symbols_to_dims", lambda made: made.symbols_to_dims()),
+    ("rescale_symbols", lambda made: made.rescale_symbols()),
+    ("rename", lambda made: made.rename(d0="a")),
+    ("substitute", lambda made: made.substitute({"d0": 1})),
+    ("select_results", lambda made: made.select_results([0])),
+    ("first", lambda made: made.concatenate_results(FOUR)),
+    ("second", FOUR.concatenate_results),
 ]
 
 

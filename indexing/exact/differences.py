@@ -1,0 +1,122 @@
+"""Where two maps differ first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from indexing.errors import MapError
+from indexing.exact.points import first_point, point_set
+from indexing.exact.questions import are_comparable
+from indexing.exact.reading import read_set
+from indexing.exact.relations import relation_of
+from simplifier.exact import BUDGET, Space
+
+if TYPE_CHECKING:
+    import islpy
+
+    from indexing.exact.sets import IndexSet
+    from indexing.relation import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first point at which two maps reach different elements, as a witness that they differ.
+
+    Attributes:
+        dims: the values of the dimensions there.
+        runtime: the values of the runtime variables there, if these are parameters.
+        left: everything that the first map reaches from there; empty where it is not defined.
+        right: everything that the second map reaches.
+        element: the first element that only one of them reaches.
+
+    >>> from indexing import first_difference, parse_map
+    >>> rounds = parse_map("(d0) -> (d0 floordiv 4), domain: d0 in [0, 9]")
+    >>> print(first_difference(rounds, parse_map("(d0) -> (d0 ceildiv 4), domain: d0 in [0, 9]")))
+    at (1): the first map gives (0), the second (1)
+    """
+
+    dims: tuple[int, ...]
+    runtime: tuple[int, ...]
+    left: IndexSet
+    right: IndexSet
+    element: tuple[int, ...]
+
+    @property
+    def kind(self) -> Literal["domain", "value"]:
+        """Whether only one of the maps is defined at the point, or both with different results."""
+        return "domain" if self.left.is_empty or self.right.is_empty else "value"
+
+    def __str__(self) -> str:
+        runtime = f" {{{_listed(self.runtime)}}}" if self.runtime else ""
+        return f"at ({_listed(self.dims)}){runtime}: {self._told()}"
+
+    def _told(self) -> str:
+        if self.kind == "domain":
+            only, given = ("first", self.left) if self.right.is_empty else ("second", self.right)
+            return f"only the {only} map is defined; it gives {_told(given)}"
+        return f"the first map gives {_told(self.left)}, the second {_told(self.right)}"
+
+
+def first_difference(
+    left: Relation,
+    right: Relation,
+    *,
+    budget: int | None = BUDGET,
+    runtime_as_parameters: bool = False,
+) -> Difference | None:
+    """The lexicographically first point at which two maps reach different elements.
+
+    ``None`` where the maps are :meth:`equal <indexing.relation.Relation.equals>`. Along a dimension
+    that goes down without end, 0 comes first and the negative values last.
+
+    Raises:
+        MapError: the maps have different numbers of dimensions or results, or of parameters.
+        NotQuasiAffineError: an expression multiplies variables or divides by one.
+        BudgetError: the answer takes more operations of isl than the budget.
+    """
+    if left == right:
+        return None
+    if not are_comparable(left, right, runtime_as_parameters=runtime_as_parameters):
+        raise MapError(
+            f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
+        )
+    space = Space({}, budget=budget)
+    with space.within_budget():
+        mine, others = (
+            relation_of(side, space.context, runtime_as_parameters=runtime_as_parameters)
+            for side in (left, right)
+        )
+        only_one = mine.subtract(others).union(others.subtract(mine))
+        if only_one.is_empty():
+            return None
+        point = first_point(only_one.domain())
+        element = first_point(_reached(only_one, point))
+        reached = [_reached(side, point) for side in (mine, others)]
+    dims = len(left.domain.dims)
+    here, there = (read_set(points, space) for points in reached)
+    return Difference(point[:dims], point[dims:], here, there, element)
+
+
+def _reached(relation: islpy.Map, point: tuple[int, ...]) -> islpy.Set:
+    """The elements related to a point."""
+    where = point_set(point, relation.domain().get_space())
+    return relation.intersect_domain(where).range()
+
+
+def _arity(indexing_map: Relation) -> str:
+    domain = indexing_map.domain
+    return (
+        f"{len(domain.dims)} dimensions, {len(indexing_map.forms)} results "
+        f"and {len(domain.runtime)} runtime variables"
+    )
+
+
+def _listed(values: tuple[int, ...]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _told(elements: IndexSet) -> str:
+    """The element if there is one, or the set."""
+    lone = elements.boxes is not None and len(elements.boxes) == 1 and elements.count() == 1
+    return f"({_listed(next(iter(elements)))})" if lone else str(elements)

@@ -1,0 +1,131 @@
+"""The inverse of a map: from results back to the dimensions that lead to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.domain import Domain, distinctly_named, substituted_constraints
+from indexing.exact.solving import Equation, solved
+from indexing.map import IndexingMap
+from indexing.simplification import result_bounds
+from indexing.undefined import UndefinedMap
+from indexing.variable import Variable
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.exact import NotQuasiAffineError, Space
+from simplifier.scope import scope_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from indexing.domain import Constraint
+    from indexing.exact.solving import Solution
+    from simplifier.form import Form
+    from simplifier.scope import Scope
+
+
+def inverse(indexing_map: IndexingMap) -> IndexingMap:
+    """The map from results to dimensions that relates the same elements the other way round.
+
+    :meth:`IndexingMap.inverse` tells what becomes of the variables.
+
+    >>> from indexing import parse_map
+    >>> print(inverse(parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")))
+    (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
+    """
+    if indexing_map.is_undefined:
+        return indexing_map
+    straight = indexing_map.simplify()
+    if straight.is_known_empty:
+        nowhere = Domain.of(Variable.of_size(0) for _ in straight.forms)
+        return IndexingMap.from_forms((forms.ZERO for _ in straight.dims), nowhere.emptied())
+    try:
+        _check(straight)
+    except NotQuasiAffineError as error:
+        return UndefinedMap(f"inverse: {error}")
+    return _inverted(straight).simplify().without_unused_symbols()
+
+
+def _check(straight: IndexingMap) -> None:
+    """Raise an error that names the first term beyond quasi-affine arithmetic."""
+    domain = straight.domain
+    checked = (*straight.forms, *(form for form, _ in domain.constraints))
+    bounds = dict(zip(domain.names, domain.bounds.values(), strict=True))
+    Space(bounds).checked(map(domain.named, checked))
+
+
+def _inverted(straight: IndexingMap) -> IndexingMap:
+    """The inverse as it is found, with constraints that say more than is needed.
+
+    Results are ``y0 y1 ...`` while the equations are solved. Runtime variables are known while the
+    program runs, so they are not sought.
+    """
+    domain = straight.domain
+    scope = scope_of(tuple(domain.bounds.items()))
+    outputs = [
+        Equation(scope.canonical(form), forms.variable(f"y{place}"))
+        for place, form in enumerate(straight.forms)
+    ]
+    dims, ranges, _ = domain.by_role(domain.bounds.items())
+    solution = solved(scope, [*outputs, *_equalities(domain)], dict(dims + ranges))
+    others = substituted_constraints(_inequalities(scope, domain, outputs), solution.values)
+    values = [solution.values[place] for place, _ in dims]
+    free = _in_order(values, solution)
+    made = distinctly_named(_dims_of(straight), _ranges_of(domain, solution, free), domain.runtime)
+    old = (*(f"y{place}" for place in range(len(outputs))), *free)
+    renaming = dict(zip(old, map(forms.variable, made.places), strict=False))
+    constraints = substituted_constraints([*solution.conditions, *others], renaming)
+    return IndexingMap.from_forms(
+        operations.substitute(values, renaming), made.constrained(constraints)
+    )
+
+
+def _equalities(domain: Domain) -> Iterator[Equation]:
+    for form, interval in domain.constraints:
+        if interval.lower is not None and interval.is_point:
+            yield Equation(form, forms.constant(interval.lower))
+
+
+def _inequalities(
+    scope: Scope, domain: Domain, outputs: Sequence[Equation]
+) -> Iterator[Constraint]:
+    for form, interval in domain.constraints:
+        if not interval.is_point:
+            yield _by_results(scope.canonical(form), outputs) or form, interval
+
+
+def _by_results(form: Form, outputs: Sequence[Equation]) -> Form | None:
+    """The form with a result in place of the terms that make it up, if there is one."""
+    for straight, result in outputs:
+        lead, unit = next(iter(straight.terms.items()), (None, 1))
+        times, rest = divmod(form.terms.get(lead, 0) if lead else 0, unit)
+        shorter = form.plus(straight, -times).plus(result, times)
+        if times and not rest and len(shorter.terms) < len(form.terms):
+            return shorter
+    return None
+
+
+def _in_order(values: Sequence[Form], solution: Solution) -> list[str]:
+    """The free variables in the order in which the inverse uses them."""
+    used = [name for name in forms.variables_of(values) if name in solution.free]
+    return [*used, *(name for name in solution.free if name not in used)]
+
+
+def _dims_of(straight: IndexingMap) -> Iterator[Variable]:
+    """A dimension for each result, called like the variable that it is, if it is one."""
+    known = dict(zip(straight.domain.places, straight.domain, strict=True))
+    for form, bounds in zip(straight.forms, result_bounds(straight), strict=True):
+        variable = known.get(form.single_variable() or "")
+        yield Variable(bounds) if variable is None else variable.within(bounds)
+
+
+def _ranges_of(domain: Domain, solution: Solution, free: Sequence[str]) -> Iterator[Variable]:
+    """A range for each free variable, called like the variable whose values it takes, if any."""
+    taken = {
+        solution.values[place].single_variable(): variable
+        for place, variable in zip(domain.places, domain, strict=True)
+        if place in solution.values
+    }
+    for name in free:
+        bounds = solution.free[name]
+        yield taken[name].within(bounds) if name in taken else Variable(bounds)

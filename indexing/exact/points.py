@@ -1,0 +1,140 @@
+"""isl's sets of points, looked at one coordinate at a time.
+
+Coordinates count from 0; a coordinate without a least or greatest value has ``None`` there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier import Interval
+from simplifier.exact.space import integer, load_isl, number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import islpy
+
+
+EVERYTHING: Final = Interval(None, None)
+
+
+def coordinates() -> islpy.dim_type:
+    """What isl calls the coordinates of a set's points."""
+    return load_isl().dim_type.set
+
+
+def rank_of(points: islpy.Set | islpy.BasicSet) -> int:
+    """The number of coordinates."""
+    return points.dim(coordinates())
+
+
+def extent(points: islpy.Set, place: int) -> Interval:
+    """The least and the greatest value of a coordinate, in a set that has points."""
+    return Interval(least(points, place), greatest(points, place))
+
+
+def least(points: islpy.Set, place: int) -> int | None:
+    """The least value of a coordinate."""
+    return _finite(min, (piece.dim_min_val(place) for piece in _conjunctions(points)))
+
+
+def greatest(points: islpy.Set, place: int) -> int | None:
+    """The greatest value of a coordinate."""
+    return _finite(max, (piece.dim_max_val(place) for piece in _conjunctions(points)))
+
+
+def _conjunctions(points: islpy.Set) -> Iterator[islpy.Set]:
+    """The parts of a union, one by one.
+
+    Asked for an extreme value of the whole, isl also counts what it tried on a part without points.
+    """
+    return (piece.to_set() for piece in points.get_basic_sets())
+
+
+def _finite(choose: Callable[[list[int]], int], extremes: Iterable[islpy.Val]) -> int | None:
+    """The least or greatest of the extremes, if all that there are are finite."""
+    found = [value for value in extremes if not value.is_nan()]
+    are_finite = found and all(value.is_int() for value in found)
+    return choose([integer(value) for value in found]) if are_finite else None
+
+
+def at(points: islpy.Set, place: int, value: int) -> islpy.Set:
+    """The points that have this value there."""
+    return points.fix_val(coordinates(), place, number(value, points.get_ctx()))
+
+
+def from_value(points: islpy.Set, place: int, value: int) -> islpy.Set:
+    """The points that have this value there, or a greater one."""
+    return points.lower_bound_val(coordinates(), place, number(value, points.get_ctx()))
+
+
+def line_of(points: islpy.Set, place: int) -> islpy.Set:
+    """The values of one coordinate."""
+    behind = rank_of(points) - place - 1
+    return points.project_out(coordinates(), place + 1, behind).project_out(coordinates(), 0, place)
+
+
+def slice_at(points: islpy.Set, place: int, value: int) -> islpy.Set:
+    """What the other coordinates can be where one has this value."""
+    return at(points, place, value).project_out(coordinates(), place, 1)
+
+
+def first_point(points: islpy.Set) -> tuple[int, ...]:
+    """The lexicographically first point of a set that has some.
+
+    Of a coordinate that goes down without end it is the least value that is not negative, or else
+    the greatest.
+    """
+    found: list[int] = []
+    for place in range(rank_of(points)):
+        found.append(_first_value(points, place))
+        points = at(points, place, found[-1])
+    return tuple(found)
+
+
+def _first_value(points: islpy.Set, place: int) -> int:
+    for candidate in (least(points, place), least(from_value(points, place, 0), place)):
+        if candidate is not None:
+            return candidate
+    return greatest(points, place) or 0
+
+
+def values(line: islpy.Set) -> Iterator[int]:
+    """The values of a set of rank 1 that goes on upwards from a least one."""
+    while (value := least(line, 0)) is not None:
+        yield value
+        line = from_value(line, 0, value + 1)
+
+
+def in_order(points: islpy.Set) -> Iterator[tuple[int, ...]]:
+    """The points of a bounded set in lexicographic order; one integer programme for each."""
+    if not rank_of(points):
+        yield from () if points.is_empty() else ((),)
+        return
+    for value in values(line_of(points, 0)):
+        for rest in in_order(slice_at(points, 0, value)):
+            yield (value, *rest)
+
+
+def point_set(values: Sequence[int], space: islpy.Space) -> islpy.Set:
+    """The set of one point."""
+    point = load_isl().Point.zero(space)
+    for place, value in enumerate(values):
+        point = point.set_coordinate_val(coordinates(), place, number(value, space.get_ctx()))
+    return load_isl().Set.from_point(point)
+
+
+def shifted(points: islpy.Set, place: int, by: int) -> islpy.Set:
+    """The points with so much more in one coordinate."""
+    step = [by if place == other else 0 for other in range(rank_of(points))]
+    return points.sum(point_set(step, points.get_space()))
+
+
+def unbounded_place(points: islpy.Set) -> int | None:
+    """The first coordinate that has no least or no greatest value."""
+    if points.is_empty() or points.is_bounded():
+        return None
+    return next(
+        place for place in range(rank_of(points)) if not points.dim_is_bounded(coordinates(), place)
+    )

@@ -1,0 +1,219 @@
+"""Sets of index tuples: what a map reaches, or where it is defined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import merge
+from typing import TYPE_CHECKING
+
+from indexing.errors import MapError
+from indexing.exact.boxes import box_size
+from indexing.exact.counting import count_points
+from indexing.exact.points import EVERYTHING, in_order, rank_of, slice_at
+from simplifier import form as forms
+from simplifier.convert import to_sympy
+from simplifier.exact import BUDGET, Space
+from simplifier.operations import substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import islpy
+    import sympy
+
+    from indexing.domain import Constraint, Domain
+    from indexing.exact.boxes import Box
+    from indexing.variable import Variable
+    from simplifier import Interval
+
+    Index = tuple[int, ...]
+    Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class IndexSet:
+    """A set of tuples of integers, such as the elements of a tensor that a map reaches.
+
+    Answers of :meth:`IndexingMap.image <indexing.relation.Relation.image>` and its like. Equal to a
+    set with the same elements, however these are told; iteration goes in lexicographic order.
+
+    Attributes:
+        hull: one variable for each coordinate, within the least bounds that hold all elements; its
+            runtime variables are the parameters that the set depends on.
+        pieces: domains of the same variables; an element lies in at least one of them.
+        boxes: the elements as disjoint boxes of strided intervals, in order; ``None`` where that
+            takes many boxes or there are parameters.
+
+    >>> from indexing import parse_map
+    >>> rows = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [6, 23]").image()
+    >>> print(rows)
+    (d0, d1): d0 in [0, 0], d1 in [6, 7] or d0 in [1, 2], d1 in [0, 7]
+    >>> len(rows.boxes), rows.count(), (0, 5) in rows, next(iter(rows))
+    (2, 18, False, (0, 6))
+    """
+
+    hull: Domain
+    pieces: tuple[Domain, ...]
+    boxes: tuple[Box, ...] | None = None
+
+    @property
+    def rank(self) -> int:
+        """The number of coordinates."""
+        return len(self.hull.dims)
+
+    @property
+    def bounds(self) -> tuple[Interval, ...]:
+        """For each coordinate the least interval that holds all its values."""
+        return tuple(variable.bounds for variable in self.hull.dims)
+
+    @property
+    def parameters(self) -> tuple[Variable, ...]:
+        """The runtime variables that the set depends on."""
+        return self.hull.runtime
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no element."""
+        return not self.pieces
+
+    @property
+    def constraints(self) -> tuple[Conjunction, ...]:
+        """What elements meet: all pairs of an expression and its interval, in one of the tuples."""
+        return tuple(
+            tuple((to_sympy(piece.named(form)), interval) for form, interval in _limits(piece))
+            for piece in self.pieces
+        )
+
+    def __contains__(self, element: Sequence[int]) -> bool:
+        self._check_fixed("in")
+        if len(element) != self.rank:
+            raise MapError(f"in: {element!r} has {len(element)} coordinates; expected {self.rank}")
+        return any(_holds(piece, element) for piece in self.pieces)
+
+    def __iter__(self) -> Iterator[Index]:
+        self._check_fixed("iteration")
+        self._check_bounded("iteration")
+        if self.boxes is not None:
+            return merge(*map(_elements, self.boxes))
+        return in_order(self.to_isl())
+
+    def count(self, *, budget: int | None = BUDGET) -> int:
+        """The number of elements, which are not looked at one by one.
+
+        Costs next to nothing for boxes, and milliseconds where no more than two coordinates or
+        quotients depend on each other; of more, the thinnest is gone through value by value.
+
+        Raises:
+            MapError: there are infinitely many, or it depends on parameters how many there are.
+            BudgetError: the answer takes more operations of isl than the budget.
+        """
+        self._check_fixed("count")
+        self._check_bounded("count")
+        if self.boxes is not None:
+            return sum(box_size(box) or 0 for box in self.boxes)
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            return count_points(self.to_isl(space.context))
+
+    def at(self, parameters: Sequence[int]) -> IndexSet:
+        """The set for one value of each parameter.
+
+        Raises:
+            MapError: a wrong number of values.
+
+        >>> from indexing import parse_map
+        >>> slices = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 92]"
+        >>> depends = parse_map(slices).image(runtime_as_parameters=True)
+        >>> print(depends.at([5]))
+        (d0): d0 in [5, 12]
+        """
+        from indexing.exact.reading import read_set  # noqa: PLC0415 - it makes sets
+
+        if len(parameters) != len(self.parameters):
+            expected = f"expected {len(self.parameters)}"
+            raise MapError(f"at: there are {len(parameters)} values; {expected}")
+        space = Space({})
+        points = self.to_isl(space.context)
+        for value in reversed(parameters):
+            points = slice_at(points, rank_of(points) - 1, value)
+        return read_set(points, space, self.hull.names[: self.rank])
+
+    def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
+        """The set as isl's; parameters are coordinates behind the others."""
+        space = Space(dict.fromkeys(self.hull.places, EVERYTHING), context)
+        points = space.isl.Set.empty(space.domain().get_space())
+        for piece in self.pieces:
+            points = points.union(Space(piece.bounds, space.context).domain(piece.constraints))
+        return points
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IndexSet):
+            return NotImplemented
+        if (self.rank, self.bounds) != (other.rank, other.bounds):
+            return False
+        if len(self.parameters) != len(other.parameters):
+            return False
+        mine = self.to_isl()
+        return bool(mine.is_equal(other.to_isl(mine.get_ctx())))
+
+    def __hash__(self) -> int:
+        return hash((self.bounds, len(self.parameters)))
+
+    def __str__(self) -> str:
+        head = f"({', '.join(self.hull.names[: self.rank])})"
+        if self.parameters:
+            head += f"{{{', '.join(self.hull.names[self.rank :])}}}"
+        told = " or ".join(self._alternatives())
+        return f"{head}: {told}" if told else head
+
+    def _alternatives(self) -> Iterator[str]:
+        """The text of each box or piece."""
+        if self.is_empty:
+            yield "EMPTY"
+        elif self.boxes is not None:
+            for box in self.boxes:
+                yield _joined(zip(self.hull.names, box, strict=True))
+        else:
+            for piece in self.pieces:
+                yield _joined((piece.text_of(form), interval) for form, interval in _limits(piece))
+
+    def _check_fixed(self, question: str) -> None:
+        if self.parameters:
+            names = ", ".join(self.hull.names[self.rank :])
+            raise MapError(f"{question}: the set depends on {names}; expected none, see at()")
+
+    def _check_bounded(self, question: str) -> None:
+        for name, bounds in zip(self.hull.names, self.bounds, strict=False):
+            if bounds.size is None:
+                raise MapError(f"{question}: {name} has the bounds {bounds}; expected bounded ones")
+
+
+def _limits(piece: Domain) -> Iterator[Constraint]:
+    """The bounds of every variable, then the constraints."""
+    for place, bounds in piece.bounds.items():
+        yield forms.variable(place), bounds
+    for _, constraint in piece.constraint_texts():
+        yield constraint
+
+
+def _joined(limits: Iterable[tuple[object, object]]) -> str:
+    return ", ".join(f"{limited} in {values}" for limited, values in limits)
+
+
+def _holds(piece: Domain, element: Sequence[int]) -> bool:
+    """Whether an element meets the bounds and constraints."""
+    values = dict(zip(piece.places, map(forms.constant, element), strict=True))
+    limits = list(_limits(piece))
+    found = substitute((form for form, _ in limits), values)
+    return all(form.constant in interval for form, (_, interval) in zip(found, limits, strict=True))
+
+
+def _elements(box: Box) -> Iterator[Index]:
+    """The points of a box in lexicographic order."""
+    if not box:
+        yield ()
+        return
+    first, *others = box
+    for value in first:
+        for rest in _elements(tuple(others)):
+            yield (value, *rest)

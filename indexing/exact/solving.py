@@ -1,0 +1,338 @@
+"""Equations between integers, solved for their variables: how an index is read backwards.
+
+A sum like ``x*8 + z = y`` with ``z`` in ``[0, 7]`` holds two digits of ``y``: ``x = y floordiv 8``
+and ``z = y mod 8``. A quotient or remainder that has become known is a digit of what it divides;
+what all its digits are known of, is known itself. Where an equation leaves freedom, something takes
+a new variable that runs over all its values: a missing digit, or one of the variables.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import gcd
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from indexing.exact.digits import Digit, chain, digit_of, floordiv, gathered, mod
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.form import ZERO, Form
+from simplifier.interval import INFINITY, Infinity, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from indexing.exact.digits import Chain
+    from simplifier.digits import Unit
+    from simplifier.form import Atom
+    from simplifier.scope import Scope
+
+_NOTHING: Final = Interval(0, 0)
+
+
+class Equation(NamedTuple):
+    """``left = right``: a form of what is sought, and one of what is known."""
+
+    left: Form
+    right: Form
+
+
+class Solution(NamedTuple):
+    """Every solution of the equations, told by variables that are free."""
+
+    values: dict[str, Form]
+    """What was sought, over known and free variables."""
+
+    free: dict[str, Interval]
+    """What the free variables range over."""
+
+    conditions: list[tuple[Form, Interval]]
+    """Where the values solve the equations and lie within their bounds."""
+
+
+def solved(scope: Scope, equations: Iterable[Equation], sought: Mapping[str, Interval]) -> Solution:
+    """The equations solved for variables within their bounds, which are those of the scope.
+
+    Free variables are called ``t0 t1 ...``. Takes about as many steps as the equations have terms.
+
+    >>> from simplifier.scope import scope_of
+    >>> bounds = {"x": Interval(0, 3), "z": Interval(0, 7)}
+    >>> x, y, z = map(forms.variable, "xyz")
+    >>> solved(scope_of(tuple(bounds.items())), [Equation(x * 8 + z, y)], bounds).values
+    {'z': Form(y mod 8), 'x': Form(y floordiv 8)}
+    """
+    solver = _Solver(scope, equations, sought)
+    solver.run()
+    return solver.solution()
+
+
+class _Choice(NamedTuple):
+    """What may take a new variable, and how."""
+
+    values: Interval
+    rank: int
+    """Of equally many values: digits first, then ranges, then dimensions."""
+
+    take: Callable[[Form], None]
+
+    @property
+    def order(self) -> tuple[int | Infinity, int]:
+        """The fewer values to run over, the better."""
+        return _size(self.values), self.rank
+
+
+class _Solver:
+    """What is known, and the equations and digits that say more.
+
+    Whatever is followed from an equation is equal to it, together with the conditions.
+    """
+
+    def __init__(
+        self, scope: Scope, equations: Iterable[Equation], sought: Mapping[str, Interval]
+    ) -> None:
+        self._scope = scope
+        self._sought = dict(sought)
+        self._pending = [Equation(scope.canonical(left), right) for left, right in equations]
+        self._digits: list[Digit] = []
+        self._known: dict[str, Form] = {}
+        self._free: dict[str, Interval] = {}
+        self._conditions: list[tuple[Form, Interval]] = []
+        self._exact: set[Atom] = set()
+        self._pivots: set[Atom] = set()
+
+    def run(self) -> None:
+        """Follow what is determined; then set something free; until everything is known."""
+        while True:
+            while self._follow() or self._eliminate():
+                pass
+            choice = min(self._choices(), default=None, key=lambda choice: choice.order)
+            if choice is None:
+                return
+            choice.take(self._fresh(choice.values))
+
+    def solution(self) -> Solution:
+        """Values and conditions over known and free variables alone."""
+        values: dict[str, Form] = {}
+        for name, form in self._known.items():
+            (values[name],) = operations.substitute([form], values)
+        limits = [self._within(name, bounds) for name, bounds in self._sought.items()]
+        required = [*self._conditions, *limits]
+        replaced = operations.substitute([form for form, _ in required], values)
+        intervals = (interval for _, interval in required)
+        return Solution(values, self._free, list(zip(replaced, intervals, strict=True)))
+
+    def _within(self, name: str, bounds: Interval) -> tuple[Form, Interval]:
+        """That a value lies in its bounds; of an exact quotient, that what it divides does."""
+        value = self._known[name]
+        atom = next(iter(value.terms), None)
+        if atom in self._exact and value in (Form(0, {atom: 1}), Form(0, {atom: -1})):
+            return atom.numerator, bounds * (atom.divisor * value.terms[atom])
+        return value, bounds
+
+    def _require(self, form: Form, interval: Interval = _NOTHING) -> None:
+        self._conditions.append((form, interval))
+
+    def _is_known(self, form: Form) -> bool:
+        return all(name not in self._sought or name in self._known for name in _names(form))
+
+    # Equations.
+
+    def _follow(self) -> bool:
+        """One step from an equation or from the digits of a source; whether there is one."""
+        for place, equation in enumerate(self._pending):
+            following = self._split(self._open(equation))
+            if following is not None:
+                self._pending[place : place + 1] = following
+                return True
+        return self._complete()
+
+    def _open(self, equation: Equation) -> Equation:
+        """The equation with everything known on the right."""
+        left, right = ZERO, equation.right - equation.left
+        for weight, unit in self._scope.view(equation.left).units:
+            value = self._value_of(unit)
+            if value is None:
+                left = left.plus(unit.value, weight)
+            else:
+                right = right.plus(unit.value - value, weight)
+        return Equation(left, right + left)
+
+    def _value_of(self, unit: Unit) -> Form | None:
+        """The value of what holds only known variables, or is a known digit."""
+        if self._is_known(unit.value):
+            return unit.value
+        wanted = digit_of(unit, ZERO)
+        if wanted is not None:
+            for digit in self._digits_of(wanted.source):
+                if (digit.weight, digit.radix) == (wanted.weight, wanted.radix):
+                    return digit.value
+        return None
+
+    def _split(self, equation: Equation) -> list[Equation] | None:
+        """What an equation with all that is known on its right comes to, if something follows."""
+        units = self._scope.view(equation.left).units
+        following = self._read(units, equation)
+        if following is None:
+            following = self._read(gathered(self._scope, units), equation)
+        return following
+
+    def _read(self, units: list[tuple[int, Unit]], equation: Equation) -> list[Equation] | None:
+        """What an equation comes to whose left side consists of weighted units."""
+        common = gcd(*(weight for weight, _ in units))
+        if not units:
+            self._require(equation.right)
+            return []
+        if common > 1:
+            return [self._divided(equation, common)]
+        if len(units) == 1:
+            ((sign, unit),) = units
+            return [] if self._learn(unit, equation.right.times(sign)) else None
+        return self._split_by_weight(units, equation.right)
+
+    def _divided(self, equation: Equation, common: int) -> Equation:
+        """Both sides by a factor of the left side, which the right side then has, too."""
+        left, right = equation
+        quotient = floordiv(right, common)
+        self._exact.update(quotient.terms)
+        self._require(mod(right, common))
+        return Equation(left.exactly_divided(common), quotient)
+
+    def _split_by_weight(self, units: list[tuple[int, Unit]], right: Form) -> list[Equation] | None:
+        """The part below some weight and the part that counts it, apart."""
+        for weight in sorted({abs(weight) for weight, _ in units} - {1}):
+            low = _sum(pair for pair in units if pair[0] % weight)
+            lower, upper = self._scope.range_of(low)
+            if isinstance(lower, int) and upper - lower < weight:
+                high = _sum(pair for pair in units if not pair[0] % weight)
+                rest = right.plus_constant(-lower)
+                return [
+                    Equation(low, mod(rest, weight).plus_constant(lower)),
+                    Equation(high.exactly_divided(weight), floordiv(rest, weight)),
+                ]
+        return None
+
+    def _learn(self, unit: Unit, value: Form) -> bool:
+        """Take over the value of a variable or digit; of other operations nothing follows."""
+        name = unit.value.single_variable()
+        if name is not None:
+            self._known[name] = value
+            return True
+        digit = digit_of(unit, value)
+        if digit is None:
+            return False
+        self._digits.append(digit)
+        if digit.value != value:
+            self._require(value, Interval(0, digit.radix - 1))
+        return True
+
+    def _eliminate(self) -> bool:
+        """Remove from all other equations an atom that stands without a factor in one."""
+        for equation in self._pending:
+            for atom, factor in equation.left.terms.items():
+                is_shared = sum(atom in other.left.terms for other in self._pending) > 1
+                if is_shared and abs(factor) == 1 and atom not in self._pivots:
+                    self._pivots.add(atom)
+                    self._pending = [_without(atom, equation, other) for other in self._pending]
+                    return True
+        return False
+
+    # Digits.
+
+    def _complete(self) -> bool:
+        """Make an equation of a source all of whose digits are known."""
+        for digit in self._digits:
+            if self._is_known(digit.source):
+                self._require(digit.meaning - digit.value)
+        self._digits = [digit for digit in self._digits if not self._is_known(digit.source)]
+        for source in self._sources():
+            links = chain(self._digits_of(source))
+            equation = self._assembled(source, links)
+            if equation is not None:
+                self._forget(source, links)
+                self._pending.append(equation)
+                return True
+        return False
+
+    def _sources(self) -> list[Form]:
+        return list({digit.source.key: digit.source for digit in self._digits}.values())
+
+    def _digits_of(self, source: Form) -> list[Digit]:
+        own = (digit.of_source(source) for digit in self._digits)
+        return [digit for digit in own if digit is not None]
+
+    def _assembled(self, source: Form, links: Chain) -> Equation | None:
+        """The source as the sum of digits, if they are all, or no other number has these."""
+        unknown, right = self._open(Equation(source, links.value))
+        if not links.end:
+            return Equation(unknown, right)
+        lower, upper = self._scope.range_of(unknown)
+        if not isinstance(lower, int) or upper - lower >= links.end:
+            return None
+        wrapped = mod(right.plus_constant(-lower), links.end)
+        return Equation(unknown, wrapped.plus_constant(lower))
+
+    def _forget(self, source: Form, links: Chain) -> None:
+        """Leave the digits of a source; what they say beyond its value is a condition."""
+        for digit in self._digits:
+            own = digit.of_source(source)
+            if own is not None and not links.tells(own):
+                self._require(digit.meaning - digit.value)
+            elif own is not None and digit.radix:
+                self._require(digit.value, Interval(0, digit.radix - 1))
+        self._digits = [digit for digit in self._digits if digit.of_source(source) is None]
+
+    # What is free.
+
+    def _choices(self) -> Iterator[_Choice]:
+        """Missing digits and variables of the equations left; else any variable that is left."""
+        yield from map(self._missing_digit, self._sources())
+        left = [name for name in self._sought if name not in self._known]
+        involved = {name for equation in self._pending for name in _names(equation.left)}
+        if not self._digits and involved.isdisjoint(left):
+            involved.update(left)
+        for name in left:
+            if name in involved:
+                rank = 1 + name.startswith("d")
+                take = partial(self._known.__setitem__, name)
+                yield _Choice(self._sought[name], rank, take)
+
+    def _missing_digit(self, source: Form) -> _Choice:
+        """The lowest missing digit of a source: up to the next one that is known."""
+        own = self._digits_of(source)
+        weight = chain(own).end
+        above = (digit.weight for digit in own if digit.weight > weight)
+        radix = min((other // weight for other in above if not other % weight), default=0)
+        values = Interval.from_range(self._scope.range_of(source)) // weight
+
+        def take(value: Form) -> None:
+            self._digits.append(Digit(source, weight, radix, value))
+
+        return _Choice(Interval(0, radix - 1) if radix else values, 0, take)
+
+    def _fresh(self, values: Interval) -> Form:
+        name = f"t{len(self._free)}"
+        self._free[name] = values
+        return forms.variable(name)
+
+
+def _names(form: Form) -> Iterator[str]:
+    return forms.variables_of((form,))
+
+
+def _sum(units: Iterable[tuple[int, Unit]]) -> Form:
+    total = ZERO
+    for weight, unit in units:
+        total = total.plus(unit.value, weight)
+    return total
+
+
+def _without(atom: Atom, pivot: Equation, equation: Equation) -> Equation:
+    """The equation less so many times the pivot that the atom goes."""
+    if equation is pivot or atom not in equation.left.terms:
+        return equation
+    times = -equation.left.terms[atom] * pivot.left.terms[atom]
+    left = equation.left.plus(pivot.left, times)
+    return Equation(left, equation.right.plus(pivot.right, times))
+
+
+def _size(values: Interval) -> int | Infinity:
+    return INFINITY if values.size is None else values.size

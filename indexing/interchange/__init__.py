@@ -1,0 +1,1 @@
+"""Maps in the languages of other tools, and back."""

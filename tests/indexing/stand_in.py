@@ -1,0 +1,125 @@
+"""A stand-in for Triton on NumPy arrays: integers divide as in C, towards zero."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Array = np.ndarray[Any, Any]
+
+
+class Tensor:
+    """64-bit integers, or truth values, with the operators of Triton."""
+
+    def __init__(self, values: Array) -> None:
+        self.values = values
+
+    def _with(self, other: Tensor | int, operate: Callable[[Array, Array], Array]) -> Tensor:
+        return Tensor(operate(self.values, _values(other)))
+
+    def __add__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.add)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.subtract)
+
+    def __rsub__(self, other: int) -> Tensor:
+        return Tensor(other - self.values)
+
+    def __neg__(self) -> Tensor:
+        return Tensor(-self.values)
+
+    def __mul__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.multiply)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, _quotient_towards_zero)
+
+    def __mod__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.fmod)
+
+    def __and__(self, other: Tensor) -> Tensor:
+        return self._with(other, np.logical_and)
+
+    def __ge__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.greater_equal)
+
+    def __le__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.less_equal)
+
+    def __lt__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.less)
+
+    def __eq__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
+        return Tensor(np.equal(self.values, _values(other)))
+
+    def __ne__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
+        return Tensor(np.not_equal(self.values, _values(other)))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _values(value: object) -> Array:
+    given: Any = value
+    return given.values if isinstance(given, Tensor) else np.asarray(given)
+
+
+def _quotient_towards_zero(numerator: Array, divisor: Array) -> Array:
+    magnitude = np.floor_divide(np.abs(numerator), np.abs(divisor))
+    return np.where((numerator < 0) != (np.asarray(divisor) < 0), -magnitude, magnitude)
+
+
+def _cast(value: Tensor, dtype: str) -> Tensor:
+    return Tensor(value.values.astype(dtype))
+
+
+def _minimum(left: Tensor | int, right: Tensor | int) -> Tensor:
+    return Tensor(np.minimum(_values(left), _values(right)))
+
+
+def _maximum(left: Tensor | int, right: Tensor | int) -> Tensor:
+    return Tensor(np.maximum(_values(left), _values(right)))
+
+
+def _where(condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
+    return Tensor(np.where(condition.values, yes.values, no.values))
+
+
+def _compiled(function: Callable[..., object]) -> Callable[..., object]:
+    return function
+
+
+def functions_of(text: str) -> dict[str, Any]:
+    """The functions that a Triton text defines, to be called with tensors."""
+    language = SimpleNamespace(
+        int64="int64", cast=_cast, minimum=_minimum, maximum=_maximum, where=_where
+    )
+    head = "import triton\nimport triton.language as tl\n"
+    assert text.startswith(head)
+    seen: dict[str, Any] = {"triton": SimpleNamespace(jit=_compiled), "tl": language}
+    exec(text.removeprefix(head), seen)  # noqa: S102 - the text under test
+    return seen
+
+
+def plain_values(returned: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the text returns it
+    """What a Triton function returned: an array or integer for each result."""
+    if returned is None:
+        return ()
+    if not isinstance(returned, tuple):
+        return (_values(returned),)
+    results: tuple[Any, ...] = returned  # pyright: ignore[reportUnknownVariableType] - as returned
+    return tuple(map(_values, results))
+
+
+def tensors(columns: Sequence[Array]) -> list[Tensor]:
+    """The columns as 32-bit tensors, as a kernel has them at first."""
+    return [Tensor(column.astype("int32")) for column in columns]

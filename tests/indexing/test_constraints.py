@@ -1,0 +1,292 @@
+"""Constraints: each rule of XLA's, soundly; remainders together; none that the others imply."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, Variable, parse_map
+from indexing.domain import Domain
+from indexing.simplification.constraints import normal
+from indexing.simplification.residues import Residues, merged
+from simplifier import Interval, operations
+from simplifier import form as forms
+from simplifier.scope import scope_of
+from simplifier.text import parse_form
+from tests.evaluation import cost_of_map, related
+from tests.strategies import quasi_affine
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from indexing.domain import Constraint
+
+EMPTY = "KNOWN EMPTY"
+
+
+def identity_on(domain: Domain) -> IndexingMap:
+    """Every variable is a result, so that no point is lost unseen."""
+    return IndexingMap.from_forms(map(forms.variable, domain.places), domain)
+
+
+def parsed(domain: str) -> IndexingMap:
+    """The identity on a domain of dimensions."""
+    dims = ", ".join(sorted(set(re.findall(r"d\d", domain))))
+    return parse_map(f"({dims}) -> ({dims}), domain: {domain}")
+
+
+# Section 7 of the notes on XLA: the rules C1 to C6, each with its side condition.
+RULES = [
+    # C1: constants move to the interval
+    ("d0 in [0, 9], d1 in [0, 9], d0 + d1 + 3 in [8, 12]",
+     "d0 in [0, 9], d1 in [0, 9], d0 + d1 in [5, 9]"),
+    # C2: common factors, of either sign
+    ("d0 in [0, 9], d1 in [0, 9], d0 * 6 + d1 * 4 in [7, 33]",
+     "d0 in [0, 5], d1 in [0, 8], d0 * 3 + d1 * 2 in [4, 16]"),
+    ("d0 in [0, 9], d1 in [0, 9], d0 * -6 - d1 * 4 in [-33, -7]",
+     "d0 in [0, 5], d1 in [0, 8], d0 * 3 + d1 * 2 in [4, 16]"),
+    ("d0 in [0, 9], d0 * 4 in [5, 7]", EMPTY),
+    # C3: quotients, by divisors of either sign
+    ("d0 in [0, 99], d1 in [0, 99], (d0 + d1) floordiv 8 in [5, 11]",
+     "d0 in [0, 95], d1 in [0, 95], d0 + d1 in [40, 95]"),
+    ("d0 in [-99, 99], d0 floordiv -3 in [-11, -5]", "d0 in [13, 33]"),
+    ("d0 in [-99, 99], d1 in [0, 9], (d0 + d1) floordiv -4 in [-3, 2]",
+     "d0 in [-20, 12], d1 in [0, 9], d0 + d1 in [-11, 12]"),
+    ("d0 in [0, 99], d1 in [0, 50], d0 floordiv 4 + d1 in [0, 9]",
+     "d0 in [0, 39], d1 in [0, 9], d1 * 4 + d0 in [0, 39]"),
+    ("d0 in [0, 99], d0 ceildiv 8 in [5, 11]", "d0 in [33, 88]"),
+    # C4: what is below the last multiple does not matter where the interval ends at one
+    ("d0 in [0, 100], d1 in [0, 50], d2 in [0, 5], d0 * 60 + d1 * 6 + d2 in [0, 599]",
+     "d0 in [0, 9], d1 in [0, 50], d2 in [0, 5], d0 * 10 + d1 in [0, 99]"),
+    ("d0 in [0, 100], d1 in [0, 50], d2 in [0, 5], d0 * 60 + d1 * 6 + d2 in [0, 598]",
+     "d0 in [0, 9], d1 in [0, 50], d2 in [0, 5], d0 * 60 + d1 * 6 + d2 in [0, 598]"),
+    # the low part is no digit: XLA drops it all the same
+    ("d0 in [0, 100], d1 in [0, 50], d2 in [0, 6], d0 * 60 + d1 * 6 + d2 in [0, 599]",
+     "d0 in [0, 9], d1 in [0, 50], d2 in [0, 6], d0 * 60 + d1 * 6 + d2 in [0, 599]"),
+    ("d0 in [0, 100], d1 in [0, 50], d2 in [-3, 2], d0 * 60 + d1 * 6 + d2 in [0, 599]",
+     "d0 in [0, 10], d1 in [0, 50], d2 in [-3, 2], d0 * 60 + d1 * 6 + d2 in [0, 599]"),
+    # a low part that is no digit, but never matters
+    ("d0 in [0, 9], d1 in [0, 9], d2 in [-1, 2], d0 * 40 + d1 * 4 + d2 in [-1, 342]",
+     "d0 in [0, 8], d1 in [0, 9], d2 in [-1, 2], d0 * 10 + d1 in [0, 85]"),
+    ("d0 in [0, 9], d1 in [0, 50], d2 in [0, 9], d0 * 80 + d2 * 8 + d1 mod 8 in [80, 639]",
+     "d0 in [1, 7], d1 in [0, 50], d2 in [0, 9]"),
+    # C5: a constraint on a variable is a bound, one on a constant is decided
+    ("d0 in [0, 9], d0 - 2 in [0, 20], d0 * 0 in [0, 1]", "d0 in [2, 9]"),
+    ("d0 in [0, 9], d0 * 0 in [1, 1]", EMPTY),
+    # C6: remainders meet, and bounds end at numbers that are left
+    ("d0 in [-21, -2], d0 mod 2 in [0, 0], d0 mod 3 in [0, 0]",
+     "d0 in [-18, -6], d0 mod 6 in [0, 0]"),
+    ("d0 in [-21, 60], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]",
+     "d0 in [-15, 57], d0 mod 12 in [9, 9]"),
+    ("d0 in [-21, 60], d0 mod 4 in [1, 1], d0 mod 6 in [2, 2]", EMPTY),
+    ("d0 in [0, 60], d0 mod 4 in [3, 3], d0 mod 5 in [4, 4], d0 mod 3 in [2, 2]",
+     "d0 in [59, 59]"),
+]  # fmt: skip
+
+# One form each, whatever the way of writing.
+SPELLINGS = [
+    ("d0 in [-9, 30], (d0 + 3) mod 4 in [1, 1]", "d0 in [-6, 30], d0 mod 4 in [2, 2]"),
+    ("d0 in [-9, 30], (d0 * 3) mod 4 in [1, 1]", "d0 in [-9, 27], d0 mod 4 in [3, 3]"),
+    ("d0 in [-9, 30], (-d0) mod 4 in [1, 2]", "d0 in [-9, 30], d0 mod 4 in [2, 3]"),
+    ("d0 in [-9, 30], d0 mod -4 in [-3, -2]", "d0 in [-7, 30], d0 mod 4 in [1, 2]"),
+    ("d0 in [-9, 30], (d0 floordiv 2) mod 4 in [1, 1]", "d0 in [-6, 27], d0 mod 8 in [2, 3]"),
+    ("d0 in [-9, 30], d0 - (d0 floordiv 4) * 4 in [2, 2]", "d0 in [-6, 30], d0 mod 4 in [2, 2]"),
+    ("d0 in [-9, 30], (d0 + 6) mod 8 in [1, 3]", "d0 in [-5, 29], d0 mod 8 in [3, 5]"),
+    ("d0 in [0, 30], d1 in [0, 9], (d0 * 5 + d1 + 3) mod 4 in [1, 1]",
+     "d0 in [0, 30], d1 in [0, 9], (d0 + d1) mod 4 in [2, 2]"),
+    ("d0 in [0, 30], d1 in [0, 9], (d1 - d0) mod 4 in [1, 1]",
+     "d0 in [0, 30], d1 in [0, 9], (d0 - d1) mod 4 in [3, 3]"),
+    ("d0 in [0, 30], d1 in [0, 9], (d0 * 2 + d1 * 6) mod 8 in [3, 3]", EMPTY),
+    ("d0 in [0, 30], d1 in [0, 9], d1 - d0 in [-4, 2]",
+     "d0 in [0, 13], d1 in [0, 9], d0 - d1 in [-2, 4]"),
+    ("d0 in [0, 30], d1 in [0, 50], max(d0, d1) in [0, 9]", "d0 in [0, 9], d1 in [0, 9]"),
+    ("d0 in [0, 30], d1 in [0, 20], min(d0 + d1, d1 + 7) in [9, 99]",
+     "d0 in [0, 30], d1 in [2, 20], d0 + d1 in [9, 50]"),
+]  # fmt: skip
+
+# Several constraints that know of each other.
+TOGETHER = [
+    # equal but for sign, shift and scale
+    (("d0 in [0, 30], d1 in [0, 9], d0 + d1 in [0, 20], d0 * 2 + d1 * 2 + 4 in [10, 80], "
+      "-d0 - d1 in [-30, -7]"),
+     "d0 in [0, 20], d1 in [0, 9], d0 + d1 in [7, 20]"),
+    # contradictions
+    ("d0 in [0, 50], d1 in [0, 50], d0 - d1 in [1, 90], d1 - d0 in [0, 90]", EMPTY),
+    (("d0 in [0, 30], d1 in [0, 30], d2 in [0, 30], "
+      "d0 - d1 in [1, 90], d1 - d2 in [1, 90], d2 - d0 in [0, 90]"), EMPTY),
+    ("d0 in [0, 50], d1 in [0, 50], d0 mod 3 in [0, 0], d1 mod 3 in [1, 1], d0 - d1 in [0, 1]",
+     EMPTY),
+    ("d0 in [0, 50], d1 in [0, 50], (d0 + d1 * 2) mod 4 in [1, 1], d0 mod 2 in [0, 0]", EMPTY),
+    # implied by the others
+    (("d0 in [0, 30], d1 in [0, 30], d2 in [0, 30], "
+      "d0 - d1 in [1, 90], d1 - d2 in [1, 90], d2 - d0 in [-90, 0]"),
+     "d0 in [2, 30], d1 in [1, 29], d2 in [0, 28], d0 - d1 in [1, 29], d1 - d2 in [1, 29]"),
+    ("d0 in [0, 50], d1 in [0, 50], (d0 + d1 * 2) mod 4 in [1, 1], d0 mod 2 in [1, 1]",
+     "d0 in [1, 49], d1 in [0, 50], (d1 * 2 + d0) mod 4 in [1, 1]"),
+    # tightened variables, through quotients and remainders, too
+    ("d0 in [0, 1999], d1 in [0, 1], d2 in [0, 2], d0 * 6 + d1 * 3 + d2 in [0, 598]",
+     "d0 in [0, 99], d1 in [0, 1], d2 in [0, 2], d0 * 6 + d1 * 3 + d2 in [0, 598]"),
+    ("d0 in [0, 99], d1 in [0, 99], (d0 floordiv 4) * 2 + (d1 floordiv 3) * 3 in [5, 9]",
+     "d0 in [0, 19], d1 in [0, 11], (d0 floordiv 4) * 2 + (d1 floordiv 3) * 3 in [5, 9]"),
+    ("d0 in [0, 99], d1 in [0, 99], d0 mod 8 + d1 in [0, 5]",
+     "d0 in [0, 99], d1 in [0, 5], d0 mod 8 + d1 in [0, 5]"),
+    (("d0 in [0, 11], d1 in [0, 85], d0 * 86 + d1 in [0, 1023], (d0 * 86 + d1) floordiv 64 in "
+      "[0, 12]"),
+     "d0 in [0, 9], d1 in [0, 85], d0 * 86 + d1 in [0, 831]"),
+    # remainders of one form and its interval
+    ("d0 in [-21, 40], d1 in [0, 9], (d0 - d1) mod 4 in [1, 1], d0 - d1 in [-4, 11]",
+     "d0 in [-3, 18], d1 in [0, 9], (d0 - d1) mod 4 in [1, 1], d0 - d1 in [-3, 9]"),
+    (("d0 in [0, 30], d1 in [0, 9], (d0 + d1 * 2 + 3) mod 4 in [1, 1], (d0 + d1 * 2) mod 3 in "
+      "[0, 0]"),
+     "d0 in [0, 30], d1 in [0, 9], (d1 * 2 + d0) mod 12 in [6, 6]"),
+    # fewer values than the divisor: an interval is left
+    ("d0 in [0, 30], d1 in [0, 30], (d0 - d1) mod 7 in [0, 0], (d0 - d1) mod 9 in [0, 0]",
+     "d0 in [0, 30], d1 in [0, 30], d0 - d1 in [0, 0]"),
+    ("d0 in [0, 9], d1 in [0, 9], (d0 + d1) mod 16 in [13, 15]",
+     "d0 in [4, 9], d1 in [4, 9], d0 + d1 in [13, 15]"),
+    ("d0 in [0, 9], d1 in [0, 9], (d0 + d1) mod 16 in [14, 17]",
+     "d0 in [5, 9], d1 in [5, 9], d0 + d1 in [14, 15]"),
+    ("d0 in [0, 5], d1 in [0, 5], (d0 + d1) mod 16 in [13, 15]", EMPTY),
+    # residues that are no points
+    ("d0 in [0, 102], d0 mod 8 in [1, 5]", "d0 in [1, 101], d0 mod 8 in [1, 5]"),
+    ("d0 in [-9, 30], d0 mod 4 in [0, 1], d0 mod 4 in [1, 2]",
+     "d0 in [-7, 29], d0 mod 4 in [1, 1]"),
+    ("d0 in [-9, 30], d0 mod 4 in [1, 1], d0 mod 8 in [0, 4]",
+     "d0 in [-7, 25], d0 mod 8 in [1, 1]"),
+    ("d0 in [-9, 30], d0 mod 4 in [1, 1], d0 mod 8 in [0, 6]",
+     "d0 in [-7, 29], d0 mod 4 in [1, 1]"),
+    ("d0 in [-9, 30], d0 mod 4 in [1, 2], d0 mod 8 in [0, 4]",
+     "d0 in [-7, 26], d0 mod 8 in [1, 2]"),
+    ("d0 in [-9, 30], d0 mod 4 in [0, 1], d0 mod 4 in [2, 3]", EMPTY),
+    ("d0 in [0, 8], d1 in [0, 9], d0 mod 2 in [0, 0], d0 mod 4 in [0, 2]",
+     "d0 in [0, 8], d1 in [0, 9], d0 mod 2 in [0, 0]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), [*RULES, *SPELLINGS, *TOGETHER])
+def test_constraints_in_normal_shape(before: str, after: str) -> None:
+    given_map = parsed(before)
+    found = given_map.simplify()
+    assert str(found).partition("domain: ")[2] == after
+    assert parse_map(str(found)).simplify() == found
+    assert found.equals(given_map)
+
+
+@pytest.mark.parametrize("domain", [before for before, _ in TOGETHER])
+def test_the_order_of_constraints_does_not_matter(domain: str) -> None:
+    parts = [f"{part}]" for part in domain.removesuffix("]").split("], ")]
+    count = len(parsed(domain).dims)
+    bounds, others = parts[:count], parts[count:]
+    found = {parsed(", ".join([*bounds, *order])).simplify() for order in permutations(others)}
+    assert len(found) == 1
+
+
+CHASES = [
+    # steps so small that nobody waits for the end; what is not finished is not begun
+    ("d0 in [0, 1000000], d1 in [0, 1000000], d2 in [0, 1000000], d3 in [0, 1000000], "
+     "d0 - d1 in [1, 1000000], d1 - d2 in [1, 1000000], d2 - d3 in [1, 1000000], "
+     "d0 - d3 in [-1000000, -1]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("domain", CHASES)
+def test_constraints_that_chase_each_other_stay(domain: str) -> None:
+    before = parse_map(f"(d0, d1, d2, d3) -> (), domain: {domain}")
+    assert before.simplify() is before
+    assert before.is_empty()
+
+
+def test_many_constraints_on_shared_variables_stay() -> None:
+    dims = [Variable((0, 9)) for _ in range(20)]
+    chain = [(parse_form(f"d{place} + d{place + 1}"), Interval(3, 9)) for place in range(19)]
+    once = identity_on(Domain.of(dims, constraints=chain)).simplify()
+    assert once.domain.constraints == tuple(chain)
+
+
+# Random constraints over small boxes.
+
+
+@st.composite
+def _intervals(draw: st.DrawFn, least: int, longest: int) -> Interval:
+    lower = draw(st.integers(least, 3))
+    return Interval(lower, lower + draw(st.integers(0, longest)))
+
+
+@st.composite
+def limits(draw: st.DrawFn) -> tuple[Domain, list[Constraint]]:
+    """Bounds of up to three variables, also negative ones, and constraints: often remainders."""
+    small = _intervals(-9, 9).map(Variable)
+    dims = draw(st.lists(small, min_size=1, max_size=2))
+    domain = Domain.of(dims, draw(st.lists(small, max_size=1)))
+    expression = quasi_affine(domain.places, leaves=3)
+    divisor = st.sampled_from((2, 3, 4, 6, 8, 12, -3, -4)).map(forms.constant)
+    form = st.one_of(
+        expression,
+        st.builds(operations.mod, expression, divisor),
+        st.builds(operations.floordiv, expression, divisor),
+    )
+    return domain, draw(st.lists(st.tuples(form, _intervals(-4, 12)), min_size=1, max_size=4))
+
+
+@given(limits(), st.randoms(use_true_random=False))
+def test_constraints_keep_exactly_their_points(
+    limited: tuple[Domain, list[Constraint]], random: Random
+) -> None:
+    plain, constraints = limited
+    before = identity_on(plain.constrained(constraints))
+    after = before.simplify()
+    assert related(after) == related(before)
+    assert parse_map(str(after)).simplify() == after
+    random.shuffle(constraints)
+    assert identity_on(plain.constrained(constraints)).simplify() == after
+
+
+@given(limits())
+def test_the_exact_way_is_no_larger(limited: tuple[Domain, list[Constraint]]) -> None:
+    plain, constraints = limited
+    before = identity_on(plain.constrained(constraints))
+    fast, exact = before.simplify(), before.simplify(exact=True)
+    assert related(exact) == related(before)
+    assert exact.is_known_empty or cost_of_map(exact) <= cost_of_map(fast)
+    for place, bounds in exact.domain.bounds.items():
+        assert fast.domain.bounds[place].contains(bounds)
+
+
+# Remainders for themselves.
+
+SMALL = [
+    Residues(forms.variable("x"), modulus, first, count)
+    for modulus in (2, 3, 4, 6)
+    for first in range(modulus)
+    for count in range(1, modulus)
+]
+
+
+@pytest.mark.parametrize("one", SMALL, ids=str)
+def test_two_remainders_meet_in_what_both_leave(one: Residues) -> None:
+    for other in SMALL:
+        both = merged([one, other])
+        for value in range(-12, 12):
+            is_left = both is not None and all(value in each for each in both)
+            assert is_left == (value in one and value in other), (other, both)
+
+
+@pytest.mark.parametrize("one", SMALL, ids=str)
+def test_the_nearest_number_that_is_left(one: Residues) -> None:
+    left = [value for value in range(-30, 30) if value in one]
+    for value in range(-9, 9):
+        assert one.from_value(value) == min(each for each in left if each >= value)
+        assert one.to_value(value) == max(each for each in left if each <= value)
+
+
+@pytest.mark.parametrize("one", SMALL, ids=str)
+def test_remainders_are_written_as_they_are_read(one: Residues) -> None:
+    scope = scope_of(())
+    facts = normal(scope, one.constraint)
+    assert facts is not None
+    assert [Residues.of(scope, fact) for fact in facts] == [one]

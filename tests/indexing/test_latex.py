@@ -1,0 +1,51 @@
+"""Maps as LaTeX: the formula and its domain beside it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from indexing import IndexingMap, parse_map
+from tests.strategies import any_maps
+
+FORMULAS = [
+    # results, formula
+    ("d0 * 2 - s0 mod 3", r"2 d_{0} - \left(s_{0} \bmod 3\right)"),
+    ("(d0 + 1) floordiv 4", r"\left\lfloor \frac{d_{0} + 1}{4} \right\rfloor"),
+    ("rt0 ceildiv 4", r"\left\lceil \frac{rt_{0}}{4} \right\rceil"),
+    ("min(th_x, d0 + 1)", r"\min\left(d_{0} + 1, th_{x}\right)"),
+    ("th_x * s0 * (d0 + 1)", r"\left(d_{0} + 1\right) \cdot th_{x} \cdot s_{0}"),
+]
+
+
+@pytest.mark.parametrize(("result", "formula"), FORMULAS, ids=[result for result, _ in FORMULAS])
+def test_formulas(result: str, formula: str) -> None:
+    declared = "(d0, th_x)[s0]{rt0}"
+    bounds = "d0 in [0, 3], th_x in [4, 4], s0 in [0, inf], rt0 in [-inf, inf]"
+    made = parse_map(f"{declared} -> ({result}), domain: {bounds}, d0 * 6 + s0 in [-inf, 9]")
+    assert made._repr_latex_() == (
+        r"$\displaystyle \left(d_{0}, th_{x}\right)\left[s_{0}\right]\left\{rt_{0}\right\} "
+        rf"\mapsto \left({formula}\right), \quad \begin{{array}}{{l}} "
+        r"0 \le d_{0} \le 3 \\ th_{x} = 4 \\ 0 \le s_{0} \\ rt_{0} \in \mathbb{Z} \\ "
+        r"6 d_{0} + s_{0} \le 9 \end{array}$"
+    )
+
+
+def test_a_map_without_variables_has_no_domain() -> None:
+    assert parse_map("() -> ()")._repr_latex_() == (
+        r"$\displaystyle \left(\right) \mapsto \left(\right)$"
+    )
+
+
+def test_an_empty_map_is_called_so() -> None:
+    assert parse_map("(d0) -> (d0), domain: KNOWN EMPTY")._repr_latex_() == (
+        r"$\displaystyle \left(d_{0}\right) \mapsto \left(0\right), \quad \text{known empty}$"
+    )
+
+
+@given(any_maps())
+def test_brackets_and_delimiters_are_balanced(made: IndexingMap) -> None:
+    latex = made._repr_latex_()
+    assert latex.count(r"\left") == latex.count(r"\right")
+    assert latex.startswith("$")
+    assert latex.endswith("$")

@@ -1,0 +1,36 @@
+"""Bounds of what spellings cost: what is not spelled because of them would have been too dear."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+
+from simplifier.cost import cost_of_form
+from simplifier.form import Kind
+from simplifier.text import parse_form
+from simplifier.writing import written
+from simplifier.writing.bounds import UNIT, least_price_in_detail
+from tests.strategies import Problem, any_problem
+
+REACHED = [
+    ("x * 2 - (x floordiv 3) * 3", "x mod 3 + x"),
+    ("(y floordiv 3) * 9 + x * 2", "(y floordiv 3) * 9 + x * 2"),
+    ("x - (x floordiv 8) * 8", "x mod 8"),
+    ("x - ((x + 2) floordiv 3) * 3 + 2", "(x + 2) mod 3"),
+    ("(x + y) floordiv 3 + 5", "(x + y + 15) floordiv 3"),
+]
+
+
+@pytest.mark.parametrize(("text", "cheapest"), REACHED, ids=[text for text, _ in REACHED])
+def test_the_least_cost_is_reached(text: str, cheapest: str) -> None:
+    form = parse_form(text)
+    assert least_price_in_detail(form) == cost_of_form(parse_form(cheapest)) * UNIT
+
+
+@given(any_problem)
+def test_no_spelling_costs_less(problem: Problem) -> None:
+    scope = problem.scope()
+    form = scope.canonical(problem.form)
+    assume(all(atom.kind in (Kind.VARIABLE, Kind.FLOORDIV) for atom in form.terms))
+    assume(all(argument.is_affine for atom in form.terms for argument in atom.arguments))
+    assert least_price_in_detail(form) <= cost_of_form(written(scope, form)) * UNIT
