@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from indexing.domain import ROLES
 from indexing.errors import MapError
-from indexing.variable import Variable, interval_of, size_of
+from indexing.variable import GRID, Variable, interval_of, size_of
 from simplifier.convert import ConversionError, from_sympy
 from simplifier.errors import quoted
 
@@ -59,6 +59,15 @@ def read_sizes(argument: str, sizes: Iterable[int]) -> list[Variable]:
     numbered = enumerate(_items(sizes, argument, "sizes"))
     places = ((size, f"IndexingMap: {argument}[{place}]") for place, size in numbered)
     return [Variable.of_size(size_of(size, place)) for size, place in places]
+
+
+def read_grid(grid: Iterable[int]) -> list[Variable]:
+    """The coordinates of a GPU launch of so many threads and blocks."""
+    sizes = read_sizes("grid", grid)
+    if len(sizes) != len(GRID):
+        axes = ", ".join(kind.value for kind in GRID)
+        raise MapError(f"IndexingMap: grid has {len(sizes)} sizes; expected {len(GRID)} ({axes})")
+    return [Variable(size.bounds, kind=kind) for size, kind in zip(sizes, GRID, strict=True)]
 
 
 def read_constraints(

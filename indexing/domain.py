@@ -7,9 +7,9 @@ to the simplifier.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
@@ -23,7 +23,7 @@ from simplifier.text import DOCUMENT, format_form
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.form import Atom, Form
+    from simplifier.form import Atom, Form, Key
     from simplifier.text import Spelling
 
 Constraint: TypeAlias = "tuple[Form, Interval]"
@@ -126,20 +126,22 @@ class Domain:
         Bounds take what is said of one variable, constants are decided, repeated
         expressions are joined.
         """
-        bounds = dict(self.bounds)
+        if self.is_known_empty:
+            return self.emptied()
+        bounds: dict[str, Interval] = {}
         table: dict[Form, Interval] = {}
-        for form, interval in chain(self.constraints, constraints):
+        for form, interval in constraints:
             place = form.single_variable()
             if place is not None:
-                bounds[place] = bounds[place].intersect(interval)
+                bounds[place] = bounds.get(place, self.bounds[place]).intersect(interval)
             elif not form.is_constant:
                 table[form] = table[form].intersect(interval) if form in table else interval
             elif form.constant not in interval:
                 return self.emptied()
-        if any(interval.is_empty for interval in (*bounds.values(), *table.values())):
+        both = _joined(self.constraints, sorted(table.items(), key=_order))
+        if both is None or any(left.is_empty for left in (*bounds.values(), *table.values())):
             return self.emptied()
-        ordered = sorted(table.items(), key=lambda constraint: constraint[0].order)
-        return self._with(bounds, tuple(ordered))
+        return self._with(bounds, both)
 
     def with_named(self, constraints: Sequence[Constraint]) -> Domain:
         """The domain with more constraints, in the reader's names.
@@ -159,7 +161,7 @@ class Domain:
 
     def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
         within = (
-            variable if variable.bounds == bounds[place] else variable.within(bounds[place])
+            variable.within(bounds[place]) if place in bounds else variable
             for place, variable in zip(self.places, self.variables, strict=True)
         )
         return Domain(*self.by_role(within), constraints)
@@ -290,6 +292,29 @@ def substituted_constraints(
     constraints = tuple(constraints)
     replaced = operations.substitute([form for form, _ in constraints], replacements)
     return [(form, interval) for form, (_, interval) in zip(replaced, constraints, strict=True)]
+
+
+def _joined(
+    one: Sequence[Constraint], other: Sequence[Constraint]
+) -> tuple[Constraint, ...] | None:
+    """All constraints in normal order; ``None`` if two exclude each other.
+
+    The fewer ones are put among the more, which are not looked through.
+    """
+    table, fewer = (list(one), other) if len(one) >= len(other) else (list(other), one)
+    for form, interval in fewer:
+        place = bisect_left(table, form.order, key=_order)
+        if place == len(table) or table[place][0] != form:
+            table.insert(place, (form, interval))
+            continue
+        table[place] = (form, interval.intersect(table[place][1]))
+        if table[place][1].is_empty:
+            return None
+    return tuple(table)
+
+
+def _order(constraint: Constraint) -> Key:
+    return constraint[0].order
 
 
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:

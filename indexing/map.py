@@ -110,6 +110,30 @@ class IndexingMap(Relation, Transformable):
         )
 
     @classmethod
+    def from_gpu_grid(
+        cls,
+        results: Sequence[sympy.Expr | int],
+        grid: Iterable[int],
+        ranges: Iterable[Variable] = (),
+        runtime: Iterable[Variable] = (),
+        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
+    ) -> IndexingMap:
+        """A map from the coordinates of a GPU launch: ``th_x th_y th_z bl_x bl_y bl_z``.
+
+        ``grid`` says how many threads there are in x, y and z, and then how many blocks.
+
+        Raises:
+            MapError: the grid has not six sizes, or as for :class:`IndexingMap`.
+
+        >>> from simplifier import symbol
+        >>> element = symbol("bl_x") * 128 + symbol("th_x")
+        >>> print(IndexingMap.from_gpu_grid([element], [128, 1, 1, 8, 1, 1]))
+        (th_x, th_y, th_z, bl_x, bl_y, bl_z) -> (bl_x * 128 + th_x), domain: th_x in [0, 127],
+        th_y in [0, 0], th_z in [0, 0], bl_x in [0, 7], bl_y in [0, 0], bl_z in [0, 0]
+        """
+        return cls(results, arguments.read_grid(grid), ranges, runtime, constraints)
+
+    @classmethod
     def identity(cls, sizes: Iterable[int]) -> IndexingMap:
         """The map from every element of a tensor to itself.
 

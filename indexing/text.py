@@ -63,11 +63,8 @@ def format_map(
     parts = [_EMPTY] if domain.is_known_empty else list(_domain_texts(domain, spelling))
     if not parts:
         return head
-    return (
-        ",\n".join((head, "domain:\n" + parts[0], *parts[1:]))
-        if multiline
-        else f"{head}, domain: {', '.join(parts)}"
-    )
+    joint, lead = (",\n", "\n") if multiline else (", ", " ")
+    return f"{head}{joint}domain:{lead}{joint.join(parts)}"
 
 
 def _spelling(dialect: str) -> Spelling:

@@ -30,6 +30,16 @@ class VariableKind(enum.Enum):
     TH_W = "th_w"
 
 
+GRID: Final = (
+    VariableKind.TH_X,
+    VariableKind.TH_Y,
+    VariableKind.TH_Z,
+    VariableKind.BL_X,
+    VariableKind.BL_Y,
+    VariableKind.BL_Z,
+)
+"""The coordinates of a launch, in XLA's order."""
+
 _KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
 """By name: who is called as a coordinate of a launch is one."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from indexing.domain import Domain, distinctly_named, substituted_constraints
+from indexing.domain import Domain, distinctly_named
 from indexing.errors import MapError
 from indexing.map import IndexingMap
 from indexing.selection import chosen
@@ -17,7 +17,7 @@ from simplifier import operations
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from indexing.domain import ByRole
+    from indexing.domain import ByRole, Constraint
     from simplifier.form import Form
 
 
@@ -44,10 +44,22 @@ def arranged(
 
 def moved(indexing_map: IndexingMap, domain: Domain, values: Mapping[str, Form]) -> IndexingMap:
     """The map over another domain, with a form in place of each old variable."""
-    constraints = substituted_constraints(indexing_map.domain.constraints, values)
-    return IndexingMap.from_forms(
-        operations.substitute(indexing_map.forms, values), domain.constrained(constraints)
-    )
+    results, constraints = substituted(indexing_map, values)
+    return IndexingMap.from_forms(results, domain.constrained(constraints))
+
+
+def substituted(
+    indexing_map: IndexingMap, values: Mapping[str, Form]
+) -> tuple[tuple[Form, ...], tuple[Constraint, ...]]:
+    """Results and constraints with a form in place of each variable of some places."""
+    constraints = indexing_map.domain.constraints
+    if not values:
+        return indexing_map.forms, constraints
+    count = len(indexing_map.forms)
+    limited = (form for form, _ in constraints)
+    found = operations.substitute((*indexing_map.forms, *limited), values)
+    intervals = (interval for _, interval in constraints)
+    return found[:count], tuple(zip(found[count:], intervals, strict=True))
 
 
 # Roles.

@@ -82,7 +82,10 @@ step inside that brings in.
 
 def is_deep(form: Form) -> bool:
     """Whether operations are nested too deeply in a form to look into it."""
-    return form.depth > DEEPEST
+    for atom in form.terms:  # noqa: SIM110 - twice as fast as any(), and asked all the time
+        if atom.depth > DEEPEST:
+            return True
+    return False
 
 
 def is_large(form: Form) -> bool:

@@ -11,51 +11,68 @@ tensor's strides.
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from simplifier.budget import MOST_CONTENT, is_crowded
 from simplifier.clamps import clamped
 from simplifier.facts import digit_range
-from simplifier.form import Atom, Form, Kind, accumulate
+from simplifier.form import FLOORDIV, MAX, Atom, Form, accumulate
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simplifier.interval import End
+    from simplifier.interval import End, Range
     from simplifier.scope import Scope
 
 
-class Unit(NamedTuple):
+class Unit:
     """What has one weight: an atom, or the digit ``L mod radix`` as ``L - radix * quotient``.
 
     Its value lies in ``[lower, upper]``; ``quotient`` is ``None`` and ``radix`` 0 for an atom.
     """
 
-    value: Form
-    lower: End
-    upper: End
-    quotient: Atom | None = None
-    radix: int = 0
+    __slots__ = ("lower", "quotient", "radix", "upper", "value")
+
+    def __init__(
+        self, value: Form, lower: End, upper: End, quotient: Atom | None = None, radix: int = 0
+    ) -> None:
+        self.value = value
+        self.lower = lower
+        self.upper = upper
+        self.quotient = quotient
+        self.radix = radix
 
     @property
     def holds_quotient(self) -> bool:
         """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
-        return self.quotient is None and any(
-            atom.kind is Kind.FLOORDIV for atom in self.value.terms
-        )
+        return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)
 
 
-class View(NamedTuple):
+class View:
     """``constant + sum(weight * unit.value for weight, unit in units)``."""
 
-    constant: int
-    units: list[tuple[int, Unit]]
+    __slots__ = ("constant", "units")
+
+    def __init__(self, constant: int, units: list[tuple[int, Unit]]) -> None:
+        self.constant = constant
+        self.units = units
+
+    def ends(self) -> Range:
+        """Lowest and highest value, unit by unit."""
+        lower: End = self.constant
+        upper: End = self.constant
+        for weight, unit in self.units:
+            if weight > 0:
+                lower, upper = lower + weight * unit.lower, upper + weight * unit.upper
+            else:
+                lower, upper = lower + weight * unit.upper, upper + weight * unit.lower
+        return lower, upper
 
 
 def digit_view(scope: Scope, form: Form) -> View:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
-    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
         return View(form.constant, _units(scope, form.terms))
     quotients.sort(key=_outermost)
@@ -78,13 +95,13 @@ def digit_view(scope: Scope, form: Form) -> View:
 def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
     """Terms as single atoms; but what is cut off by maxima is one unit."""
     units: list[tuple[int, Unit]] = []
-    if len(terms) > 1 and any(atom.kind is Kind.MAX for atom in terms):
+    if len(terms) > 1 and any(atom.kind is MAX for atom in terms):
         terms = dict(terms)
         for weight, value, ends in clamped(scope, terms):
             scope.used(CLAMP_RANGE)
             units.append((weight, Unit(value, *ends)))
             accumulate(terms, value, -weight)
-    units += [(weight, scope.unit(atom)) for atom, weight in terms.items()]
+    units += [(weight, scope.units[atom]) for atom, weight in terms.items()]
     return units
 
 

@@ -29,7 +29,10 @@ def quoted(value: object) -> str:
     >>> quoted("d0"), len(quoted("d0" * 1_000_000))
     ("'d0'", 63)
     """
-    text = repr(value[: _LONGEST_QUOTE + 1] if isinstance(value, str) else value)
+    try:
+        text = repr(value[: _LONGEST_QUOTE + 1] if isinstance(value, str) else value)
+    except (RecursionError, ValueError):  # deeply nested, or with an integer of very many digits
+        text = f"a large {type(value).__name__}"
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
 
 

@@ -44,9 +44,17 @@ class Kind(enum.IntEnum):
     """A sum that stands for itself, where multiplying it out would leave too many terms."""
 
 
+VARIABLE: Final = Kind.VARIABLE
+FLOORDIV: Final = Kind.FLOORDIV
+MAX: Final = Kind.MAX
+"""The commonest kinds, asked for all the time: before Python 3.12 an enum's members are slow."""
+
 EXTREMA: Final = (Kind.MIN, Kind.MAX)
 
 Key: TypeAlias = "tuple[object, ...]"
+Content: TypeAlias = "tuple[Kind, str, tuple[Key, ...]]"
+"""What tells an atom from others: its kind, its name and the keys of its arguments."""
+
 _REMEMBERED_NAMES = 4096
 _NUMBERS = re.compile(r"(\d+)")
 _NESTED_ORDER_DEPTH = 40
@@ -87,19 +95,28 @@ class Atom:
     _digest: str
 
     def __init__(
-        self, kind: Kind, arguments: tuple[Form, ...], name: str, expression: sympy.Expr | None
+        self, content: Content, arguments: tuple[Form, ...], expression: sympy.Expr | None
     ) -> None:
+        kind, name, keys = content
         self.kind = kind
         self.arguments = arguments
         self.name = name
         self.cost = None
         self.expression = expression
         self._digest = ""
-        self.divisor = (
+        self.divisor = divisor = (
             arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
         )
-        self.depth = 1 + _depth(arguments)
-        self.order = self._structural_order()
+        self.depth = depth = 1 + _depth(arguments)
+        if kind is VARIABLE:
+            self.order = (kind, 0, natural_order(name))
+        elif name or depth > _NESTED_ORDER_DEPTH:
+            self.order = (kind, depth, name or self.digest())
+        else:
+            self.order = (kind, depth, divisor, keys)
+
+    def __lt__(self, other: Atom) -> bool:
+        return self.order < other.order
 
     @property
     def numerator(self) -> Form:
@@ -131,14 +148,6 @@ class Atom:
             content += [f"{factor:x}*{atom.digest()}" for atom, factor in argument.terms.items()]
             content.append(";")
         return blake2b("|".join(content).encode(), digest_size=16).hexdigest()
-
-    def _structural_order(self) -> Key:
-        if self.kind is Kind.VARIABLE:
-            return (self.kind, 0, natural_order(self.name))
-        if self.kind is Kind.OPAQUE or self.depth > _NESTED_ORDER_DEPTH:
-            return (self.kind, self.depth, self.name or self.digest())
-        orders = tuple([argument.order for argument in self.arguments])
-        return (self.kind, self.depth, self.divisor, orders)
 
 
 _BY_CONSTANT = frozenset({Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV})
@@ -179,14 +188,13 @@ class Form:
     def key(self) -> Key:
         """Equal exactly for equal forms; cheap to hash."""
         if self._key is None:
-            self._key = (self.constant, *self.terms.items())
+            self._key = (tuple(self.terms.items()), self.constant)
         return self._key
 
     @property
     def order(self) -> Key:
-        """Sorts forms by structure alone."""
-        terms = tuple([(atom.order, factor) for atom, factor in self.terms.items()])
-        return (terms, self.constant)
+        """Sorts forms by structure alone, as atoms do."""
+        return self.key
 
     @property
     def depth(self) -> int:
@@ -202,15 +210,15 @@ class Form:
     def is_affine(self) -> bool:
         """Whether every term is a variable."""
         for atom in self.terms:  # noqa: SIM110 - twice as fast as all(), and asked all the time
-            if atom.kind is not Kind.VARIABLE:
+            if atom.kind is not VARIABLE:
                 return False
         return True
 
     @property
     def has_quotient_or_maximum(self) -> bool:
         """Whether some term is a quotient by a constant, or a maximum."""
-        for atom in self.terms:  # noqa: SIM110 - twice as fast as any(), and asked all the time
-            if atom.kind is Kind.FLOORDIV or atom.kind is Kind.MAX:
+        for atom in self.terms:  # noqa: SIM110 - as above
+            if atom.kind is FLOORDIV or atom.kind is MAX:
                 return True
         return False
 
@@ -223,7 +231,7 @@ class Form:
         """The name, where the form is just one variable."""
         if self.constant == 0 and len(self.terms) == 1:
             ((atom, factor),) = self.terms.items()
-            if factor == 1 and atom.kind is Kind.VARIABLE:
+            if factor == 1 and atom.kind is VARIABLE:
                 return atom.name
         return None
 
@@ -237,6 +245,8 @@ class Form:
                 if other.constant
                 else self
             )
+        if not self.terms:
+            return other.times(factor).plus_constant(self.constant)
         terms = dict(self.terms)
         grown = accumulate(terms, other, factor)
         return Form(self.constant + factor * other.constant, in_order(terms) if grown else terms)
@@ -341,7 +351,12 @@ def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
     """The same terms, sorted by the atoms' order."""
     if len(terms) < 2:  # noqa: PLR2004 - what is alone is in order
         return terms
-    return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
+    before: Key = ()
+    for order in map(_ORDER, terms):
+        if order < before:
+            return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
+        before = order
+    return terms
 
 
 _ORDER = attrgetter("order")
@@ -373,50 +388,51 @@ class _Atoms:
     """The atoms that exist, by content. Entries of dead ones go when the table has doubled."""
 
     def __init__(self) -> None:
-        self._references: dict[Key, ref[Atom]] = {}
+        self._references: dict[Content, ref[Atom]] = {}
         self._next_sweep = _FIRST_SWEEP
         self._lock = threading.Lock()
 
-    def find(self, key: Key) -> Atom | None:
-        reference = self._references.get(key)
-        return None if reference is None else reference()
+    def intern(
+        self,
+        kind: Kind,
+        arguments: tuple[Form, ...] = (),
+        name: str = "",
+        expression: sympy.Expr | None = None,
+    ) -> Atom:
+        """The one atom of this content."""
+        content = (kind, name, tuple([argument.key for argument in arguments]))
+        reference = self._references.get(content)
+        known = None if reference is None else reference()
+        return known or self._enter(content, Atom(content, arguments, expression))
 
-    def enter(self, key: Key, fresh: Atom) -> Atom:
+    def _enter(self, content: Content, fresh: Atom) -> Atom:
         """The fresh atom, unless another thread was faster."""
         with self._lock:
-            known = self.find(key)
-            if known is not None:
-                return known
-            self._references[key] = ref(fresh)
-            if len(self._references) > self._next_sweep:
-                self._sweep()
-        return fresh
+            reference = self._references.get(content)
+            known = None if reference is None else reference()
+            if known is None:
+                self._references[content] = ref(fresh)
+                if len(self._references) > self._next_sweep:
+                    self._sweep()
+        return known or fresh
 
     def _sweep(self) -> None:
-        # A key holds the atoms inside, so that they die one sweep later.
-        for key in [key for key, reference in self._references.items() if reference() is None]:
-            del self._references[key]
+        # The contents hold the atoms inside, so that they die one sweep later.
+        references = self._references.items()
+        for content in [content for content, reference in references if reference() is None]:
+            del self._references[content]
         self._next_sweep = max(_FIRST_SWEEP, 2 * len(self._references))
 
 
-_ATOMS = _Atoms()
-
-
-def _intern(
-    kind: Kind,
-    arguments: tuple[Form, ...] = (),
-    name: str = "",
-    expression: sympy.Expr | None = None,
-) -> Atom:
-    key = (kind, name, *[argument.key for argument in arguments])
-    return _ATOMS.find(key) or _ATOMS.enter(key, Atom(kind, arguments, name, expression))
+_intern: Final = _Atoms().intern
 
 
 def variable_atom(name: str) -> Atom:
     """The atom of a variable."""
-    return _intern(Kind.VARIABLE, name=name)
+    return _intern(VARIABLE, name=name)
 
 
+@lru_cache(maxsize=_REMEMBERED_NAMES)
 def variable(name: str) -> Form:
     """The form of a variable."""
     return Form(0, {variable_atom(name): 1})
@@ -429,7 +445,7 @@ def opaque(name: str, expression: sympy.Expr) -> Form:
 
 def floordiv_atom(numerator: Form, divisor: int) -> Atom:
     """The atom ``numerator floordiv divisor`` for a constant divisor that is not zero."""
-    return _intern(Kind.FLOORDIV, (numerator, constant(divisor)))
+    return _intern(FLOORDIV, (numerator, constant(divisor)))
 
 
 def atom_of(kind: Kind, arguments: tuple[Form, ...]) -> Atom:
@@ -467,7 +483,7 @@ def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None)
 
 def variables_of(forms: Iterable[Form]) -> Iterator[str]:
     """Names of the variables that occur, each once."""
-    return (atom.name for atom in postorder(forms) if atom.kind is Kind.VARIABLE)
+    return (atom.name for atom in postorder(forms) if atom.kind is VARIABLE)
 
 
 def content(form: Form) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from simplifier.errors import IndexingError, UndecidedError
+from simplifier.errors import IndexingError, UndecidedError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -113,8 +113,8 @@ class Interval:
     def __post_init__(self) -> None:
         for name, end in (("lower", self.lower), ("upper", self.upper)):
             if end is not None and (not hasattr(end, "__index__") or isinstance(end, bool)):
-                message = f"Interval: {name} end has value {end!r}; expected an integer or None"
-                raise IntervalError(message)
+                given = f"Interval: {name} end has value {quoted(end)}"
+                raise IntervalError(f"{given}; expected an integer or None")
             if end is not None and type(end) is not int:
                 object.__setattr__(self, name, end.__index__())
 
@@ -129,7 +129,7 @@ class Interval:
             return bounds
         if isinstance(bounds, tuple | list):
             if len(bounds) != 2:  # noqa: PLR2004 - a pair
-                message = f"Interval.of: {bounds!r} has {len(bounds)} ends; expected 2"
+                message = f"Interval.of: {quoted(bounds)} has {len(bounds)} ends; expected 2"
                 raise IntervalError(message)
             return cls(bounds[0], bounds[1])
         return cls(bounds, bounds)

@@ -120,6 +120,8 @@ def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple
     (Form(3),)
     """
     forms = tuple(forms)
+    if not replacements:
+        return forms
     values: dict[Atom, Form] = {}
     for atom in postorder(forms):
         if atom.kind is Kind.VARIABLE and atom.name in replacements:

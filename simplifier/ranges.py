@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.budget import MOST_BITS, MOST_COMPARED, READINGS, is_crowded, is_deep
 from simplifier.clamps import branches, cancelling, maxima
-from simplifier.form import Atom, Form, Kind, postorder
+from simplifier.form import FLOORDIV, MAX, Atom, Form, Kind, postorder
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
 from simplifier.laws.catalogue.ranges import (
     BETWEEN_BRANCHES,
@@ -45,6 +45,8 @@ def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
     ends = term_by_term(scope.ranges, form)
     if len(form.terms) > 1 or (form.constant and scope.facts):
         scope.used(SUM_RANGE)
+        if form.is_affine and not scope.facts:
+            return ends
         for lemma, reading in _readings(scope, form, ends, depth):
             tighter = meet(ends, reading)
             if tighter != ends:
@@ -76,31 +78,20 @@ def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[tu
     if not depth or is_deep(form):
         return
     kinds = {atom.kind for atom in form.terms}
-    if Kind.FLOORDIV in kinds and not is_crowded(form):
-        yield DIGIT_RANGE, _by_digits(scope, form)
+    if FLOORDIV in kinds and not is_crowded(form):
+        # m*x - m*c*floor(x/c) is m times a digit.
+        yield DIGIT_RANGE, scope.view(form).ends()
         if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
             yield from _without_rounding(scope, form, depth)
         if depth == READINGS:
             yield from _without_any_rounding(scope, form, depth)
-    if Kind.MAX in kinds:
+    if MAX in kinds:
         yield from _by_maxima(scope, form, depth)
     if Kind.PRODUCT in kinds:
         yield from _by_common_factor(scope, form, depth)
         yield from _by_symbolic_digits(scope, form, depth)
     if scope.facts:
         yield from _by_facts(scope, form, depth)
-
-
-def _by_digits(scope: Scope, form: Form) -> Range:
-    """``m*x - m*c*floor(x/c)`` is ``m`` times a digit."""
-    lower: End
-    upper: End
-    lower = upper = (view := scope.view(form)).constant
-    for weight, unit in view.units:
-        low, high = (unit.lower, unit.upper) if weight > 0 else (unit.upper, unit.lower)
-        lower = lower + weight * low
-        upper = upper + weight * high
-    return lower, upper
 
 
 def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
@@ -110,7 +101,7 @@ def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]
     """
     for atom, factor in form.terms.items():
         divisor = atom.divisor
-        if atom.kind is not Kind.FLOORDIV or not factor % divisor:
+        if atom.kind is not FLOORDIV or not factor % divisor:
             continue
         exact = form.without(atom).times(divisor).plus(atom.numerator, factor)
         if scope.facts_about(exact) or any(inner in form.terms for inner in atom.numerator.terms):
@@ -127,7 +118,7 @@ def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Read
 
     Worth a look where quotients of both signs are not all digits.
     """
-    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     signs = {form.terms[atom] > 0 for atom in quotients}
     if len(signs) < 2 or not _has_single_quotient(scope.view(form)):  # noqa: PLR2004 - both
         return

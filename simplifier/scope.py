@@ -10,6 +10,7 @@ depend on what was asked before.
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import digits, learning, ranges
@@ -24,7 +25,6 @@ from simplifier.form import (
     combine,
     constant,
     floordiv_atom,
-    postorder,
 )
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.laws import extrema, floor, products, symbolic
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from simplifier.learning import Smaller
     from simplifier.samples import Values
     from simplifier.writing import Speller
+
+_DEPTH = attrgetter("depth")
+"""Atoms are deeper than those inside them."""
 
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
 
@@ -92,7 +95,8 @@ class Scope(Announcer):
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._views: dict[Key, View] = {}
-        self._units: dict[Atom, Unit] = {}
+        self.units: dict[Atom, Unit] = {}
+        """The same atoms as units of digit views."""
         self._sums: dict[tuple[Key, int], Range] = {}
         if constraints:
             self._learn(bounds, constraints, solvable)
@@ -115,16 +119,33 @@ class Scope(Announcer):
 
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
-        known, journal = self._canonical, self.journal
-        if journal is not None:
-            journal.begin()
-        for atom in postorder((form,), skip=known.__contains__):
-            arguments = tuple([combine(argument, known) for argument in atom.arguments])
-            value = _MEANINGS[atom.kind](self, atom, arguments)
-            known[atom] = self.kept(atom.kind, arguments, value) if is_crowded(value) else value
-            if journal is not None:
-                journal.end(atom, arguments, known[atom])
+        known = self._canonical
+        found: dict[Atom, None] = {}
+        waiting = [*form.terms]
+        while waiting:
+            atom = waiting.pop()
+            if atom not in known and atom not in found:
+                found[atom] = None
+                for argument in atom.arguments:
+                    waiting += argument.terms
+        if self.journal is not None:
+            self.journal.begin()
+        for atom in sorted(found, key=_DEPTH):
+            known[atom] = self._meaning(atom)
         return combine(form, known)
+
+    def _meaning(self, atom: Atom) -> Form:
+        """The canonical form of an atom; those of the atoms inside it are known."""
+        arguments: tuple[Form, ...] = ()
+        if atom.arguments:
+            known = self._canonical
+            arguments = tuple([combine(argument, known) for argument in atom.arguments])
+        value = _MEANINGS[atom.kind](self, atom, arguments)
+        if is_crowded(value):
+            value = self.kept(atom.kind, arguments, value)
+        if self.journal is not None:
+            self.journal.end(atom, arguments, value)
+        return value
 
     def is_canonical(self, atom: Atom) -> bool:
         """Whether the atom may stand in canonical forms as it is."""
@@ -145,12 +166,12 @@ class Scope(Announcer):
             return form
         return self.remember(atom_of(Kind.SUM, (form,)), self.range_of(form))
 
-    def variable(self, atom: Atom) -> Form:
+    def variable(self, atom: Atom, _: tuple[Form, ...] = ()) -> Form:
         """A variable, or its only value."""
-        ends = self._variable_range(atom)
-        if isinstance(ends[0], int) and ends[0] == ends[1]:
+        ends = lower, upper = self._variable_range(atom)
+        if lower == upper and isinstance(lower, int):
             self.fired(ONLY_VALUE)
-            return constant(ends[0])
+            return constant(lower)
         return self.remember(atom, ends)
 
     def _variable_range(self, atom: Atom) -> Range:
@@ -164,20 +185,16 @@ class Scope(Announcer):
                 if fact.lead is atom and len(fact.form.terms) == 1:
                     self.used(FACT_RANGE)
                     ends = ranges.meet(ends, fact.ends)
+            # The range last: another thread that finds it finds the unit, too.
+            self.units[atom] = Unit(Form(0, {atom: 1}), *ends)
             self.ranges[atom] = ends
-        return Form(0, {atom: 1})
-
-    def unit(self, atom: Atom) -> Unit:
-        """An atom as a unit of digit views."""
-        unit = self._units.get(atom)
-        if unit is None:
-            unit = self._units[atom] = Unit(Form(0, {atom: 1}), *self.ranges[atom])
-        return unit
+        return self.units[atom].value
 
     def view(self, form: Form) -> View:
         """The digits of a canonical form."""
         if not form.has_quotient_or_maximum:
-            return View(form.constant, [(n, self.unit(atom)) for atom, n in form.terms.items()])
+            units = self.units
+            return View(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:
             view = self._views[form.key] = digits.digit_view(self, form)
@@ -229,24 +246,24 @@ class Scope(Announcer):
         """A quotient in normal shape as an atom, or its only value."""
         atom = floordiv_atom(numerator, divisor)
         if atom not in self.ranges:
-            lower, upper = self.range_of(numerator)
+            lower, upper = ranges.range_of(self, numerator)
             ends = lower // divisor, upper // divisor
             if isinstance(ends[0], int) and ends[0] == ends[1]:
                 self.fired(ONE_VALUE)
                 return constant(ends[0])
             self.used(QUOTIENT_RANGE)
-            self.remember(atom, ends)
-        return Form(0, {atom: 1})
+            return self.remember(atom, ends)
+        return self.units[atom].value
 
     def quotient(self, numerator: Form, divisor: Form) -> Form:
         """``floor(numerator / divisor)`` for any divisor."""
-        if divisor.is_constant and divisor.constant:
+        if not divisor.terms and divisor.constant:
             return self.floordiv(numerator, divisor.constant)
         return symbolic.quotient(self, numerator, divisor)
 
     def mod(self, numerator: Form, divisor: Form) -> Form:
         """``numerator - divisor * floor(numerator / divisor)``."""
-        if divisor.is_constant and divisor.constant:
+        if not divisor.terms and divisor.constant:
             if is_deep(numerator):
                 return floor.kept_remainder(self, numerator, divisor.constant)
             self.fired(REMAINDER)
@@ -280,7 +297,7 @@ def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
 
 
 _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {
-    Kind.VARIABLE: lambda scope, atom, _: scope.variable(atom),
+    Kind.VARIABLE: Scope.variable,
     Kind.FLOORDIV: lambda scope, _, arguments: scope.quotient(*arguments),
     Kind.QUOTIENT: lambda scope, _, arguments: scope.quotient(*arguments),
     Kind.MOD: lambda scope, _, arguments: scope.mod(*arguments),

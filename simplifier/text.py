@@ -8,6 +8,7 @@ allows, and nothing is ever evaluated as Python.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier import form as forms
@@ -24,15 +25,7 @@ if TYPE_CHECKING:
 # Reading.
 
 
-def _times(left: Form, right: Form) -> Form:
-    if not right.terms:
-        return left.times(right.constant)
-    return right.times(left.constant) if not left.terms else operations.product((left, right))
-
-
-_SIGNS: Final = {"+": 1, "-": -1}
-_PRODUCTS: Final[Mapping[str, Operation]] = {
-    "*": _times,
+_DIVISIONS: Final[Mapping[str, Operation]] = {
     "floordiv": operations.floordiv,
     "//": operations.floordiv,
     "/": operations.floordiv,
@@ -40,62 +33,79 @@ _PRODUCTS: Final[Mapping[str, Operation]] = {
     "mod": operations.mod,
     "%": operations.mod,
 }
+_SIGNS: Final = {"+": 1, "-": -1}
 _EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
 
 
 class _Group:
-    """What has been read since a parenthesis was opened, or since the text began.
+    """What has been read since a parenthesis was opened, or since the last comma in it.
 
-    ``constant`` and ``terms`` are the finished part of a sum, ``sign * left`` its last term; what
-    comes next is joined to ``left`` by ``operation``.
+    It is the sum of ``terms`` and of ``sign * scale * left``, the last term; what comes next
+    multiplies that, or divides ``scale * left`` by ``operation``. So a sum becomes a form only when
+    it ends.
     """
 
-    __slots__ = (
-        "arguments",
-        "constant",
-        "left",
-        "negative",
-        "opening",
-        "operation",
-        "sign",
-        "terms",
-    )
+    __slots__ = ("arguments", "left", "opening", "operation", "scale", "sign", "terms")
 
-    def __init__(self, opening: int) -> None:
+    def __init__(self, opening: int, arguments: list[Form]) -> None:
         self.opening = opening
-        """The position of the opening word."""
-        self.arguments: list[Form] = []
-        self._clear()
-
-    def _clear(self) -> None:
-        self.constant = 0
-        self.terms: dict[Atom, int] = {}
-        self.sign = 1
+        """The position of the parenthesis."""
+        self.arguments = arguments
+        """Those before the last comma."""
+        self.terms: list[tuple[int, Form | None]] = []
+        self.sign = self.scale = 1
         self.left: Form | None = None
-        self.operation: Operation = _times
-        self.negative = False
+        """``None`` stands for 1."""
+        self.operation: Operation | None = None
 
-    def operand(self, value: Form) -> None:
+    def negate(self) -> None:
+        """A sign before an operand."""
+        if self.operation is None:
+            self.scale = -self.scale
+        else:
+            self.operation = partial(_by_negative, self.operation)
+
+    def operand(self, value: Form | int) -> None:
         """A number, a name, or what stood in parentheses."""
-        if self.negative:
-            value, self.negative = -value, False
-        self.left = value if self.left is None else self.operation(self.left, value)
+        if self.operation is not None:
+            numerator = _scaled(self.left, self.scale)
+            divisor = forms.constant(value) if isinstance(value, int) else value
+            self.left, self.scale = self.operation(numerator, divisor), 1
+            self.operation = None
+        elif isinstance(value, int):
+            self.scale *= value
+        elif self.left is None:
+            self.left = value
+        else:
+            self.left, self.scale = operations.product((self.left.times(self.scale), value)), 1
 
     def add(self, sign: int) -> None:
         """The last term is finished; another one with this sign follows."""
-        left = self.left or forms.ZERO
-        self.constant += self.sign * left.constant
-        forms.accumulate(self.terms, left, self.sign)
-        self.left, self.sign = None, sign
+        self.terms.append((self.sign * self.scale, self.left))
+        self.left, self.scale, self.sign = None, 1, sign
 
-    def close_argument(self) -> None:
-        """What was read becomes one argument."""
-        if self.left is not None and self.sign == 1 and not self.terms and not self.constant:
-            self.arguments.append(self.left)
-        else:
-            self.add(1)
-            self.arguments.append(Form(self.constant, forms.in_order(self.terms)))
-        self._clear()
+    def total(self) -> Form:
+        """The whole sum."""
+        last = self.sign * self.scale
+        if not self.terms:
+            return _scaled(self.left, last)
+        constant = 0
+        terms: dict[Atom, int] = {}
+        for factor, form in (*self.terms, (last, self.left)):
+            if form is None:
+                constant += factor
+            elif factor:
+                constant += factor * form.constant
+                forms.accumulate(terms, form, factor)
+        return Form(constant, forms.in_order(terms))
+
+
+def _scaled(form: Form | None, factor: int) -> Form:
+    return forms.constant(factor) if form is None else form.times(factor)
+
+
+def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
+    return operation(numerator, -divisor)
 
 
 class _ExpressionParser:
@@ -104,88 +114,91 @@ class _ExpressionParser:
     def __init__(self, reader: Reader, names: Mapping[str, Form] | None) -> None:
         self._reader = reader
         self._names = names
-        self._leaves: dict[str, Form] = dict(names or ())
-        self._groups = [_Group(reader.position)]
+        self._leaves: dict[str, Form | int] = dict(names or ())
+        """What the names and numbers read so far stand for."""
+        self._groups = [_Group(reader.position, [])]
 
     def parse(self) -> Form:
         """Read as far as an expression goes."""
-        reader, words = self._reader, self._reader.words
+        words, position = self._reader.words, self._reader.position
+        groups, leaf_of = self._groups, self._leaves.get
         while True:
-            self._operand()
-            while words[reader.position] == ")" and len(self._groups) > 1:
-                self._close_group()
-            word = words[reader.position]
-            group = self._groups[-1]
-            if word in _PRODUCTS:
-                group.operation = _PRODUCTS[word]
+            while (word := words[position]) == "(":
+                groups.append(_Group(position, []))
+                position += 1
+            leaf = leaf_of(word) or self._leaf(word, position)
+            position += 1
+            if leaf is None:
+                continue
+            group = groups[-1]
+            group.operand(leaf)
+            while (word := words[position]) == ")" and len(groups) > 1:
+                group = self._close_group()
+                position += 1
+            if word in _DIVISIONS:
+                group.operation = _DIVISIONS[word]
             elif word in _SIGNS:
                 group.add(_SIGNS[word])
-            elif len(self._groups) == 1:
-                group.close_argument()
-                return group.arguments[0]
-            elif word == "," and words[group.opening] in _EXTREMA:
-                group.close_argument()
-            else:
-                raise self._unclosed()
-            reader.position += 1
+            elif word != "*":
+                self._reader.position = position
+                if len(groups) == 1:
+                    return group.total()
+                self._next_argument(word)
+            position += 1
 
-    def _operand(self) -> None:
-        """Signs and openings, up to a number or name."""
-        words, position = self._reader.words, self._reader.position
-        leaf = self._leaves.get(words[position])
-        while leaf is None:
-            self._reader.position = position
-            leaf = self._leaf(words[position])
-            if leaf is None:
-                position = self._open(words[position])
-                leaf = self._leaves.get(words[position])
-        self._groups[-1].operand(leaf)
-        self._reader.position = position + 1
-
-    def _open(self, word: str) -> int:
-        """A sign, or what opens a group; the position after it."""
-        reader = self._reader
-        if word == "(":
-            self._groups.append(_Group(reader.position))
-        elif word == "-":
-            self._groups[-1].negative ^= True
-        elif word in _EXTREMA:
-            self._groups.append(_Group(reader.position))
-            reader.position += 1
-            if reader.word != "(":
-                raise reader.expected(f"'(' after {word!r}")
-        else:
-            raise reader.expected("an expression")
-        return reader.position + 1
-
-    def _leaf(self, word: str) -> Form | None:
-        """The form of a number or of a variable."""
-        if word[:1].isdigit():
-            leaf = forms.constant(self._reader.value(self._reader.position))
+    def _leaf(self, word: str, position: int) -> Form | int | None:
+        """What a number or name stands for; ``None`` for a sign or the name of an extremum."""
+        leaf = None
+        if word.isdigit():
+            leaf = self._leaves[word] = self._reader.value(position)
         elif word.isidentifier() and word not in RESERVED:
             if self._names is not None:
-                raise self._unknown_name(self._names)
-            leaf = forms.variable(word)
+                raise self._unknown_name(position, self._names)
+            leaf = self._leaves[word] = forms.variable(word)
+        elif word == "-":
+            self._groups[-1].negate()
         else:
-            return None
-        self._leaves[word] = leaf
+            self._expect_extremum(word, position)
         return leaf
 
-    def _close_group(self) -> None:
-        group = self._groups.pop()
-        group.close_argument()
-        join = _EXTREMA.get(self._reader.words[group.opening])
-        self._groups[-1].operand(join(group.arguments) if join else group.arguments[0])
-        self._reader.position += 1
+    def _expect_extremum(self, word: str, position: int) -> None:
+        reader = self._reader
+        reader.position = position
+        if word not in _EXTREMA:
+            raise reader.expected("an expression")
+        reader.position += 1
+        if reader.word != "(":
+            raise reader.expected(f"'(' after {word!r}")
 
-    def _unclosed(self) -> TextError:
-        opening = self._reader.token_at(self._groups[-1].opening)
-        what = "',' or ')'" if opening.text in _EXTREMA else "')'"
-        place = Span(self._reader.source, opening.start, opening.start + 1)
+    def _close_group(self) -> _Group:
+        """Hand what stood in parentheses to the group around them."""
+        group = self._groups.pop()
+        around, value = self._groups[-1], group.total()
+        join = _EXTREMA.get(self._name(group))
+        around.operand(join([*group.arguments, value]) if join else value)
+        return around
+
+    def _name(self, group: _Group) -> str:
+        """The word before a parenthesis, which may name an extremum."""
+        return self._reader.words[group.opening - 1]
+
+    def _next_argument(self, word: str) -> None:
+        """Begin another argument after the comma that must stand here."""
+        group = self._groups[-1]
+        if word != "," or self._name(group) not in _EXTREMA:
+            raise self._unclosed(group)
+        group.arguments.append(group.total())
+        self._groups[-1] = _Group(group.opening, group.arguments)
+
+    def _unclosed(self, group: _Group) -> TextError:
+        is_extremum = self._name(group) in _EXTREMA
+        what = "',' or ')'" if is_extremum else "')'"
+        start = self._reader.token_at(group.opening - is_extremum).start
+        place = Span(self._reader.source, start, start + 1)
         return self._reader.expected(f"{what} for the parenthesis opened at {place}")
 
-    def _unknown_name(self, names: Mapping[str, Form]) -> TextError:
-        token = self._reader.token
+    def _unknown_name(self, position: int, names: Mapping[str, Form]) -> TextError:
+        token = self._reader.token_at(position)
         message = f"{quoted(token.text)} is not a declared variable"
         return self._reader.error(message, token, f"declared: {listed(names)}")
 

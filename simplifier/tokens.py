@@ -111,11 +111,12 @@ class Reader:
     def value(self, position: int) -> int:
         """The integer that some word is."""
         word = self.words[position]
-        limit = sys.get_int_max_str_digits()
-        if limit and len(word) > limit:
+        try:
+            return int(word)
+        except ValueError:
+            limit = sys.get_int_max_str_digits()
             message = f"integer of {len(word)} digits; Python reads at most {limit}"
-            raise self.error(message, self.token_at(position))
-        return int(word)
+            raise self.error(message, self.token_at(position)) from None
 
     def finish(self) -> None:
         """Nothing may be left."""

@@ -123,7 +123,7 @@ def _objection_to_constants(form: Form) -> str:
     for part in parts:
         for constant in (part.constant, *part.terms.values()):
             if abs(constant) > _MOST:
-                return f"{constant} in it; expected at most 63 bits"
+                return f"a constant of {constant.bit_length()} bits in it; expected at most 63"
     return ""
 
 

@@ -9,10 +9,23 @@ divisor, or smaller coefficients, so that they come to an end.
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.budget import is_crowded, is_deep
-from simplifier.form import ZERO, Atom, Form, Kind, accumulate, atom_of, collected, constant
+from simplifier.digits import View
+from simplifier.form import (
+    FLOORDIV,
+    MAX,
+    ZERO,
+    Atom,
+    Form,
+    Kind,
+    accumulate,
+    atom_of,
+    collected,
+    constant,
+    in_order,
+)
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
     EXTRACTION,
@@ -35,84 +48,44 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
 
+Step: TypeAlias = "tuple[Form, Form, int]"
+"""What is outside, a numerator and its divisor; with the divisor 1 nothing is left to do."""
 
-class Residue(NamedTuple):
-    """What is left inside a quotient when the multiples of ``c`` have been taken out.
-
-    Every weight is at most half of ``c``.
-    """
-
-    constant: int
-    units: list[tuple[int, Unit]]
-
-    def form(self) -> Form:
-        """The residue as a numerator."""
-        total = self.constant
-        terms: dict[Atom, int] = {}
-        for weight, unit in self.units:
-            total += weight * unit.value.constant
-            accumulate(terms, unit.value, weight)
-        return collected(total, terms)
-
-
-class Step(NamedTuple):
-    """``outside + floor(numerator/divisor)``; nothing is left to do for the divisor 1."""
-
-    outside: Form
-    numerator: Form = ZERO
-    divisor: int = 1
-
-
-class Rest(NamedTuple):
-    """A numerator with small coefficients, and the digits in it that stay whole."""
-
-    numerator: Form
-    digits: tuple[tuple[int, Form], ...]
-
-    def units(self) -> list[tuple[int, Form]]:
-        """The digits, and what is beside them, by weight."""
-        beside = self.numerator
-        for weight, value in self.digits:
-            beside = beside.plus(value, -weight)
-        singles = [(factor, Form(0, {atom: 1})) for atom, factor in beside.terms.items()]
-        return [*self.digits, *singles]
+Weighted: TypeAlias = "list[tuple[int, Form]]"
+"""Parts of a form, each with its coefficient."""
 
 
 def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
-    outside = ZERO
+    outside, numerator, divisor = _next_step(scope, numerator, divisor)
     while divisor > 1:
-        step = _next_step(scope, numerator, divisor)
-        outside = outside.plus(step.outside)
-        numerator, divisor = step.numerator, step.divisor
+        taken, numerator, divisor = _next_step(scope, numerator, divisor)
+        outside = outside.plus(taken)
     return outside.plus(numerator)
 
 
 def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
-    if is_deep(numerator) or is_crowded(numerator):
-        return Step(kept(scope, numerator, divisor))
-    return merge(scope, numerator, divisor) or _shortened(scope, numerator, divisor)
-
-
-def _shortened(scope: Scope, numerator: Form, divisor: int) -> Step:
+    is_affine = numerator.is_affine
+    if not is_affine:
+        if is_deep(numerator) or is_crowded(numerator):
+            return ZERO, kept(scope, numerator, divisor), 1
+        merged = merge(scope, numerator, divisor)
+        if merged is not None:
+            return ZERO, *merged
     outside, residue = extract(scope, numerator, divisor)
-    if outside.terms or outside.constant:
-        scope.fired(EXTRACTION)
-    if not residue.units:
-        return Step(outside)
     shorter = split(scope, residue, divisor)
     if shorter is not None:
-        return Step(outside, *shorter)
-    opened, rest = open_digits(residue, divisor)
+        return outside, *shorter
+    rest = numerator.plus(outside, -divisor)
+    if is_affine:
+        return outside, reflect(scope, rest, divisor), 1
+    opened, rest, whole = open_digits(rest, residue, divisor)
     if opened.terms:
         scope.fired(OPEN_DIGIT)
-        outside = outside.plus(opened)
-        if _size(rest.numerator) < _size(numerator):
-            return Step(outside, rest.numerator, divisor)
-    flat = flatten(scope, rest.numerator, divisor)
-    if flat is not None:
-        return flat._replace(outside=outside)
-    return Step(outside.plus(reflect(scope, rest, divisor)))
+    if not opened.terms or _size(rest) >= _size(numerator):
+        flat = flatten(scope, rest, divisor)
+        rest, divisor = flat or (reflect(scope, rest, divisor, whole), 1)
+    return outside.plus(opened), rest, divisor
 
 
 def _size(form: Form) -> tuple[int, int]:
@@ -152,13 +125,13 @@ def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
     return scope.remember(remainder, (0, divisor - 1)).times(sign)
 
 
-def merge(scope: Scope, numerator: Form, divisor: int) -> Step | None:
+def merge(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
 
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
     """
     for atom, factor in numerator.terms.items():
-        if factor in (1, -1) and atom.kind is Kind.FLOORDIV:
+        if factor in (1, -1) and atom.kind is FLOORDIV:
             for inner, value in atom.numerator.terms.items():
                 if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
@@ -167,19 +140,31 @@ def merge(scope: Scope, numerator: Form, divisor: int) -> Step | None:
     return None
 
 
-def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]:
+def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, View]:
     """``floor((c*A + B)/c) = A + floor(B/c)``.
 
-    ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit:
-    each weight leaves the remainder nearest to zero.
+    ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit.
     """
-    view = scope.view(numerator)
+    outside, residue = _reduced(scope.view(numerator), divisor, turning=False)
+    if outside is not ZERO:
+        scope.fired(EXTRACTION)
+    return outside, residue
+
+
+def _reduced(view: View, divisor: int, *, turning: bool) -> tuple[Form, View]:
+    """A view as ``c*A + B``, where the weights of ``B`` are nearest to zero; half of ``c`` stays.
+
+    Half of ``c`` is positive then, but on quotients only if they may turn.
+    """
     whole, rest = divmod(view.constant, divisor)
     outside: dict[Atom, int] = {}
     units: list[tuple[int, Unit]] = []
     for weight, unit in view.units:
+        if -divisor < 2 * weight <= divisor:
+            units.append((weight, unit))
+            continue
         residue = nearest_residue(weight, divisor)
-        if _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
+        if not turning and _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
             residue = weight
         if residue != weight:
             multiple = (weight - residue) // divisor
@@ -187,7 +172,8 @@ def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, Residue]
             accumulate(outside, unit.value, multiple)
         if residue:
             units.append((residue, unit))
-    return collected(whole, outside), Residue(rest, units)
+    taken = Form(whole, in_order(outside)) if whole or outside else ZERO
+    return taken, View(rest, units)
 
 
 def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
@@ -201,82 +187,72 @@ def nearest_residue(value: int, divisor: int) -> int:
     return residue - divisor if 2 * residue > divisor else residue
 
 
-def split(scope: Scope, residue: Residue, divisor: int) -> tuple[Form, int] | None:
+def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
     """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
 
     One law covers quotients that are constant, small terms that never matter, common factors,
     coefficients that are congruent to smaller ones, and variables of two values.
     """
+    if not residue.units:
+        return ZERO, 1
+    is_reduced = divisor > 2  # noqa: PLR2004 - halves may have to turn
+    found = (_affine_remainder if is_reduced else _affine_quotient)(residue, divisor)
+    if found is not None:
+        scope.fired(found[1])
+        return found[0], 1
     for factor in _common_factors(residue, divisor):
         found = _affine_quotient(residue, factor)
         if found is not None:
             quotient, why = found
-            if why is not COMMON_FACTOR and factor != divisor:
+            if why is not COMMON_FACTOR:
                 scope.fired(SPLIT)
             scope.fired(why)
             return quotient, divisor // factor
     return None
 
 
-def _common_factors(residue: Residue, divisor: int) -> list[int]:
-    """The divisor and what it has in common with sets of weights, greatest first."""
+def _common_factors(residue: View, divisor: int) -> list[int]:
+    """What the divisor has in common with sets of weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
+    found.discard(1)
     if len(found) > 1:
         found |= {gcd(a, b) for a in found for b in found}
         found |= {gcd(a, b) for a in found for b in found}
-    found.add(divisor)
-    found.discard(1)
-    return sorted(found, reverse=True) if len(found) > 1 else list(found)
+        found.discard(1)
+    return sorted(found, reverse=True)
 
 
-def _affine_quotient(residue: Residue, divisor: int) -> tuple[Form, Law] | None:
+def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
     """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
-    total = 0
-    quotient: dict[Atom, int] = {}
-    lower: End = residue.constant
-    upper: End = residue.constant
-    small: list[tuple[int, Unit]] = []
-    for weight, unit in residue.units:
-        rest = nearest_residue(weight, divisor)
-        if rest:
-            low, high = (unit.lower, unit.upper) if rest > 0 else (unit.upper, unit.lower)
-            lower, upper = lower + rest * low, upper + rest * high
-            small.append((rest, unit))
-        if rest != weight:
-            multiple = (weight - rest) // divisor
-            total += multiple * unit.value.constant
-            accumulate(quotient, unit.value, multiple)
-    found = _affine_remainder(small, (lower, upper), residue.constant, divisor)
-    if found is None:
-        return None
-    rest, why = found
-    return collected(total, quotient).plus(rest) if quotient else rest.plus_constant(total), why
+    outside, small = _reduced(residue, divisor, turning=True)
+    found = _affine_remainder(small, divisor)
+    return None if found is None else (outside.plus(found[0]), found[1])
 
 
-def _affine_remainder(
-    small: list[tuple[int, Unit]], ends: tuple[End, End], offset: int, divisor: int
-) -> tuple[Form, Law] | None:
+def _affine_remainder(small: View, divisor: int) -> tuple[Form, Law] | None:
     """The quotient of what is smaller than the divisor, and why: one value, or one of two."""
+    ends = small.ends()
     value = _cell(*ends, divisor)
     if value is not None:
-        return constant(value), ONE_VALUE if small else COMMON_FACTOR
-    for weight, unit in small:
+        return constant(value), ONE_VALUE if small.units else COMMON_FACTOR
+    for weight, unit in small.units:
         if 2 * weight == divisor:
             value = _cell(*_other_sign(ends, weight, unit), divisor)
             if value is not None:
                 return unit.value.plus_constant(value), HALF
             break
-    found = _two_valued(small[0][1], small[0][0], offset, divisor) if len(small) == 1 else None
-    return None if found is None else (found, TWO_VALUES)
+    if len(small.units) == 1:
+        ((weight, unit),) = small.units
+        found = _two_valued(unit, weight, small.constant, divisor)
+        if found is not None:
+            return found, TWO_VALUES
+    return None
 
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
     """The quotient that all values of a range have in common."""
-    if isinstance(lower, int) and isinstance(upper, int):
-        quotient = lower // divisor
-        if quotient == upper // divisor:
-            return quotient
-    return None
+    quotient = lower // divisor
+    return quotient if quotient == upper // divisor and isinstance(quotient, int) else None
 
 
 def _other_sign(ends: tuple[End, End], weight: int, tie: Unit) -> tuple[End, End]:
@@ -295,19 +271,18 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
     return unit.value.times(step).plus_constant(first - step * low)
 
 
-def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
+def open_digits(rest: Form, residue: View, divisor: int) -> tuple[Form, Form, Weighted]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
-    Gives what leaves, and what is left. Digits that do not close on ``c`` stay whole; the other
-    atoms are reduced again.
+    ``residue`` shows the rest. Gives what leaves, what is left, and what stays whole in it: clamps,
+    and digits that do not close on ``c``. The other atoms are reduced again.
     """
-    rest = residue.form()
     digits = [
         (weight, unit, unit.quotient) for weight, unit in residue.units if unit.quotient is not None
     ]
     whole = [(weight, unit.value) for weight, unit in residue.units if _is_clamp(unit)]
     if not digits:
-        return ZERO, Rest(rest, tuple(whole))
+        return ZERO, rest, whole
     terms = dict(rest.terms)
     outside: dict[Atom, int] = {}
     for weight, unit, quotient in digits:
@@ -327,20 +302,20 @@ def open_digits(residue: Residue, divisor: int) -> tuple[Form, Rest]:
     for atom in list(terms):
         if atom not in closed:
             _reduce(terms, atom, divisor, outside)
-    return collected(0, outside), Rest(Form(rest.constant, terms), tuple(whole))
+    return collected(0, outside), Form(rest.constant, terms), whole
 
 
 def _is_clamp(unit: Unit) -> bool:
     """Whether the unit is what maxima cut off."""
     value = unit.value.terms
-    return len(value) > 1 and any(atom.kind is Kind.MAX for atom in value)
+    return len(value) > 1 and any(atom.kind is MAX for atom in value)
 
 
 def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:
     """Leave of a term only its residue; the multiple goes outside."""
     factor = terms[atom]
     residue = nearest_residue(factor, divisor)
-    if _is_turned_half(residue, factor, divisor) and atom.kind is Kind.FLOORDIV:
+    if _is_turned_half(residue, factor, divisor) and atom.kind is FLOORDIV:
         residue = factor
     if residue != factor:
         outside[atom] = outside.get(atom, 0) + (factor - residue) // divisor
@@ -350,7 +325,7 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
         del terms[atom]
 
 
-def flatten(scope: Scope, numerator: Form, divisor: int) -> Step | None:
+def flatten(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, for one inner quotient.
 
     A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
@@ -358,12 +333,12 @@ def flatten(scope: Scope, numerator: Form, divisor: int) -> Step | None:
     inner = [
         atom
         for atom, factor in numerator.terms.items()
-        if atom.kind is Kind.FLOORDIV and factor in (1, -1)
+        if atom.kind is FLOORDIV and factor in (1, -1)
     ]
     return _flattened(scope, numerator, divisor, inner[-1]) if inner else None
 
 
-def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> Step:
+def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
     radix = inner.divisor
     if numerator.terms[inner] > 0:
         scope.fired(FLATTEN)
@@ -371,19 +346,20 @@ def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> Step
     else:
         scope.fired(FLATTEN_TURNED)
         source = inner.numerator.times(-1).plus_constant(radix - 1)
-    return Step(ZERO, source.plus(numerator.without(inner), radix), radix * divisor)
+    return source.plus(numerator.without(inner), radix), radix * divisor
 
 
-def reflect(scope: Scope, rest: Rest, divisor: int) -> Form:
-    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights."""
-    numerator = rest.numerator
-    units = rest.units() if rest.digits else None
-    weights = numerator.terms.values() if units is None else [weight for weight, _ in units]
+def reflect(scope: Scope, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
+    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights.
+
+    What stays whole in the numerator has one weight.
+    """
+    weights = [n for n, _ in _weighted(numerator, whole)] if whole else numerator.terms.values()
     if not _is_reflected(weights, numerator.constant, divisor):
         return scope.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
     halves = ZERO
-    for weight, value in units or rest.units():
+    for weight, value in _weighted(numerator, whole or []):
         if 2 * weight == divisor:
             halves = halves.plus(value)
     scope.fired(REFLECT)
@@ -391,10 +367,18 @@ def reflect(scope: Scope, rest: Rest, divisor: int) -> Form:
     return halves.plus(scope.quotient_atom(turned, divisor), -1)
 
 
+def _weighted(numerator: Form, whole: Weighted) -> Weighted:
+    """What stays whole in a numerator, and the atoms beside it."""
+    beside = numerator
+    for weight, value in whole:
+        beside = beside.plus(value, -weight)
+    return [*whole, *((factor, Form(0, {atom: 1})) for atom, factor in beside.terms.items())]
+
+
 def _is_reflected(weights: Iterable[int], offset: int, divisor: int) -> bool:
     signs = [weight > 0 for weight in weights if 2 * weight != divisor]
-    negative, positive = signs.count(False), signs.count(True)
-    if negative != positive:
-        return negative > positive
+    surplus = 2 * signs.count(True) - len(signs)
+    if surplus:
+        return surplus < 0
     turned = divisor - 1 - offset
     return turned < offset or (turned == offset and bool(signs) and not signs[0])

@@ -8,12 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, MapError, compose, parse_map
+from indexing import IndexingMap, MapError, Variable, compose, parse_map
+from simplifier import form as forms
+from simplifier import symbol
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import related
 from tests.strategies import maps
+from tests.work import calls_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tests.evaluation import Pair
 
 ROWS = [row for row in rows("simplify") if row.get("op", "").startswith("compose")]
@@ -51,6 +56,14 @@ def chains(draw: st.DrawFn) -> tuple[IndexingMap, IndexingMap]:
     return draw(maps(results=len(producer.dims))), producer
 
 
+@st.composite
+def three_maps(draw: st.DrawFn) -> tuple[IndexingMap, IndexingMap, IndexingMap]:
+    """Maps whose arities meet one after the other."""
+    third = draw(maps(results=1))
+    second = draw(maps(results=len(third.dims)))
+    return draw(maps(results=len(second.dims))), second, third
+
+
 def joined(first: set[Pair], second: set[Pair]) -> set[Pair]:
     """The pairs that two relations reach one after the other."""
     return {(a, d) for a, b in first for c, d in second if b == c}
@@ -65,6 +78,14 @@ def test_composition_is_one_after_the_other(chain: tuple[IndexingMap, IndexingMa
     assert related(composed.simplify()) == expected
 
 
+@given(three_maps())
+def test_composition_is_associative(chain: tuple[IndexingMap, IndexingMap, IndexingMap]) -> None:
+    first, second, third = chain
+    early, late = compose(compose(first, second), third), compose(first, compose(second, third))
+    assert related(early) == related(late)
+    assert set(early.points()) == set(late.points())
+
+
 @given(maps())
 def test_the_identity_changes_nothing(made: IndexingMap) -> None:
     before = IndexingMap((), made.dims)
@@ -72,6 +93,36 @@ def test_the_identity_changes_nothing(made: IndexingMap) -> None:
         [before.domain.by_name[name] for name in before.domain.names], before.domain
     )
     assert related(compose(identity, made)) == related(made)
+
+
+def test_roles_are_ordered_from_the_last_producer_to_the_first_consumer() -> None:
+    """The order in which ``ops`` keeps the origins of runtime variables."""
+
+    def step(letter: str, size: int) -> IndexingMap:
+        shifted = SHIFT.substitute({"rt0": 0}).rename(s0=f"{letter}s")
+        offset = symbol(f"{letter}t")
+        return shifted.substitute(
+            {"d0": symbol("d1") + offset},
+            dims=[Variable((0, 143))],
+            runtime=[Variable.of_size(size, f"{letter}t")],
+        )
+
+    first, second, third = step("a", 3), step("b", 4), step("c", 5)
+    for chain in (
+        compose(compose(first, second), third),
+        compose(first, compose(second, third)),
+        compose(compose(first, second).simplify(), third).simplify(),
+    ):
+        assert chain.domain.names == ("d0", "cs", "bs", "as", "ct", "bt", "at")
+        assert [variable.bounds.size for variable in chain.runtime] == [5, 4, 3]
+
+
+def test_empty_maps_absorb_and_keep_all_variables() -> None:
+    empty = SHIFT.with_constraint(0, (1, 1))
+    for chain in (compose(empty, SHIFT), compose(SHIFT, empty), compose(empty, empty)):
+        assert str(chain) == "(d0)[s0, s1]{rt0, rt1} -> (0), domain: KNOWN EMPTY"
+        assert parse_map(str(chain)) == chain
+    assert compose(IndexingMap((), ()), IndexingMap([1], (), constraints=[(0, 1)])).is_known_empty
 
 
 def test_variables_come_in_xla_s_order() -> None:
@@ -122,10 +173,54 @@ def test_arities_must_meet() -> None:
         IndexingMap.identity([4]) @ 3  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
 
 
-def test_a_chain_of_fifty_ends_where_it_began() -> None:
-    split = parse_map("(d0) -> (d0 floordiv 12, d0 mod 12), domain: d0 in [0, 143]")
-    join = parse_map("(d0, d1) -> (d0 * 12 + d1), domain: d0 in [0, 11], d1 in [0, 11]")
+SPLIT = parse_map("(d0) -> (d0 floordiv 12, d0 mod 12), domain: d0 in [0, 143]")
+JOIN = parse_map("(d0, d1) -> (d0 * 12 + d1), domain: d0 in [0, 11], d1 in [0, 11]")
+SHIFT = parse_map(
+    "(d0)[s0]{rt0} -> (d0 + s0 + rt0), domain: d0 in [0, 143], s0 in [0, 1], rt0 in [0, 2]"
+)
+
+
+def chained(steps: Iterable[IndexingMap], *, simplified: bool = False) -> IndexingMap:
+    """The steps one after the other, each the producer of what is before it."""
     chain = IndexingMap.identity([144])
-    for _ in range(25):
-        chain = join @ (split @ chain)
-    assert chain.simplify() == IndexingMap.identity([144])
+    for step in steps:
+        chain = chain.compose(step)
+        if simplified:
+            chain = chain.simplify()
+    return chain
+
+
+def test_a_chain_of_a_thousand_ends_where_it_began() -> None:
+    assert chained([SPLIT, JOIN] * 500, simplified=True) == IndexingMap.identity([144])
+
+
+def test_a_long_chain_that_is_simplified_at_the_end_ends_there_too() -> None:
+    assert chained([SPLIT, JOIN] * 50).simplify() == IndexingMap.identity([144])
+
+
+def parts_of(made: IndexingMap) -> int:
+    """Different variables and operations in results and constraints."""
+    limited = (form for form, _ in made.domain.constraints)
+    return len(forms.postorder([*made.forms, *limited]))
+
+
+@pytest.mark.parametrize(
+    ("steps", "grown"),
+    # a quotient and a remainder; a range and an offset
+    [([SPLIT, JOIN], 2), ([SHIFT], 2)],
+    ids=["reshapes", "slices"],
+)
+def test_every_step_adds_the_same_to_a_chain(steps: list[IndexingMap], grown: int) -> None:
+    sizes = [parts_of(chained(steps * count)) for count in (20, 21, 40)]
+    assert sizes[1] - sizes[0] == grown
+    assert sizes[2] - sizes[0] == 20 * grown
+
+
+@pytest.mark.parametrize("simplified", [False, True], ids=["as it is", "simplified"])
+def test_every_step_of_a_chain_costs_the_same(*, simplified: bool) -> None:
+    chained([SPLIT, JOIN], simplified=simplified)
+    few, many = (
+        calls_of(lambda count=count: chained([SPLIT, JOIN] * count, simplified=simplified))
+        for count in (50, 500)
+    )
+    assert many <= 12 * few  # a new constraint finds its place by bisection

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, MapError, Variable, parse_map
+from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
 from simplifier import ConversionError, Interval, operations, symbol
 from simplifier import form as forms
@@ -518,6 +518,16 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         ),
     ),
     (
+        "grid",
+        lambda: IndexingMap.from_gpu_grid([], [32, 1, 1]),
+        "IndexingMap: grid has 3 sizes; expected 6 (th_x, th_y, th_z, bl_x, bl_y, bl_z)",
+    ),
+    (
+        "size of a grid",
+        lambda: IndexingMap.from_gpu_grid([], [32, 1, 1, -1, 1, 1]),
+        "IndexingMap: grid[3] is -1; expected a size, an integer of at least 0",
+    ),
+    (
         "no map",
         lambda: MIXED.concatenate_results([1]),  # pyright: ignore[reportArgumentType]
         "concatenate_results: the other map is [1]; expected an IndexingMap",
@@ -590,3 +600,40 @@ def test_what_is_refused(make: Callable[[], object], message: str) -> None:
 def test_a_value_is_integer_arithmetic() -> None:
     with pytest.raises(ConversionError):
         MIXED.substitute({"k": symbol("row") / 2})
+
+
+# The grid of a GPU launch.
+
+GRID_NAMES = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
+
+
+def test_a_grid_has_six_dimensions() -> None:
+    th_x, bl_y, chunk, offset = map(symbol, ("th_x", "bl_y", "chunk", "offset"))
+    made = IndexingMap.from_gpu_grid(
+        [bl_y * 128 + th_x + offset, chunk],
+        (128, 2, 1, 4, 3, 1),
+        ranges=[Variable((0, 7), "chunk")],
+        runtime=[Variable((0, 3), "offset")],
+        constraints=[(bl_y * 128 + th_x, (0, 299))],
+    )
+    assert made.domain.names == (*GRID_NAMES, "chunk", "offset")
+    assert [variable.bounds.size for variable in made.dims] == [128, 2, 1, 4, 3, 1]
+    assert [variable.kind for variable in made.dims] == [VariableKind(name) for name in GRID_NAMES]
+    assert made.constraints == ((bl_y * 128 + th_x, Interval(0, 299)),)
+    assert parse_map(str(made)) == made
+
+
+def test_kinds_follow_names() -> None:
+    made = IndexingMap.from_gpu_grid([symbol("th_x")], [32, 1, 1, 1, 1, 1])
+    renamed = made.rename(th_x="warp", th_y="th_w", th_z="lane")
+    kinds = [variable.kind for variable in renamed.dims[:3]]
+    assert kinds == [VariableKind.WARP, VariableKind.TH_W, VariableKind.DEFAULT]
+    assert renamed.rename(warp="th_x", th_w="th_y", lane="th_z") == made
+
+
+def test_a_launch_composes_with_what_a_tensor_needs() -> None:
+    element = symbol("bl_x") * 8 + symbol("th_x")
+    launch = IndexingMap.from_gpu_grid([element], [8, 1, 1, 5, 1, 1])
+    composed = (IndexingMap.identity([36]) @ launch).simplify()
+    assert composed.domain.names == GRID_NAMES
+    assert composed.count() == 36

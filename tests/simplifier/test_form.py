@@ -88,7 +88,7 @@ def test_atoms_go_when_nobody_holds_them() -> None:
 def test_the_table_of_atoms_forgets_dead_ones() -> None:
     table = forms._Atoms()
     for number in range(3 * forms._FIRST_SWEEP):
-        table.enter((number,), forms.Atom(forms.Kind.VARIABLE, (), f"x{number}", None))
+        table.intern(forms.Kind.VARIABLE, name=f"x{number}")
     assert len(table._references) <= forms._FIRST_SWEEP
 
 
