@@ -75,7 +75,8 @@ def digit_view(scope: Scope, form: Form) -> View:
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
         return View(form.constant, _units(scope, form.terms))
-    quotients.sort(key=_outermost)
+    if len(quotients) > 1:
+        quotients.sort(key=_outermost)
     rest = _Rest(form)
     digits: list[tuple[int, Unit]] = []
     # Digits that the form holds as they are come first; only then those that leave a part over
@@ -235,7 +236,7 @@ def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: 
     """
     left = gcd(*(radix * terms.get(atom, 0) + factor * n for atom, n in source.terms.items()))
     weight = _weight_for(left, factor, radix)
-    if weight or not left:
+    if weight or left < 2 * radix:
         return weight
     for content in range(2, MOST_CONTENT + 1):
         if left % content == 0:

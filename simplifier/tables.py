@@ -41,9 +41,11 @@ def decided(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Form]
 def without_idle_parts(form: Form, bounds: Mapping[str, Interval]) -> Form:
     """The form less operands of extrema, and remainders, that make no difference at any point.
 
-    Only where the box of its variables has few points.
+    Only where there is an extremum, and the box of its variables has few points.
     """
     inside = postorder((form,))
+    if not any(atom.kind in EXTREMA for atom in inside):
+        return form
     points = _points(inside, bounds)
     for atom in reversed(inside) if points else ():
         for less in _less(atom):
