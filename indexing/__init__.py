@@ -3,6 +3,7 @@
 from indexing.composition import compose
 from indexing.errors import MapError
 from indexing.exact import Difference, IndexSet, StridedInterval, first_difference
+from indexing.interchange.isl import from_isl
 from indexing.interchange.mlir import from_affine_map
 from indexing.map import IndexingMap
 from indexing.text import format_map, parse_map
@@ -22,5 +23,6 @@ __all__ = [
     "first_difference",
     "format_map",
     "from_affine_map",
+    "from_isl",
     "parse_map",
 ]

@@ -15,6 +15,7 @@ from simplifier.form import Form
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import islpy
     import sympy
 
     from indexing.evaluation import Index, Point
@@ -273,6 +274,28 @@ class IndexingMap(Relation, Transformable):
         from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
 
         return inverse(self)
+
+    def to_isl(
+        self, *, runtime_as_parameters: bool = False, context: islpy.Context | None = None
+    ) -> islpy.Map:
+        """All pairs of ``dims`` and ``results`` as isl's relation; its ``str`` is isl's text.
+
+        Ranges are gone: elements are related if some values of the ranges relate them. So are
+        runtime variables, unless they are wanted as parameters. The relation is of islpy's default
+        context unless another one is given: isl does not mix contexts. Costs about a millisecond;
+        :func:`indexing.from_isl` is the way back.
+
+        Raises:
+            NotQuasiAffineError: an expression multiplies variables or divides by one.
+
+        >>> from indexing import parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]")
+        >>> print(blocks.to_isl())
+        { [d0] -> [o0] : 0 <= d0 <= 3 and 8d0 <= o0 <= 7 + 8d0 }
+        """
+        from indexing.interchange.isl import to_isl  # noqa: PLC0415 - it looks into maps
+
+        return to_isl(self, runtime_as_parameters=runtime_as_parameters, context=context)
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""

@@ -71,10 +71,10 @@ def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
     space = Space(dict.fromkeys(hull.places, EVERYTHING), points.get_ctx())
     for conjunction in points.get_basic_sets():
         if not conjunction.is_empty():
-            yield simplified_domain(hull.constrained(_limits(conjunction, space)))
+            yield simplified_domain(hull.constrained(limits_of(conjunction, space)))
 
 
-def _limits(conjunction: islpy.BasicSet, space: Space) -> Iterator[Constraint]:
+def limits_of(conjunction: islpy.BasicSet, space: Space) -> Iterator[Constraint]:
     """The equations and inequalities, without their constants."""
     for row in conjunction.get_constraints():
         if row.is_div_constraint():

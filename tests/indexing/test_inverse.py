@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import islpy
 import pytest
@@ -12,19 +11,11 @@ from hypothesis import given
 from indexing import IndexingMap, UndefinedMap, parse_map
 from indexing.exact.relations import relation_of
 from tests.evaluation import related
+from tests.indexing.tables import table
 from tests.strategies import index_maps, maps
 
-TABLE = Path(__file__).parents[1] / "data" / "indexing" / "inverses.txt"
-
-
-def rows(section: str) -> list[tuple[str, str]]:
-    """The maps and inverses in a section of the table."""
-    _, _, rest = TABLE.read_text("utf-8").partition(f"[{section}]\n")
-    lines = [line for line in rest.partition("\n[")[0].splitlines() if line and line[0] != "#"]
-    return [(text, inverse.strip()) for text, inverse in zip(*[iter(lines)] * 2, strict=True)]
-
-
-EVERY = [*rows("functions"), *rows("relations"), *rows("named")]
+FUNCTIONS = table("inverses", "functions")
+EVERY = [*FUNCTIONS, *table("inverses", "relations"), *table("inverses", "named")]
 
 
 @pytest.mark.parametrize(("text", "expected"), EVERY)
@@ -43,7 +34,7 @@ def test_the_inverse_of_the_inverse_is_equal(text: str, expected: str) -> None:
     assert parse_map(expected).inverse().equals(parse_map(text))
 
 
-@pytest.mark.parametrize(("text", "_"), rows("functions"))
+@pytest.mark.parametrize(("text", "_"), FUNCTIONS)
 def test_an_injective_map_has_a_function_for_its_inverse(text: str, _: str) -> None:
     assert not parse_map(text).inverse().ranges
 
@@ -59,11 +50,6 @@ def test_the_inverse_relates_the_same_points(made: IndexingMap) -> None:
 def test_indices_are_read_backwards(made: IndexingMap) -> None:
     inverse = made.inverse()
     assert related(inverse) == {(results, dims) for dims, results in related(made)}
-
-
-@given(index_maps(holes=False))
-def test_indices_without_holes_have_functions_for_their_inverses(made: IndexingMap) -> None:
-    assert not made.inverse().ranges
 
 
 EMPTY = [
