@@ -137,7 +137,7 @@ def test_unknown_and_known_paths_together_are_unknown() -> None:
                   ROOT r = f32[3] add(p, c) }"""
     )
     assert fusion_indexing(module.entry.root)[named(module, "p")] == Unknown(
-        "custom-call: no indexing map"
+        "custom-call: no indexing map of x"
     )
 
 
