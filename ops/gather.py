@@ -77,6 +77,7 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
     slices = IndexedWindows(
         _NAMES,
         indices=1,
+        is_clamped=True,
         operand_sizes=operand,
         indices_sizes=checked_sizes("gather", "indices", indices_sizes),
         window_sizes=checked_sizes("gather", "slice", slice_sizes),

@@ -59,7 +59,8 @@ class IndexedWindows:
     The tensor of windows has the batch and, in ``window_dims``, the dimensions of the operand
     that are neither ``dropped_dims`` nor batching dimensions. Windows have one size in each
     dimension of the operand, ``window_sizes``. ``indices`` is the number of the operand that
-    holds the indices.
+    holds the indices. Windows that would not lie in the operand are moved so that they do if
+    ``is_clamped``, and else are none.
 
     Raises:
         ShapeError: the numbers of dimensions and the sizes do not fit together.
@@ -67,6 +68,7 @@ class IndexedWindows:
 
     names: Names
     indices: int
+    is_clamped: bool
     operand_sizes: tuple[int, ...]
     indices_sizes: tuple[int, ...]
     window_sizes: tuple[int, ...]
@@ -230,11 +232,12 @@ class IndexedWindows:
     ) -> tuple[Origin, ...]:
         """The components of the index vector of a batch index."""
         return tuple(
-            Origin(self.indices, index_map(element, dims, ranges))
-            for element in (
-                self.vector_element(batch, forms.constant(component))
-                for component in range(self.depth)
+            Origin(
+                self.indices,
+                index_map(self.vector_element(batch, forms.constant(number)), dims, ranges),
+                bounds if self.is_clamped else None,
             )
+            for number, bounds in enumerate(self._runtime())
         )
 
 

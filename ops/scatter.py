@@ -45,9 +45,10 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
     The elements along ``index_vector_dim`` of the indices are a vector; if that is the rank of the
     indices, each element is one. Component ``k`` is where the window begins in dimension
     ``scatter_dims_to_operand_dims[k]``: runtime variable ``k`` of the maps to and from the updates.
-    A window that does not lie in the operand is dropped as a whole, so these variables have no
-    value outside of their bounds. An element of ``input_batching_dims`` is changed by its like in
-    ``scatter_indices_batching_dims``; in the other dimensions windows begin at 0.
+    A window that does not lie in the operand is dropped as a whole: values outside of the bounds
+    of these variables are not clamped, but have no point. An element of ``input_batching_dims`` is
+    changed by its like in ``scatter_indices_batching_dims``; in the other dimensions windows begin
+    at 0.
 
     The maps say what an element may depend on, whatever the computation does with its arguments:
     on the operand's element in the same place, on the updates that land there, and on every
@@ -95,6 +96,7 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
     windows = IndexedWindows(
         _NAMES,
         indices=inputs,
+        is_clamped=False,
         operand_sizes=operand,
         indices_sizes=checked_sizes("scatter", "indices", indices_sizes),
         window_sizes=_window_sizes(len(operand), updates, window_dims, (*dropped, *batching)),
