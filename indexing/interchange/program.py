@@ -52,6 +52,15 @@ class Language:
     """An assignment of ``{value}`` to the new name ``{name}``."""
 
 
+CALLED_DIVISIONS: Final = {
+    Kind.FLOORDIV: "floordiv({0}, {1})",
+    Kind.QUOTIENT: "floordiv({0}, {1})",
+    Kind.MOD: "floormod({0}, {1})",
+    Kind.CEILDIV: "ceildiv({0}, {1})",
+}
+"""Divisions by helper functions, in languages whose own ones round towards zero."""
+
+
 @dataclass(frozen=True, slots=True)
 class Code:
     """What a language needs for a function: the names of its parameters, its lines, its values."""
