@@ -28,28 +28,30 @@ def memory_of(shape: Shape) -> Array:
 
 
 def _tiled(array: Array, tile: tuple[int, ...]) -> Array:
-    if array.ndim == 0:
-        array = array.reshape(1)
+    array = np.atleast_1d(array)
     first = array.ndim - len(tile)
-    sizes, steps = list(array.shape[:first]), []
-    held = 1
-    for size, step in zip(array.shape[first:], tile, strict=True):
-        held *= size
-        if step != COMBINE_DIMENSION:
-            sizes.append(held)
-            steps.append(step)
-            held = 1
-    array = array.reshape(sizes)
-    missing = [(0, -size % step) for size, step in zip(sizes[first:], steps, strict=True)]
-    array = np.pad(array, [(0, 0)] * first + missing, constant_values=PADDING)
-    cut = [
-        part
-        for size, step in zip(array.shape[first:], steps, strict=True)
-        for part in (size // step, step)
-    ]
-    array = array.reshape(*sizes[:first], *cut)
+    array = array.reshape(*array.shape[:first], *_combined(array.shape[first:], tile))
+    steps = [step for step in tile if step != COMBINE_DIMENSION]
+    missing = [-size % step for size, step in zip(array.shape[first:], steps, strict=True)]
+    widths = [(0, width) for width in [0] * first + missing]
+    array = np.pad(array, widths, constant_values=PADDING)
+    cut = zip(array.shape[first:], steps, strict=True)
+    parts = [part for size, step in cut for part in (size // step, step)]
+    array = array.reshape(*array.shape[:first], *parts)
     split = range(first, array.ndim)
     return array.transpose(*range(first), *split[::2], *split[1::2])
+
+
+def _combined(sizes: tuple[int, ...], tile: tuple[int, ...]) -> list[int]:
+    """The sizes after every dimension under ``*`` has gone into the next one."""
+    combined: list[int] = []
+    held = 1
+    for size, step in zip(sizes, tile, strict=True):
+        held *= size
+        if step != COMBINE_DIMENSION:
+            combined.append(held)
+            held = 1
+    return combined
 
 
 def index_of(number: int, shape: Shape) -> tuple[int, ...] | None:

@@ -83,7 +83,7 @@ FIGURE_2 = """
 def test_offsets_of_the_document(text: str, table: str) -> None:
     shape = Shape.parse(text)
     expected = np.array([line.split() for line in table.strip().splitlines()], int)
-    index = np.indices(shape.dimensions)
+    index = tuple(np.indices(shape.dimensions))
     assert np.array_equal(linear_index(index, shape), expected.reshape(shape.dimensions))
 
 
