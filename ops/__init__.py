@@ -13,6 +13,7 @@ from ops.answers import (
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot
+from ops.dynamic import dynamic_slice, dynamic_update_slice
 from ops.fusion import fusion_indexing
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
@@ -37,6 +38,8 @@ __all__ = [
     "broadcast",
     "concatenate",
     "dot",
+    "dynamic_slice",
+    "dynamic_update_slice",
     "elementwise",
     "fusion_indexing",
     "generated",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.text import format_head
+from ops.hlo.printer import brief_text
+
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
@@ -34,6 +37,9 @@ class Origin:
 
     operand: int
     map: IndexingMap
+
+    def __str__(self) -> str:
+        return f"operand {self.operand}; {self.map}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,9 @@ class RuntimeOrigin:
     instruction: Instruction
     map: IndexingMap
 
+    def __str__(self) -> str:
+        return f"{brief_text(self.instruction)}; {format_head(self.map)}"
+
 
 @dataclass(frozen=True, slots=True)
 class OperandIndexing:
@@ -118,8 +127,28 @@ class OperandIndexing:
         """The same for one array of a tuple."""
         return replace(self, element=element)
 
+    def notes(self) -> list[str]:
+        """What the map does not say itself, a line each: origins, and the replica.
+
+        >>> from ops import hlo, output_to_input
+        >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)"
+        >>> text += "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2} }"
+        >>> ((way,), _) = output_to_input(hlo.parse(text).entry.root).indexing
+        >>> print(way)
+        (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 7]
+        rt0: %i = s32[] parameter(1); (d0) -> ()
+        """
+        lines: list[str] = []
+        if self.runtime:
+            _, _, names = self.map.domain.by_role(self.map.domain.names)
+            pairs = zip(names, self.runtime, strict=True)
+            lines += [f"{name}: {origin}" for name, origin in pairs]
+        if self.replica_id is not None:
+            lines.append(f"replica id: {format_head(self.replica_id)}")
+        return lines
+
     def __str__(self) -> str:
-        return str(self.map)
+        return "\n".join([str(self.map), *self.notes()])
 
 
 Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"

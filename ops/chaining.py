@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
+from indexing.variables import arranged, moved
+from ops.adapters.values import clamped, value_of
 from ops.answers import Answer, OperandIndexing, RuntimeOrigin, Unknown
 from ops.building import dim
 from simplifier import Interval
 from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from simplifier.form import Form
 
@@ -30,15 +33,9 @@ def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandInde
     """``producer`` after ``consumer``: see :meth:`OperandIndexing.compose`."""
     if not (consumer.runtime or producer.runtime or consumer.replica_id or producer.replica_id):
         return OperandIndexing(_composed(consumer.map, producer.map), element=producer.element)
-    joint = _joint(consumer, producer).simplify()
-    trimmed = joint.without_unused_symbols()
-    _, _, dropped = joint.unused_symbols()
-    results = iter(trimmed.forms)
-    composed = _taken(results, producer.map, trimmed.domain)
-    near, near_replica = _read_beside(results, producer, trimmed.domain)
-    far, far_replica = _read_beside(results, consumer, trimmed.domain)
-    kept = (origin for number, origin in enumerate(near + far) if number not in dropped)
-    return OperandIndexing(composed, tuple(kept), near_replica or far_replica, producer.element)
+    chained = _smallest(_chained(consumer, producer))
+    known = with_known_values(chained)
+    return chained if known is chained else _smallest(known)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -47,8 +44,8 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     return consumer.compose(producer).simplify().without_unused_symbols()
 
 
-def _joint(consumer: OperandIndexing, producer: OperandIndexing) -> IndexingMap:
-    """One map with all results: the element, the producer's origins and replica, the consumer's.
+def _chained(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
+    """The same without simplification.
 
     What the consumer has beside its map passes through the producer in dimensions of its own.
     """
@@ -63,7 +60,68 @@ def _joint(consumer: OperandIndexing, producer: OperandIndexing) -> IndexingMap:
         domain.constraints,
     )
     first = IndexingMap.from_forms((*consumer.map.forms, *passed), consumer.map.domain)
-    return first.compose(IndexingMap.from_forms((*own.forms, *_beside(producer), *through), wider))
+    second = IndexingMap.from_forms((*own.forms, *_beside(producer), *through), wider)
+    joint = first.compose(second)
+    results = iter(joint.forms)
+    composed = _taken(results, own, joint.domain)
+    near, near_replica = _read_beside(results, producer, joint.domain)
+    far, far_replica = _read_beside(results, consumer, joint.domain)
+    replica = near_replica or far_replica
+    return OperandIndexing(composed, (*near, *far), replica, producer.element)
+
+
+def _smallest(way: OperandIndexing) -> OperandIndexing:
+    """Everything simplified together, without the variables that nothing depends on."""
+    joint = _joint(way).simplify()
+    _, _, dropped = joint.unused_symbols()
+    return _read(joint.without_unused_symbols(), way, dropped)
+
+
+def with_known_values(way: OperandIndexing) -> OperandIndexing:
+    """The same with those runtime variables replaced of which the values are known already.
+
+    A value is clamped into the bounds of its variable, as the operation does it.
+    """
+    known = dict(_known_values(way))
+    if not known:
+        return way
+    free = {place for place, form in known.items() if known.keys().isdisjoint(_variables(form))}
+    domain = way.map.domain
+    plain = replace(domain, constraints=())
+    replaced = moved(_joint(way), plain, {place: known[place] for place in free})
+    dims, ranges, runtime = domain.by_role(domain.places)
+    left = arranged(replaced, dims, ranges, [place for place in runtime if place not in free])
+    gone = [number for number, place in enumerate(runtime) if place in free]
+    return with_known_values(_read(left, way, gone))
+
+
+def _known_values(way: OperandIndexing) -> Iterator[tuple[str, Form]]:
+    """The runtime variables that have a known value, by place."""
+    for number, (variable, origin) in enumerate(zip(way.map.runtime, way.runtime, strict=True)):
+        value = value_of(origin.instruction, origin.map)
+        if value is not None:
+            yield f"rt{number}", clamped(value, variable.bounds, origin.map)
+
+
+def _variables(form: Form) -> Iterator[str]:
+    return forms.variables_of((form,))
+
+
+# Everything that a dependence holds, as the results of one map.
+
+
+def _joint(way: OperandIndexing) -> IndexingMap:
+    """One map with all results: those of the map, of the origins, and the replica."""
+    return IndexingMap.from_forms((*way.map.forms, *_beside(way)), way.map.domain)
+
+
+def _read(joint: IndexingMap, like: OperandIndexing, gone: Collection[int]) -> OperandIndexing:
+    """The dependence of which :func:`_joint` gave the results, less some runtime variables."""
+    results = iter(joint.forms)
+    element = _taken(results, like.map, joint.domain)
+    origins, replica = _read_beside(results, like, joint.domain)
+    kept = (origin for number, origin in enumerate(origins) if number not in gone)
+    return OperandIndexing(element, tuple(kept), replica, like.element)
 
 
 def _beside(indexing: OperandIndexing) -> list[Form]:

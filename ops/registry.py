@@ -16,6 +16,7 @@ from ops.adapters import BUILDERS, CALLS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of
+from ops.chaining import with_known_values
 from ops.hlo.errors import HloTextError
 from ops.hlo.opcodes import find_opcode
 
@@ -211,7 +212,7 @@ def _answer(
         return Unknown(found.reason)
     _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
     runtime = (RuntimeOrigin(instruction.operands[each.operand], each.map) for each in origins)
-    return (OperandIndexing(found, tuple(runtime), replica),)
+    return (with_known_values(OperandIndexing(found, tuple(runtime), replica)),)
 
 
 def _check_sizes(instruction: Instruction, shape: Shape, indexing: OpIndexing) -> None:
