@@ -158,7 +158,9 @@ class _Starts:
     def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
         """Where a map from these extents finds its values: in scalars from one operand on."""
         scalar = no_dimensions(extents)
-        return tuple(Origin(first + place, scalar) for place in self._runtime)
+        return tuple(
+            Origin(first + place, scalar, Interval(0, self._last[place])) for place in self._runtime
+        )
 
     def _forms(self) -> list[Form]:
         numbers = iter(range(len(self._runtime)))

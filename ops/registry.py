@@ -16,9 +16,9 @@ from ops.adapters import BUILDERS, CALLS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of
-from ops.chaining import with_known_values
 from ops.hlo.errors import HloTextError
 from ops.hlo.opcodes import find_opcode
+from ops.known_values import with_known_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -211,7 +211,9 @@ def _answer(
     if isinstance(found, UndefinedMap):
         return Unknown(found.reason)
     _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
-    runtime = (RuntimeOrigin(instruction.operands[each.operand], each.map) for each in origins)
+    runtime = (
+        RuntimeOrigin(instruction.operands[each.operand], each.map, each.clamp) for each in origins
+    )
     return (with_known_values(OperandIndexing(found, tuple(runtime), replica)),)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from indexing import IndexingMap
 from ops.adapters.shared import sizes_of
 from ops.adapters.values import value_of
-from ops.answers import OpIndexing, Origin
 from ops.building import index_map, symbol
 from ops.dynamic import dynamic_slice, dynamic_update_slice
 from simplifier import Interval
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ops.adapters.shared import Builder
+    from ops.answers import OpIndexing, Origin
     from ops.hlo import Instruction
 
 
@@ -83,7 +83,7 @@ def _origins_in_vector(
 
 def _in_vector(origin: Origin, vector: int) -> Origin:
     place = forms.constant(origin.operand - vector)
-    return Origin(vector, IndexingMap.from_forms([place], origin.map.domain))
+    return replace(origin, operand=vector, map=IndexingMap.from_forms([place], origin.map.domain))
 
 
 BUILDERS: Final[Mapping[str, Builder]] = {

@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from operator import eq, mul
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from indexing import IndexingMap
 from indexing.layout import Kind
@@ -131,10 +132,9 @@ def _steps(values: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
         values[stride] - values[0] if size > 1 else 0
         for size, stride in zip(sizes, _strides(sizes), strict=True)
     ]
-    expected = (
-        values[0] + sum(map(int.__mul__, index, steps)) for index in product(*map(range, sizes))
-    )
-    return steps if all(map(int.__eq__, values, expected)) else None
+    indices = product(*map(range, sizes))
+    expected = (values[0] + sum(map(mul, index, steps)) for index in indices)
+    return steps if all(map(eq, values, expected)) else None
 
 
 def _iota(instruction: Instruction, place: IndexingMap, _: int) -> Form | None:
@@ -160,15 +160,12 @@ def _callers(module: HloModule) -> dict[Computation, list[Instruction]]:
     return callers
 
 
-def _computations_in(values: Iterable[Any]) -> Iterator[Computation]:
+def _computations_in(values: Iterable[object]) -> Iterator[Computation]:
     from ops.hlo import Computation  # noqa: PLC0415
 
     for value in values:
-        if isinstance(value, Computation):
-            yield value
-        elif isinstance(value, tuple):
-            several: tuple[Any, ...] = value
-            yield from (each for each in several if isinstance(each, Computation))
+        nested = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        yield from (each for each in nested if isinstance(each, Computation))
 
 
 def _called(instruction: Instruction, place: IndexingMap, depth: int) -> Form | None:
@@ -180,7 +177,8 @@ def _element(instruction: Instruction, place: IndexingMap, depth: int) -> Form |
     (operand,) = instruction.operands
     if operand.opcode != "tuple" or not depth:
         return None
-    return _value(operand.operands[instruction.attributes["index"]], place, depth - 1)
+    index: int = instruction.attributes["index"]
+    return _value(operand.operands[index], place, depth - 1)
 
 
 _SOURCES: Final[Mapping[str, _Source]] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from indexing import parse_map
@@ -12,10 +13,13 @@ from indexing.exact import equals
 from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from simplifier.cost import cost_of_form
 from tests.conformance import for_each, rows
-from tests.evaluation import related
+from tests.ops.runtime_values import related_given
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing import IndexingMap
+    from ops import RuntimeOrigin
     from ops.answers import Answer
     from tests.conformance import Row
 
@@ -23,12 +27,30 @@ NO_MAP_YET = frozenset(
     {
         "all-gather",
         "convolution",
-        "gather",
         "reduce-window",
         "scaled-dot",
     }
 )
 """Opcodes that wait for their map; rows that need one are skipped."""
+
+CORRECTED = {
+    # An element is of the update only where the update is.
+    "dynamic_update_slice.o2i.1": (
+        "(d0, d1){rt0, rt1} -> (d0 - rt0, d1 - rt1), domain: d0 in [0, 19], d1 in [0, 29], "
+        "rt0 in [0, 15], rt1 in [0, 20], d0 - rt0 in [0, 4], d1 - rt1 in [0, 9]"
+    ),
+    # From the start 0 on everything is padding.
+    "fusion_pad_then_dynamic_slice.o2i.0": (
+        "(d0, d1){rt0} -> (0, d1 + rt0 - 4096), domain: d0 in [0, 0], d1 in [0, 4095], "
+        "rt0 in [1, 4096], d1 + rt0 in [4096, 8191]"
+    ),
+    # Starts are clamped.
+    "rtvar_constant_out_of_range.o2i": "(d0) -> (d0 + 90), domain: d0 in [0, 9]",
+    "rtvar_iota.o2i": (
+        "(d0, d1, d2) -> (min(32, d0), 0), domain: d0 in [0, 41], d1 in [0, 0], d2 in [0, 0]"
+    ),
+}
+"""The map of rows where that of XLA leads too far."""
 
 CHEAPER = {
     "bitcast_keeps_unit_dims.o2i": "a dimension of size 1 takes no part",
@@ -92,6 +114,10 @@ def is_as_good(found: IndexingMap, expected: str) -> bool:
 @for_each(rows("op"))
 def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
     answer = answer_to(row)
+    if row["id"] in CORRECTED:
+        assert not isinstance(answer, Unknown)
+        assert [str(way.map) for way in answer] == [CORRECTED[row["id"]]]
+        return
     if row["expected"] == ["UNDEFINED"]:
         assert isinstance(answer, Unknown)
         return
@@ -116,10 +142,20 @@ def test_maps_hold_what_was_seen(row: Row) -> None:
     answer = fusion_indexing(entry.root).get(entry.parameters[operand], ())
     assert not isinstance(answer, Unknown)
     found = set[tuple[tuple[int, ...], tuple[int, ...]]]().union(
-        *(related(way.map) for way in answer)
+        *(related_given(way.map, way.runtime, _known_arrays(row)) for way in answer)
     )
     seen = {(tuple(result), tuple(operand)) for result, operand in row["pairs"]}
     assert found == seen or (row["relation"] == "subset" and found > seen)
+
+
+def _known_arrays(row: Row) -> Callable[[RuntimeOrigin], np.ndarray[Any, Any]]:
+    """The values of the other operands, at the parameters that hold them."""
+
+    def array_of(origin: RuntimeOrigin) -> np.ndarray[Any, Any]:
+        values = row["runtime"][f"operand{origin.instruction.parameter_number}"]
+        return np.array(values, dtype=np.int64).reshape(origin.instruction.shape.dimensions)
+
+    return array_of
 
 
 def test_the_seen_pairs_of_every_supported_row_are_checked() -> None:
