@@ -118,5 +118,5 @@ def _listed(values: tuple[int, ...]) -> str:
 
 def _told(elements: IndexSet) -> str:
     """The element if there is one, or the set."""
-    lone = elements.boxes is not None and len(elements.boxes) == 1 and elements.count() == 1
-    return f"({_listed(next(iter(elements)))})" if lone else str(elements)
+    is_lone = all(bounds.is_point for bounds in elements.bounds)
+    return f"({_listed(next(iter(elements)))})" if is_lone else str(elements)

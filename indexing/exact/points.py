@@ -133,8 +133,7 @@ def shifted(points: islpy.Set, place: int, by: int) -> islpy.Set:
 
 def unbounded_place(points: islpy.Set) -> int | None:
     """The first coordinate that has no least or no greatest value."""
-    if points.is_empty() or points.is_bounded():
+    if points.is_empty():
         return None
-    return next(
-        place for place in range(rank_of(points)) if not points.dim_is_bounded(coordinates(), place)
-    )
+    places = range(rank_of(points))
+    return next((place for place in places if extent(points, place).size is None), None)

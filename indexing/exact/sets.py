@@ -13,6 +13,7 @@ from indexing.exact.points import EVERYTHING, in_order, rank_of, slice_at
 from simplifier import form as forms
 from simplifier.convert import to_sympy
 from simplifier.exact import BUDGET, Space
+from simplifier.exact.space import load_isl
 from simplifier.operations import substitute
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class IndexSet:
         self._check_bounded("iteration")
         if self.boxes is not None:
             return merge(*map(_elements, self.boxes))
-        return in_order(self.to_isl())
+        return in_order(self._points(load_isl().Context()))
 
     def count(self, *, budget: int | None = BUDGET) -> int:
         """The number of elements, which are not looked at one by one.
@@ -113,7 +114,7 @@ class IndexSet:
             return sum(box_size(box) or 0 for box in self.boxes)
         space = Space({}, budget=budget)
         with space.within_budget():
-            return count_points(self.to_isl(space.context))
+            return count_points(self._points(space.context))
 
     def at(self, parameters: Sequence[int]) -> IndexSet:
         """The set for one value of each parameter.
@@ -133,17 +134,34 @@ class IndexSet:
             expected = f"expected {len(self.parameters)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
         space = Space({})
-        points = self.to_isl(space.context)
+        points = self._points(space.context)
         for value in reversed(parameters):
             points = slice_at(points, rank_of(points) - 1, value)
         return read_set(points, space, self.hull.names[: self.rank])
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
-        """The set as isl's; parameters are coordinates behind the others."""
+        """The set as isl's, with its coordinates and parameters by name.
+
+        >>> from indexing import parse_map
+        >>> even = parse_map("(d0) -> (d0 * 2), domain: d0 in [0, 9]").image()
+        >>> print(even.to_isl())
+        { [d0] : (d0) mod 2 = 0 and 0 <= d0 <= 18 }
+        """
+        isl = load_isl()
+        kinds, names = isl.dim_type, self.hull.names
+        points = self._points(context or isl.DEFAULT_CONTEXT)
+        points = points.move_dims(kinds.param, 0, kinds.set, self.rank, len(self.parameters))
+        for kind, called in ((kinds.set, names[: self.rank]), (kinds.param, names[self.rank :])):
+            for place, name in enumerate(called):
+                points = points.set_dim_name(kind, place, name)
+        return points
+
+    def _points(self, context: islpy.Context) -> islpy.Set:
+        """The set in isl's coordinates; parameters are coordinates behind the others."""
         space = Space(dict.fromkeys(self.hull.places, EVERYTHING), context)
         points = space.isl.Set.empty(space.domain().get_space())
         for piece in self.pieces:
-            points = points.union(Space(piece.bounds, space.context).domain(piece.constraints))
+            points = points.union(Space(piece.bounds, context).domain(piece.constraints))
         return points
 
     def __eq__(self, other: object) -> bool:
@@ -153,8 +171,8 @@ class IndexSet:
             return False
         if len(self.parameters) != len(other.parameters):
             return False
-        mine = self.to_isl()
-        return bool(mine.is_equal(other.to_isl(mine.get_ctx())))
+        context = load_isl().Context()
+        return bool(self._points(context).is_equal(other._points(context)))
 
     def __hash__(self) -> int:
         return hash((self.bounds, len(self.parameters)))

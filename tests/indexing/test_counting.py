@@ -135,9 +135,10 @@ def test_what_is_not_bounded_is_named(text: str, message: str) -> None:
     assert parse_map(text).count_results() < 11
 
 
-def test_a_result_that_is_not_bounded_is_named() -> None:
+@pytest.mark.parametrize("result", ["d0", "d0 * 2", "d0 floordiv 2", "d0 mod 3 - d0"])
+def test_a_result_that_is_not_bounded_is_named(result: str) -> None:
     with pytest.raises(MapError, match="count_results: result 1 is not bounded"):
-        parse_map("(d0) -> (3, d0), domain: d0 in [0, inf]").count_results()
+        parse_map(f"(d0) -> (3, {result}), domain: d0 in [0, inf]").count_results()
 
 
 def test_bounds_may_come_from_constraints() -> None:

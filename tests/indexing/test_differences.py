@@ -60,6 +60,12 @@ DIFFERENCES = {
         "value",
         "at (-6): the first map gives (-6), the second (-5)",
     ),
+    "values without end": (
+        "(d0) -> (d0), domain: d0 in [0, 9]",
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [5, inf]",
+        "value",
+        "at (0): the first map gives (0), the second (d0): d0 in [5, inf]",
+    ),
     "huge": (
         "(d0) -> (d0 floordiv 3), domain: d0 in [0, 1099511627775]",
         "(d0) -> (d0 * 366503875925 floordiv 1099511627776), domain: d0 in [0, 1099511627775]",

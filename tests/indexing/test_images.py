@@ -220,6 +220,9 @@ def test_sets_may_depend_on_runtime_variables() -> None:
     for ask in (depends.count, lambda: (3,) in depends, lambda: iter(depends)):
         with pytest.raises(MapError, match="the set depends on start"):
             ask()
+    assert str(depends.to_isl()) == (
+        "[start] -> { [d0] : 0 <= start <= 6 and start <= d0 <= 3 + start }"
+    )
     with pytest.raises(MapError, match="at: there are 2 values; expected 1"):
         depends.at([1, 2])
 
