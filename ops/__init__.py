@@ -13,6 +13,7 @@ from ops.answers import (
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot
+from ops.convolution import convolution
 from ops.fusion import fusion_indexing
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
@@ -21,6 +22,7 @@ from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+from ops.windows import reduce_window, select_and_scatter
 
 __all__ = [
     "REGISTRY",
@@ -36,6 +38,7 @@ __all__ = [
     "bitcast_convert",
     "broadcast",
     "concatenate",
+    "convolution",
     "dot",
     "elementwise",
     "fusion_indexing",
@@ -44,8 +47,10 @@ __all__ = [
     "output_to_input",
     "pad",
     "reduce",
+    "reduce_window",
     "reshape",
     "reverse",
+    "select_and_scatter",
     "slice",
     "transpose",
 ]

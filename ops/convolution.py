@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simplifier.form import Form
 
 
-def convolution(  # noqa: PLR0913 - one argument for each attribute
+def convolution(
     lhs_sizes: Sizes,
     rhs_sizes: Sizes,
     dim_labels: DimensionLabels,
@@ -78,7 +78,7 @@ def convolution(  # noqa: PLR0913 - one argument for each attribute
     )
 
 
-def convolution_sizes(  # noqa: PLR0913 - as for convolution
+def convolution_sizes(
     lhs_sizes: Sizes,
     rhs_sizes: Sizes,
     dim_labels: DimensionLabels,

@@ -11,7 +11,7 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.replica_groups import read_replica_groups
 from ops.hlo.tokens import Tokens, escape
 from ops.hlo.values import (
-    LABELS,
+    LABELS_TEXT,
     Aliasing,
     DimensionLabels,
     ProgramShape,
@@ -190,7 +190,7 @@ def _write_window(window: Window) -> str:
 
 
 def _read_labels(tokens: Tokens) -> DimensionLabels:
-    text = tokens.pattern(LABELS, "dimension labels such as b01f_01io->b01f")
+    text = tokens.pattern(LABELS_TEXT, "dimension labels such as b01f_01io->b01f")
     return DimensionLabels.parse(text)
 
 

@@ -62,7 +62,7 @@ _WINDOW_DEFAULTS = {"stride": 1, "pad": (0, 0), "lhs_dilate": 1, "rhs_dilate": 1
 """What a window without the field has in each dimension, in the order of the text."""
 
 
-LABELS: Final = re.compile(r"([0-9a-z?]+)_([0-9a-z?]+)->([0-9a-z?]+)")
+LABELS_TEXT: Final = re.compile(r"([0-9a-z?]+)_([0-9a-z?]+)->([0-9a-z?]+)")
 """The text of :class:`DimensionLabels`."""
 
 
@@ -91,9 +91,11 @@ class DimensionLabels:
         >>> DimensionLabels.parse("b0f_0io->b0f").kernel
         '0io'
         """
-        found = LABELS.fullmatch(text)
+        found = LABELS_TEXT.fullmatch(text)
         if found is None:
-            raise AttributeValueError(f"the labels are {text!r}; expected some such as b0f_0io->b0f")
+            raise AttributeValueError(
+                f"the labels are {text!r}; expected some such as b0f_0io->b0f"
+            )
         return cls(*found.groups())
 
     def __str__(self) -> str:
