@@ -180,6 +180,20 @@ def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     return map_of(found, sizes, ranges)
 
 
+def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
+    """From an element to the elements that some window holds together with it."""
+    rank, sizes = len(windows), [window.operand_size for window in windows]
+    places = (window.window_size for window in windows)
+    indices, ranges = numbered([*places, *(window.turns for window in windows)])
+    found: list[Found] = []
+    for number, window in enumerate(windows):
+        place, turn = indices[number], indices[rank + number]
+        holder, is_held = window.window(place_of(number, window.operand_size), turn)
+        element, is_there = window.element(holder, place)
+        found.append((element, is_held + is_there))
+    return map_of(found, sizes, ranges)
+
+
 def map_of(found: Sequence[Found], dims: Iterable[Extent], ranges: Iterable[Extent]) -> IndexingMap:
     """The map to indices where what must hold for all of them does, in its smallest form.
 

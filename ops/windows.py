@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing
 from ops.building import check_count, checked_sizes, every_element, no_dimensions
-from ops.sliding import from_windows, sliding_windows, to_windows
+from ops.sliding import from_windows, sliding_windows, through_windows, to_windows
 
 if TYPE_CHECKING:
     from ops.building import Sizes
@@ -96,7 +96,7 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     )
     to_source, to_result = to_windows(windows), from_windows(windows)
     # Two elements are together in a window whichever of them is asked, so both ways are one map.
-    to_operand = to_source.compose(to_result).simplify(preserve_size_one=True)
+    to_operand = through_windows(windows)
     return OpIndexing(
         operand_sizes,
         (to_operand, to_source, no_dimensions(operand_sizes)),
