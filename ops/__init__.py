@@ -15,12 +15,14 @@ from ops.broadcasting import broadcast
 from ops.contraction import dot
 from ops.convolution import convolution
 from ops.fusion import fusion_indexing
+from ops.gather import gather
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
 from ops.reduction import reduce
 from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
+from ops.scatter import scatter
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.windows import reduce_window, select_and_scatter
 
@@ -42,6 +44,7 @@ __all__ = [
     "dot",
     "elementwise",
     "fusion_indexing",
+    "gather",
     "generated",
     "input_to_output",
     "output_to_input",
@@ -50,6 +53,7 @@ __all__ = [
     "reduce_window",
     "reshape",
     "reverse",
+    "scatter",
     "select_and_scatter",
     "slice",
     "transpose",
