@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.text import format_head
-from ops.hlo.printer import brief_text
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
@@ -88,7 +87,7 @@ class RuntimeOrigin:
     clamp: Interval | None = None
 
     def __str__(self) -> str:
-        return f"{brief_text(self.instruction)}; {format_head(self.map)}"
+        return f"{self.instruction.definition}; {format_head(self.map)}"
 
 
 @dataclass(frozen=True, slots=True)

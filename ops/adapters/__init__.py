@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import computation, control, data_movement, dynamic, gathering
+from ops.adapters import computation, control, data_movement, dynamic, gathering, windows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +16,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     **data_movement.BUILDERS,
     **dynamic.BUILDERS,
     **gathering.BUILDERS,
+    **windows.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 

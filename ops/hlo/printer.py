@@ -22,7 +22,7 @@ def instruction_text(instruction: Instruction) -> str:
     return ", ".join([_definition(instruction, _arguments(instruction)), *attributes])
 
 
-def brief_text(instruction: Instruction) -> str:
+def definition_text(instruction: Instruction) -> str:
     """``%b = f32[2]{0} reduce(%a, %zero)``: no attributes, and no values of a large constant."""
     arguments = _arguments(instruction)
     is_large = instruction.literal is not None and len(arguments) > _LONGEST_LITERAL
