@@ -11,6 +11,7 @@ from ops.answers import Answer, OperandIndexing, Unknown
 from ops.building import arrays_of, every_element, no_dimensions
 from ops.chaining import followed, joined
 from ops.registry import identity_of
+from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 MOST_MAPS_OF_LOOP: Final = 64
 """A loop whose rounds lead along more different maps between two arrays is given up."""
+
+_MOST_STEPS_OF_COMPARISON: Final = 100_000
+"""How many operations of isl are spent on finding that one map is a part of another."""
 
 
 class Direction(enum.Enum):
@@ -150,28 +154,62 @@ def _reached(
         answer = fresh.pop(place)
         for target, step in edges.get(place, ()):
             before = found.get(target, ())
-            after = _limited(joined(before, _not_empty(followed(answer, step))))
+            after = _widest(joined(before, followed(answer, step)))
             if after != before:
                 found[target] = after
-                fresh[target] = joined(fresh.get(target, ()), _less(after, before))
+                fresh[target] = joined(fresh.get(target, ()), _without(after, before))
     return found
 
 
-def _not_empty(answer: Answer) -> Answer:
+def _widest(answer: Answer) -> Answer:
+    """The answer without the maps that are parts of others; unknown if there are too many."""
     if isinstance(answer, Unknown):
         return answer
-    return tuple(way for way in answer if not way.map.is_known_empty)
+    ways: tuple[OperandIndexing, ...] = ()
+    for way in answer:
+        if not way.map.is_known_empty and not any(_is_part(way, wide) for wide in ways):
+            ways = (*(other for other in ways if not _is_part(other, way)), way)
+        if len(ways) > MOST_MAPS_OF_LOOP:
+            message = f"its rounds lead along more than {MOST_MAPS_OF_LOOP} different maps"
+            return Unknown(f"while: {message}")
+    return ways
 
 
-def _limited(answer: Answer) -> Answer:
-    if isinstance(answer, Unknown) or len(answer) <= MOST_MAPS_OF_LOOP:
+def _is_part(way: OperandIndexing, wide: OperandIndexing) -> bool:
+    """Whether everything that a way relates is seen to be related by another one."""
+    if way.replica_id or wide.replica_id:
+        return way == wide
+    return _has_smaller_domain(way.map, wide.map) or (
+        bool(way.map.ranges and wide.map.ranges) and _reaches_no_further(way.map, wide.map)
+    )
+
+
+def _has_smaller_domain(narrow: IndexingMap, wide: IndexingMap) -> bool:
+    """Whether the first is the second with less in its domain."""
+    domain = wide.domain
+    return (
+        narrow.forms == wide.forms
+        and narrow.domain.places == domain.places
+        and {*domain.constraints} <= {*narrow.domain.constraints}
+        and all(
+            bounds.contains(narrow.domain.bounds[place]) for place, bounds in domain.bounds.items()
+        )
+    )
+
+
+def _reaches_no_further(narrow: IndexingMap, wide: IndexingMap) -> bool:
+    """Whether isl finds, without much effort, that the second has all pairs of the first."""
+    pairs = zip(narrow.result_bounds(), wide.result_bounds(), strict=True)
+    if not all(theirs.contains(mine) for mine, theirs in pairs):
+        return False
+    try:
+        return narrow.is_subset(wide, budget=_MOST_STEPS_OF_COMPARISON)
+    except IndexingError:
+        return False
+
+
+def _without(answer: Answer, known: Answer) -> Answer:
+    """What is new."""
+    if isinstance(answer, Unknown) or isinstance(known, Unknown):
         return answer
-    return Unknown(f"while: its rounds lead along more than {MOST_MAPS_OF_LOOP} different maps")
-
-
-def _less(after: Answer, before: Answer) -> Answer:
-    """What is new; the one without the other."""
-    if isinstance(after, Unknown) or isinstance(before, Unknown):
-        return after
-    known = {*before}
-    return tuple(way for way in after if way not in known)
+    return tuple(way for way in answer if way not in known)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
-from ops.adapters import BUILDERS, CALLS, ROUTES
+from ops.adapters import BUILDERS, CALLERS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of
@@ -127,7 +127,7 @@ class Registry:
         return build(instruction)
 
 
-REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLS, {})
+REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLERS, {})
 """What the library answers for."""
 
 
@@ -210,7 +210,9 @@ def _answer(
     if isinstance(found, UndefinedMap):
         return Unknown(found.reason)
     _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
-    runtime = (RuntimeOrigin(instruction.operands[each.operand], each.map) for each in origins)
+    runtime = (
+        RuntimeOrigin(instruction.operands[each.operand], each.map, each.clamp) for each in origins
+    )
     return (OperandIndexing(found, tuple(runtime), replica),)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import computation, control, data_movement
+from ops.adapters import computation, control, data_movement, gathering
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 BUILDERS: Final[Mapping[str, Builder]] = {
     **computation.BUILDERS,
     **data_movement.BUILDERS,
+    **gathering.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 
@@ -22,7 +23,7 @@ ROUTES: Final[Mapping[str, Router]] = {
 }
 """Opcode -> which array of the result is which array of an operand."""
 
-CALLS: Final[Mapping[str, Caller]] = {
-    **control.CALLS,
+CALLERS: Final[Mapping[str, Caller]] = {
+    **control.CALLERS,
 }
 """Opcode -> the computations that it runs."""

@@ -72,10 +72,12 @@ def _rounds(instruction: Instruction) -> Calls:
     return Calls((Call(attributes["body"], (0,)),), condition=attributes["condition"])
 
 
-CALLS: Final[Mapping[str, Caller]] = {
-    "call": _with_all_operands("to_apply"),
+CALLS: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
+"""Opcode -> the attribute that holds the computation, of which the operands are the arguments."""
+
+CALLERS: Final[Mapping[str, Caller]] = {
+    **{opcode: _with_all_operands(attribute) for opcode, attribute in CALLS.items()},
     "conditional": _branches,
-    "fusion": _with_all_operands("calls"),
     "while": _rounds,
 }
 """Opcode -> the computations that it runs."""
