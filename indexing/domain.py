@@ -109,7 +109,7 @@ class Domain:
             for place, variable in zip(self.places, self.variables, strict=True)
         }
 
-    @property
+    @cached_property
     def is_known_empty(self) -> bool:
         """Whether some variable has no value; an empty domain may fail to be known as one."""
         return (
@@ -160,6 +160,8 @@ class Domain:
         )
 
     def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
+        if not bounds:
+            return Domain(self.dims, self.ranges, self.runtime, constraints)
         within = (
             variable.within(bounds[place]) if place in bounds else variable
             for place, variable in zip(self.places, self.variables, strict=True)
