@@ -122,6 +122,8 @@ class _Lesson:
         self._scope = scope
         self._facts: dict[Form, Fact] = {}
         self._ranges = _Narrowed(scope.ranges)
+        self._gone_through: dict[Form, tuple[Range, list[Range]]] = {}
+        """Facts in the state in which they have nothing more to say."""
 
     def add(self, form: Form, ends: Range) -> None:
         """Learn that a canonical form lies in a range."""
@@ -140,8 +142,11 @@ class _Lesson:
         """Narrow each atom of each fact by what the fact leaves to it."""
         self.is_new = False
         for fact in list(self._facts.values()):
-            for atom in fact.form.terms:
-                self._narrow(atom, self._left_to(atom, fact))
+            known = (fact.ends, [self._ranges[atom] for atom in fact.form.terms])
+            if self._gone_through.get(fact.form) != known:
+                self._gone_through[fact.form] = known
+                for atom in fact.form.terms:
+                    self._narrow(atom, self._left_to(atom, fact))
 
     def bounds(self) -> dict[str, Interval]:
         """Bounds of the variables that were narrowed."""

@@ -5,7 +5,6 @@ Most constraints of everyday maps are of these kinds.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.simplification.residues import Residues, merged
@@ -13,9 +12,11 @@ from indexing.simplification.scopes import scope_within
 from simplifier import Interval
 from simplifier import form as forms
 from simplifier.facts import Fact
+from simplifier.ranges import term_by_term
 
 if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
+    from simplifier.form import Form
 
 
 def bounded(domain: Domain) -> Domain:
@@ -24,8 +25,8 @@ def bounded(domain: Domain) -> Domain:
     if not any(limits):
         return domain
     pairs = zip(domain.constraints, limits, strict=True)
-    others = tuple(constraint for constraint, limit in pairs if limit is None)
-    return replace(domain, constraints=others).constrained(filter(None, limits))
+    others = (constraint for constraint, limit in pairs if limit is None)
+    return domain.with_constraints(others).constrained(filter(None, limits))
 
 
 def _limit(constraint: Constraint) -> Constraint | None:
@@ -38,19 +39,25 @@ def _limit(constraint: Constraint) -> Constraint | None:
 
 def without_implied(domain: Domain) -> Domain:
     """The same points without the constraints that bounds imply."""
-    if not domain.constraints or domain.is_known_empty:
+    if domain.is_known_empty:
         return domain
-    scope = scope_within(domain, ())
     left: list[Constraint] = []
     for form, interval in domain.constraints:
-        values = Interval.from_range(scope.range_of(scope.canonical(form)))
-        if not interval.contains(values):
-            left.append((form, interval))
+        values = _values(domain, form)
         if interval.intersect(values).is_empty:
             return domain.emptied()
-    if len(left) == len(domain.constraints):
-        return domain
-    return replace(domain, constraints=tuple(left))
+        if not interval.contains(values):
+            left.append((form, interval))
+    return domain if len(left) == len(domain.constraints) else domain.with_constraints(left)
+
+
+def _values(domain: Domain, form: Form) -> Interval:
+    """Between which values a form lies by bounds alone."""
+    if form.is_affine:
+        ranges = {atom: domain.bounds[atom.name].ends for atom in form.terms}
+        return Interval.from_range(term_by_term(ranges, form))
+    scope = scope_within(domain, ())
+    return Interval.from_range(scope.range_of(scope.canonical(form)))
 
 
 def progression(domain: Domain) -> Domain | None:
@@ -70,4 +77,4 @@ def progression(domain: Domain) -> Domain | None:
     (one,) = left
     values = one.within(domain.bounds[places[0]].ends)
     bound = (one.form, Interval.from_range(values))
-    return replace(domain, constraints=()).constrained([bound, one.constraint_within(values)])
+    return domain.with_constraints().constrained([bound, one.constraint_within(values)])

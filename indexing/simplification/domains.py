@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from indexing.simplification.arithmetic import bounded, progression, without_implied
@@ -44,15 +43,17 @@ def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Dom
         return _smallest(domain, kept)
     found: list[Constraint] = []
     for group in groups:
-        domain = _smallest(replace(domain, constraints=tuple(group)), kept)
+        domain = _smallest(domain.with_constraints(group), kept)
         found += domain.constraints
-    return replace(domain, constraints=()).constrained(found)
+    return domain.with_constraints().constrained(found)
 
 
 def _smallest(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
     found = progression(domain)
     if found is None:
         domain = without_implied(domain)
+        if not domain.constraints:
+            return domain
         found = _sharpened(domain, kept) or _settled(domain, kept)
     return found
 
@@ -129,7 +130,7 @@ def _normal(domain: Domain, kept: Kept) -> Domain:
     written = [each.constraint_within(scope.range_of(each.form)) for each in left]
     if left:
         others = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
-    return replace(domain, constraints=()).constrained(kept.shown([*written, *others]))
+    return domain.with_constraints().constrained(kept.shown([*written, *others]))
 
 
 def _parted(scope: Scope, facts: Iterable[Fact]) -> tuple[list[Residues], list[Constraint]]:

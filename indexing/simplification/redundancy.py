@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from indexing.simplification.grouping import connected
@@ -34,7 +33,7 @@ def without_redundancy(domain: Domain, kept: Kept) -> Domain:
             left += needed
         else:
             left += group
-    return replace(domain, constraints=()).constrained(kept.shown(left))
+    return domain.with_constraints().constrained(kept.shown(left))
 
 
 def _needed(
