@@ -35,7 +35,7 @@ def simplified(indexing_map: IndexingMap, *, preserve_size_one: bool = False) ->
 
 
 def _simplified_forms(domain: Domain, kept: Kept, forms: tuple[Form, ...]) -> Iterator[Form]:
-    """Each form, with the terms for what is kept, where those constraints hold that matter to it."""
+    """Each form where those constraints hold that matter to it, with terms for what is kept."""
     groups = connected(kept.hidden(domain.constraints))
     for form in map(kept.form_hidden, forms):
         telling = [constraint for group in groups if tells(group, form) for constraint in group]
