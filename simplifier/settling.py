@@ -86,7 +86,7 @@ def _by_values(scope: Scope, form: Form) -> Form:
 def _step(scope: Scope, form: Form) -> Form:
     """The form spelled as it stands, or read in another way, where that is cheaper."""
     spelling = _spelled(scope, form)
-    if cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
+    if spelling != form and cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
         spelling = _spelled_otherwise(scope, form, spelling)
     return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
 
