@@ -9,7 +9,6 @@ its slope once or twice, a sum of clamps; and either may be what a remainder lea
 from __future__ import annotations
 
 import operator
-from fractions import Fraction
 from itertools import accumulate, groupby, pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -34,16 +33,16 @@ def decided(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Form]
     ``spelled`` writes a sum out in its cheapest spelling.
     """
     inside = postorder((form,))
-    places = {atom: _places(bounds.get(atom.name)) for atom in inside if atom.kind is Kind.VARIABLE}
-    if not any(places.values()):
+    deciding = _Deciding(bounds)
+    if sum(bool(atom.arguments and deciding[atom]) for atom in inside) <= 1:
         return form
     values: dict[Atom, Form] = {}
     for atom in inside:
         arguments = tuple(
-            _shortened(combine(argument, values), places, spelled) for argument in atom.arguments
+            _shortened(combine(argument, values), deciding, spelled) for argument in atom.arguments
         )
         values[atom] = operations.rebuilt(atom, arguments)
-    return _shortened(combine(form, values), places, spelled)
+    return _shortened(combine(form, values), deciding, spelled)
 
 
 def without_idle_parts(form: Form, bounds: Mapping[str, Interval]) -> Form:
@@ -87,15 +86,52 @@ def _less(atom: Atom) -> Iterator[Form]:
         yield atom.numerator
 
 
-def _shortened(
-    form: Form, places: Mapping[Atom, Sequence[int]], spelled: Callable[[Form], Form]
-) -> Form:
+class _Deciding(dict[Atom, "Atom | None"]):
+    """The variable of few values that decides an atom, if one does."""
+
+    def __init__(self, bounds: Mapping[str, Interval]) -> None:
+        super().__init__()
+        self._bounds = bounds
+
+    def __missing__(self, atom: Atom) -> Atom | None:
+        found = None
+        if atom.kind is Kind.VARIABLE:
+            found = atom if self.places(atom) else None
+        elif _is_evaluated(atom):
+            inner = {self[inner] for argument in atom.arguments for inner in argument.terms}
+            found = inner.pop() if len(inner) == 1 else None
+        self[atom] = found
+        return found
+
+    def places(self, variable: Atom) -> Sequence[int]:
+        """The values of a variable, if they are few."""
+        return _places(self._bounds.get(variable.name))
+
+    def parts(self, form: Form) -> dict[Atom, dict[Atom, int]]:
+        """The terms of a sum that one variable decides, where they hold several operations."""
+        parts: dict[Atom, dict[Atom, int]] = {}
+        for atom, factor in form.terms.items():
+            variable = self[atom]
+            if variable is not None:
+                parts.setdefault(variable, {})[atom] = factor
+        return {variable: terms for variable, terms in parts.items() if _are_several(terms)}
+
+
+def _are_several(terms: Mapping[Atom, int]) -> bool:
+    """Whether there is more than one operation in the terms."""
+    return sum(bool(atom.arguments) + (atom.depth > 1) for atom in terms) > 1
+
+
+def _shortened(form: Form, deciding: _Deciding, spelled: Callable[[Form], Form]) -> Form:
     """The sum with a cheaper one in place of the part that one variable decides."""
-    for variable, terms in _parts(form, places).items():
+    if form.is_affine:
+        return form
+    for variable, terms in deciding.parts(form).items():
+        places = deciding.places(variable)
         part = Form(form.constant, terms)
         rest = Form(0, {atom: n for atom, n in form.terms.items() if atom not in terms})
-        table = _tabulated(part, {variable: places[variable]})
-        for template in _templates(table, variable, places[variable][0]):
+        table = _tabulated(part, {variable: places})
+        for template in _templates(table, variable, places[0]):
             shorter = rest.plus(spelled(template))
             if cost_of_form(shorter) < cost_of_form(form):
                 form = shorter
@@ -108,27 +144,6 @@ def _places(interval: Interval | None) -> Sequence[int]:
     if isinstance(lower, int) and isinstance(upper, int) and 0 < upper - lower < MOST_VALUES:
         return range(lower, upper + 1)
     return ()
-
-
-def _parts(form: Form, places: Mapping[Atom, Sequence[int]]) -> dict[Atom, dict[Atom, int]]:
-    """The terms that one variable of few values decides, where they hold several operations."""
-    parts: dict[Atom, dict[Atom, int]] = {}
-    for atom, factor in form.terms.items():
-        variable = _only_variable(atom)
-        if variable is not None and places.get(variable):
-            parts.setdefault(variable, {})[atom] = factor
-    return {
-        variable: terms
-        for variable, terms in parts.items()
-        if len(postorder((Form(0, terms),))) > 2  # noqa: PLR2004 - the variable, one operation
-    }
-
-
-def _only_variable(atom: Atom) -> Atom | None:
-    """The variable that decides an atom made of operations that can be evaluated."""
-    inside = postorder((Form(0, {atom: 1}),))
-    variables = [inner for inner in inside if inner.kind is Kind.VARIABLE]
-    return variables[0] if len(variables) == 1 and all(map(_is_evaluated, inside)) else None
 
 
 def _is_evaluated(atom: Atom) -> bool:
@@ -226,33 +241,39 @@ def _staircase(stairs: Sequence[int]) -> Line | None:
     ``S(x) = floor(s*x + t)`` for some ``t`` exactly where every two values differ by less than 1
     from ``s`` times the distance of their places.
     """
-    between = _slopes(stairs)
-    if between is None:
+    slope = _slope(stairs)
+    if slope is None:
         return None
-    slope = _simplest_between(*between)
-    rise, run = slope.numerator, slope.denominator
+    rise, run = slope
     offsets = [run * value - rise * place for place, value in enumerate(stairs)]
     least, most = max(offsets), min(offsets) + run - 1
     return Line(rise, 0 if least <= 0 <= most else least, run) if least <= most else None
 
 
-def _slopes(stairs: Sequence[int]) -> tuple[Fraction, Fraction] | None:
-    """Between which slopes a line may have that rounded down has these values, if there are any."""
-    low, high = Fraction(-1), Fraction(2)
+Slope: TypeAlias = tuple[int, int]
+"""Rise and run."""
+
+
+def _slope(stairs: Sequence[int]) -> Slope | None:
+    """The simplest slope that a line may have which rounded down has these values."""
+    low, high = (-1, 1), (2, 1)
     for distance in range(1, len(stairs)):
         rises = list(map(operator.sub, stairs[distance:], stairs))
-        low = max(low, Fraction(max(rises) - 1, distance))
-        high = min(high, Fraction(min(rises) + 1, distance))
-        if low >= high:
+        flattest, steepest = (max(rises) - 1, distance), (min(rises) + 1, distance)
+        low = flattest if _is_less(low, flattest) else low
+        high = steepest if _is_less(steepest, high) else high
+        if not _is_less(low, high):
             return None
-    return low, high
+    return _simplest_between(low, high)
 
 
-def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the least denominator strictly between two (Stern, Brocot)."""
+def _simplest_between(low: Slope, high: Slope) -> Slope:
+    """The slope of the shortest run strictly between two (Stern, Brocot)."""
     run = 1
-    while True:
-        rise = low.numerator * run // low.denominator + 1
-        if Fraction(rise, run) < high:
-            return Fraction(rise, run)
+    while not _is_less(slope := (low[0] * run // low[1] + 1, run), high):
         run += 1
+    return slope
+
+
+def _is_less(left: Slope, right: Slope) -> bool:
+    return left[0] * right[1] < right[0] * left[1]
