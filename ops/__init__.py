@@ -2,22 +2,35 @@
 
 from indexing.layout import ShapeError
 from ops.analysis import input_to_output, output_to_input
-from ops.answers import InstructionIndexing, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
+from ops.answers import (
+    InstructionIndexing,
+    OperandIndexing,
+    OpIndexing,
+    Origin,
+    RuntimeOrigin,
+    Unknown,
+)
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot
 from ops.fusion import fusion_indexing
+from ops.gather import gather
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
 from ops.reduction import reduce
+from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
+from ops.scatter import scatter
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 
 __all__ = [
+    "REGISTRY",
     "InstructionIndexing",
     "OpIndexing",
     "OperandIndexing",
+    "Origin",
+    "Registry",
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",
@@ -28,6 +41,7 @@ __all__ = [
     "dot",
     "elementwise",
     "fusion_indexing",
+    "gather",
     "generated",
     "input_to_output",
     "output_to_input",
@@ -35,6 +49,7 @@ __all__ = [
     "reduce",
     "reshape",
     "reverse",
+    "scatter",
     "slice",
     "transpose",
 ]

@@ -8,24 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
-
-
-@dataclass(frozen=True, slots=True)
-class OpIndexing:
-    """The maps of one operation, in both directions.
-
-    ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
-    that it is computed from; ``input_to_output[k]`` from an element of operand ``k`` to the
-    elements of the result that it takes part in. The two are the same relation between
-    elements, read from either side. An operation with several results, such as a variadic
-    reduce, has results of one size, and each of them has these same maps.
-
-    ``output_sizes`` are the sizes of the result.
-    """
-
-    output_sizes: tuple[int, ...]
-    output_to_input: tuple[IndexingMap, ...] = ()
-    input_to_output: tuple[IndexingMap, ...] = ()
+    from simplifier import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +26,60 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an operation finds the value of a runtime variable: an element of an operand.
+
+    ``map`` leads there from the dimensions and ranges of the map that has the variable. ``clamp``
+    is the interval into which the operation clamps the value that it finds, if it does. Where the
+    value is then outside of the variable's bounds, the map has no point.
+    """
+
+    operand: int
+    map: IndexingMap
+    clamp: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpIndexing:
+    """The maps of one operation, in both directions.
+
+    ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
+    that it is computed from; ``input_to_output[k]`` from an element of operand ``k`` to the
+    elements of the result that it takes part in. The two are the same relation between
+    elements, read from either side. An operation with several results, such as a variadic
+    reduce, has results of one size, and each of them has these same maps; where they differ,
+    a builder gives one :class:`OpIndexing` for each.
+
+    A map that nobody knows is an :class:`indexing.UndefinedMap`, which says why.
+
+    ``output_sizes`` are the sizes of the result. ``output_origins[k]`` has one origin for each
+    runtime variable of ``output_to_input[k]``, and ``output_replicas[k]``, a map with one result
+    from the same dimensions and ranges, says which replica holds the element; ``input_origins``
+    and ``input_replicas`` say the same of ``input_to_output``. They are empty where no map has
+    any.
+    """
+
+    output_sizes: tuple[int, ...]
+    output_to_input: tuple[IndexingMap, ...] = ()
+    input_to_output: tuple[IndexingMap, ...] = ()
+    output_origins: tuple[tuple[Origin, ...], ...] = ()
+    input_origins: tuple[tuple[Origin, ...], ...] = ()
+    output_replicas: tuple[IndexingMap | None, ...] = ()
+    input_replicas: tuple[IndexingMap | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RuntimeOrigin:
     """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable, and
-    from its runtime variables if the place depends on them. The value that is found is clamped
-    into the bounds of the variable.
+    from its runtime variables if the place depends on them. ``clamp`` is that of :class:`Origin`:
+    what is known of a value may narrow the variable's bounds, but not that interval.
     """
 
     instruction: Instruction
     map: IndexingMap
+    clamp: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)

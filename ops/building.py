@@ -38,6 +38,12 @@ def symbol(place: int) -> Form:
     return forms.variable(f"s{place}")
 
 
+@cache
+def runtime_value(place: int) -> Form:
+    """The runtime variable at a place: ``rt0``, ``rt1``, ..."""
+    return forms.variable(f"rt{place}")
+
+
 def dimensions_of(sizes: Sizes) -> list[Form]:
     """The index of an element of a tensor, as dimension variables."""
     return [dim(place) for place in range(len(sizes))]
@@ -48,9 +54,12 @@ def index_map(
     dims: Iterable[Extent],
     ranges: Iterable[Extent] = (),
     constraints: Iterable[Constraint] = (),
+    runtime: Iterable[Extent] = (),
 ) -> IndexingMap:
-    """The map with these results over a box of dimensions and ranges."""
-    domain = Domain.of(map(_variable, dims), map(_variable, ranges), (), constraints)
+    """The map with these results over a box of dimensions, ranges and runtime variables."""
+    domain = Domain.of(
+        map(_variable, dims), map(_variable, ranges), map(_variable, runtime), constraints
+    )
     return IndexingMap.from_forms(results, domain)
 
 
@@ -71,6 +80,24 @@ def no_dimensions(sizes: Sizes) -> IndexingMap:
 def major_to_minor(shape: Shape) -> tuple[int, ...]:
     """The dimensions of an array as they lie in memory, the one that changes slowest first."""
     return shape.layout.minor_to_major[::-1] if shape.layout else tuple(range(shape.rank))
+
+
+def arrays_of(shape: Shape) -> tuple[Shape, ...]:
+    """The shapes in nested tuples, in order; a shape that is no tuple by itself.
+
+    >>> from indexing.layout import Shape
+    >>> [str(array) for array in arrays_of(Shape.parse("(f32[2], (s32[], (), token[]))"))]
+    ['f32[2]{0}', 's32[]', 'token[]']
+    """
+    arrays: list[Shape] = []
+    waiting = [shape]
+    while waiting:
+        inner = waiting.pop()
+        if inner.is_tuple:
+            waiting += reversed(inner.elements)
+        else:
+            arrays.append(inner)
+    return tuple(arrays)
 
 
 # Checks: each gives back what it checked.
