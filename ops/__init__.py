@@ -14,6 +14,7 @@ from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot
 from ops.convolution import convolution
+from ops.dynamic import dynamic_slice, dynamic_update_slice
 from ops.fusion import fusion_indexing
 from ops.gather import gather
 from ops.padding import pad
@@ -42,6 +43,8 @@ __all__ = [
     "concatenate",
     "convolution",
     "dot",
+    "dynamic_slice",
+    "dynamic_update_slice",
     "elementwise",
     "fusion_indexing",
     "gather",

@@ -26,8 +26,14 @@ def simplified(scope: Scope, form: Form) -> Form:
     """The cheapest form found; simplifying it again changes nothing."""
     known = scope.simplified.get(form.key)
     if known is None:
-        known = scope.simplified[form.key] = _settled(scope, form)
+        is_smallest = form.is_affine and _is_smallest(scope, form)
+        known = scope.simplified[form.key] = form if is_smallest else _settled(scope, form)
     return known
+
+
+def _is_smallest(scope: Scope, form: Form) -> bool:
+    """Whether an affine form is the smallest at a glance: no variable of it has one value."""
+    return scope.smaller is None and scope.journal is None and scope.canonical(form) == form
 
 
 def _settled(scope: Scope, form: Form) -> Form:
