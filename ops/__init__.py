@@ -13,6 +13,8 @@ from ops.answers import (
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot
+from ops.convolution import convolution
+from ops.dynamic import dynamic_slice, dynamic_update_slice
 from ops.fusion import fusion_indexing
 from ops.gather import gather
 from ops.padding import pad
@@ -23,6 +25,7 @@ from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
 from ops.scatter import scatter
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+from ops.windows import reduce_window, select_and_scatter
 
 __all__ = [
     "REGISTRY",
@@ -38,7 +41,10 @@ __all__ = [
     "bitcast_convert",
     "broadcast",
     "concatenate",
+    "convolution",
     "dot",
+    "dynamic_slice",
+    "dynamic_update_slice",
     "elementwise",
     "fusion_indexing",
     "gather",
@@ -47,9 +53,11 @@ __all__ = [
     "output_to_input",
     "pad",
     "reduce",
+    "reduce_window",
     "reshape",
     "reverse",
     "scatter",
+    "select_and_scatter",
     "slice",
     "transpose",
 ]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.building import arrays_of
+from ops.building import arrays_of, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ops.answers import OpIndexing, Unknown
-    from ops.hlo import Instruction
+    from ops.hlo import Computation, Instruction
 
 Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Unknown"
 """The maps of all arrays of a result, where they are the same; or of each of them; or none."""
@@ -24,6 +25,37 @@ Route: TypeAlias = "tuple[int, int, int]"
 
 Router: TypeAlias = "Callable[[Instruction], Iterable[Route]]"
 """From an instruction to the arrays that it passes on as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A computation, and the numbers of the operands that are its arguments."""
+
+    computation: Computation
+    operands: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The computations that an instruction runs; its result is that of one of them.
+
+    The element of the operand ``selector`` chooses among several. While ``condition`` holds for
+    it, the result of the only one becomes its argument again; at first it is the operand itself.
+    """
+
+    choices: tuple[Call, ...]
+    selector: int | None = None
+    condition: Computation | None = None
+
+    @property
+    def computations(self) -> tuple[Computation, ...]:
+        """All of them, in order."""
+        chosen = tuple(call.computation for call in self.choices)
+        return (*chosen, self.condition) if self.condition else chosen
+
+
+Caller: TypeAlias = "Callable[[Instruction], Calls]"
+"""From an instruction to the computations that it runs."""
 
 
 def sizes_of(instruction: Instruction) -> tuple[int, ...]:
@@ -45,3 +77,21 @@ def check_scalars(op: str, operands: Iterable[Instruction]) -> None:
     for operand in operands:
         if operand.shape.rank:
             raise ShapeError(f"{op}: %{operand.name} is {operand.shape}; expected a scalar")
+
+
+def folded_inputs(instruction: Instruction) -> tuple[Instruction, ...]:
+    """What a fold takes before the initial values: inputs of one shape, as many as results.
+
+    Raises:
+        ShapeError: the sizes of two inputs differ, an initial value is no scalar, or there is not
+            one result for each input.
+    """
+    op, operands = instruction.opcode, instruction.operands
+    inputs = operands[: len(operands) // 2]
+    for number, each in enumerate(inputs):
+        check_sizes(op, f"operand {number}", sizes_of(each), sizes_of(inputs[0]), "as in operand 0")
+    check_scalars(op, operands[len(inputs) :])
+    results = len(arrays_of(instruction.shape))
+    if results != len(inputs):
+        raise ShapeError(f"{op}: there are {results} results; expected {len(inputs)}, as inputs")
+    return inputs

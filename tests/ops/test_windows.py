@@ -1,0 +1,409 @@
+"""Reduce-window, select-and-scatter and convolution: against JAX, and against a plain model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ops
+from ops import hlo, input_to_output, output_to_input
+from ops.hlo import DimensionLabels, Window
+from tests.evaluation import Pair, related
+from tests.ops.oracle import felt
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+
+Sizes = tuple[int, ...]
+
+MOST_ELEMENTS = 48
+"""More would take long: a program runs twice for each element."""
+
+
+# What is drawn.
+
+
+def windows(rank: int, *, plain: bool = False) -> st.SearchStrategy[Window]:
+    """Small windows; plain ones have no dilation, and no padding that cuts elements off."""
+
+    def entries(most: int) -> st.SearchStrategy[Sizes]:
+        return st.tuples(*[st.integers(1, most)] * rank)
+
+    edge = st.integers(0 if plain else -2, 3)
+    ones = st.just((1,) * rank)
+    return st.builds(
+        Window,
+        size=entries(3),
+        stride=entries(3),
+        pad=st.tuples(*[st.tuples(edge, edge)] * rank),
+        lhs_dilate=ones if plain else entries(3),
+        rhs_dilate=ones if plain else entries(3),
+    )
+
+
+def shapes(rank: int, most: int = MOST_ELEMENTS) -> st.SearchStrategy[Sizes]:
+    return st.tuples(*[st.integers(0, 5)] * rank).filter(lambda sizes: prod(sizes) <= most)
+
+
+@st.composite
+def windowed(draw: st.DrawFn, least_rank: int = 0, *, plain: bool = False) -> tuple[Sizes, Window]:
+    """An operand, and windows on it that are not too many."""
+    rank = draw(st.integers(least_rank, 4))
+    sizes, window = draw(shapes(rank)), draw(windows(rank, plain=plain))
+    if prod(ops.reduce_window(sizes, window).output_sizes) > 4 * MOST_ELEMENTS:
+        window = Window(size=window.size)
+    return sizes, window
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """Operands and attributes."""
+
+    lhs: Sizes
+    rhs: Sizes
+    labels: DimensionLabels
+    window: Window
+    feature_groups: int = 1
+    batch_groups: int = 1
+
+    @property
+    def indexing(self) -> ops.OpIndexing:
+        return ops.convolution(
+            self.lhs,
+            self.rhs,
+            self.labels,
+            self.window,
+            feature_group_count=self.feature_groups,
+            batch_group_count=self.batch_groups,
+        )
+
+    @property
+    def text(self) -> str:
+        result = array("f32", self.indexing.output_sizes)
+        window = f", window={{{self.window}}}" if self.window.rank else ""
+        groups = f"feature_group_count={self.feature_groups}, batch_group_count={self.batch_groups}"
+        return f"""HloModule m
+
+        ENTRY e {{
+          lhs = {array("f32", self.lhs)} parameter(0)
+          rhs = {array("f32", self.rhs)} parameter(1)
+          ROOT r = {result} convolution(lhs, rhs){window}, dim_labels={self.labels}, {groups}
+        }}"""
+
+
+@st.composite
+def convolutions(draw: st.DrawFn) -> Convolution:
+    """Convolutions of all kinds, with dimensions in any order."""
+    rank = draw(st.integers(0, 4))
+    spatial, window = draw(shapes(rank, most=12)), draw(windows(rank))
+    reversal = draw(st.tuples(*[st.integers(0, 1)] * rank))
+    window = Window(
+        window.size, window.stride, window.pad, window.lhs_dilate, window.rhs_dilate, reversal
+    )
+    if prod(ops.reduce_window(spatial, window).output_sizes) > MOST_ELEMENTS:
+        window = Window(size=window.size, rhs_reversal=reversal)
+    features, batches = draw(st.sampled_from([(1, 1), (2, 1), (3, 1), (1, 2), (1, 3)]))
+    group, batch, outputs = (draw(st.integers(0, 2)) for _ in range(3))
+    letters = [str(number) for number in range(rank)]
+    sizes = dict(zip(letters, spatial, strict=True)) | {"b": batch * batches, "f": group * features}
+    kernel = dict(zip(letters, window.size, strict=True))
+    kernel |= {"i": group, "o": outputs * features * batches}
+    orders = ["".join(draw(st.permutations([*letters, *others]))) for others in ("bf", "io", "bf")]
+    return Convolution(
+        tuple(sizes[label] for label in orders[0]),
+        tuple(kernel[label] for label in orders[1]),
+        DimensionLabels(*orders),
+        window,
+        features,
+        batches,
+    )
+
+
+# Programs.
+
+
+def array(element_type: str, sizes: Sizes) -> str:
+    return f"{element_type}[{','.join(map(str, sizes))}]"
+
+
+def reduction(sizes: Sizes, window: Window) -> str:
+    result = array("s32", ops.reduce_window(sizes, window).output_sizes)
+    written = f"window={{{window}}}, " if window.rank else ""
+    return f"""HloModule m
+
+    sum {{
+      a = s32[] parameter(0)
+      b = s32[] parameter(1)
+      ROOT c = s32[] add(a, b)
+    }}
+
+    ENTRY e {{
+      x = {array("s32", sizes)} parameter(0)
+      i = s32[] parameter(1)
+      ROOT r = {result} reduce-window(x, i), {written}to_apply=sum
+    }}"""
+
+
+def double_reduction(sizes: Sizes, window: Window) -> str:
+    """Either result sums up both inputs."""
+    operand = array("s32", sizes)
+    result = array("s32", ops.reduce_window(sizes, window).output_sizes)
+    written = f"window={{{window}}}, " if window.rank else ""
+    return f"""HloModule m
+
+    sums {{
+      a = s32[] parameter(0)
+      b = s32[] parameter(1)
+      c = s32[] parameter(2)
+      d = s32[] parameter(3)
+      both = s32[] add(c, d)
+      e = s32[] add(a, both)
+      f = s32[] add(b, both)
+      ROOT g = (s32[], s32[]) tuple(e, f)
+    }}
+
+    ENTRY e {{
+      x = {operand} parameter(0)
+      y = {operand} parameter(1)
+      i = s32[] parameter(2)
+      j = s32[] parameter(3)
+      ROOT r = ({result}, {result}) reduce-window(x, y, i, j), {written}to_apply=sums
+    }}"""
+
+
+def scattering(sizes: Sizes, window: Window) -> str:
+    operand = array("s32", sizes)
+    source = array("s32", ops.reduce_window(sizes, window).output_sizes)
+    written = f"window={{{window}}}, " if window.rank else ""
+    return f"""HloModule m
+
+    larger {{
+      a = s32[] parameter(0)
+      b = s32[] parameter(1)
+      ROOT c = pred[] compare(a, b), direction=GE
+    }}
+
+    sum {{
+      a = s32[] parameter(0)
+      b = s32[] parameter(1)
+      ROOT c = s32[] add(a, b)
+    }}
+
+    ENTRY e {{
+      x = {operand} parameter(0)
+      s = {source} parameter(1)
+      i = s32[] parameter(2)
+      ROOT r = {operand} select-and-scatter(x, s, i), {written}select=larger, scatter=sum
+    }}"""
+
+
+# Against JAX.
+
+
+def swapped(pairs: set[Pair]) -> set[Pair]:
+    return {(second, first) for first, second in pairs}
+
+
+def maps_of(text: str, operand: int, output: int = 0) -> tuple[IndexingMap, IndexingMap]:
+    """The maps that the root answers with: to an operand, and back."""
+    root = hlo.parse(text).entry.root
+    there = output_to_input(root, output).indexing[operand]
+    back = input_to_output(root, operand).indexing[output]
+    assert not isinstance(there, ops.Unknown)
+    assert not isinstance(back, ops.Unknown)
+    return there[0].map, back[0].map
+
+
+def pairs_of(text: str, operand: int, output: int = 0) -> set[Pair]:
+    """The pairs (index in the result, index in an operand), which both directions agree on."""
+    there, back = maps_of(text, operand, output)
+    pairs = related(there)
+    assert pairs == swapped(related(back))
+    return pairs
+
+
+@pytest.mark.needs("jax")
+@given(case=windowed())
+def test_windows_fold_what_jax_folds(case: tuple[Sizes, Window]) -> None:
+    text, (sizes, _) = reduction(*case), case
+    assert pairs_of(text, 0) == felt(text, 0)
+    forgotten = set[Pair]() if sizes else {((), ())}  # XLA gives a scalar as it is
+    assert pairs_of(text, 1) == felt(text, 1) | forgotten
+
+
+@pytest.mark.needs("jax")
+@settings(max_examples=10)
+@given(case=windowed(least_rank=1))  # XLA forgets all but one operand of scalars
+def test_each_of_several_results_folds_every_input(case: tuple[Sizes, Window]) -> None:
+    text = double_reduction(*case)
+    for operand, output in product(range(2), range(2)):
+        assert pairs_of(text, operand, output) == felt(text, operand, output=output)
+    for operand, output in product((2, 3), range(2)):
+        assert pairs_of(text, operand, output) >= felt(text, operand, output=output)
+
+
+@pytest.mark.needs("jax")
+@given(case=convolutions())
+def test_convolutions_sum_what_jax_sums(case: Convolution) -> None:
+    text = case.text
+    assert pairs_of(text, 0) == felt(text, 0)
+    to_lhs, to_rhs = (maps_of(text, operand)[0] for operand in range(2))
+    factors = {(dims, to_rhs.evaluate(dims, ranges)) for dims, ranges, _, _ in to_lhs.points()}
+    assert factors == felt(text, 1)
+    assert factors <= pairs_of(text, 1)
+
+
+@pytest.mark.needs("jax")
+@settings(max_examples=20)
+@given(case=windowed(least_rank=1, plain=True))  # XLA breaks off at scalars
+def test_what_jax_selects_and_scatters_may_be(case: tuple[Sizes, Window]) -> None:
+    text, (sizes, _) = scattering(*case), case
+    seen: tuple[set[Pair], set[Pair]] = (set(), set())
+    for place in np.ndindex(sizes):
+        largest = np.zeros(sizes, dtype=np.int32)
+        largest[place] = 500
+        for operand in range(2):
+            seen[operand].update(felt(text, operand, {0: largest}))
+    # An element alone in its window is selected whatever its value is.
+    alone = {(place, place) for place in np.ndindex(sizes)}
+    assert seen[0] <= pairs_of(text, 0) <= seen[0] | alone
+    assert seen[1] == pairs_of(text, 1)
+    assert felt(text, 2) == pairs_of(text, 2)
+
+
+# What does not fit.
+
+PARAMETERS = """HloModule m
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+larger {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=GE
+}
+
+ENTRY e {
+  x = f32[4,7,6] parameter(0)
+  y = f32[4,5,6] parameter(1)
+  k = f32[3,2,9] parameter(2)
+  l = f32[3,2,8] parameter(3)
+  i = f32[] parameter(4)
+  ROOT r = """
+
+LABELS = "dim_labels=b0f_0io->b0f, feature_group_count=3"
+
+REFUSED = [
+    (
+        "reduce-window-result",
+        "f32[4,6,6] reduce-window(x, i), window={size=1x3x1}, to_apply=sum",
+        "reduce-window: dimension 1 of the result has size 6; expected 5",
+    ),
+    (
+        "reduce-window-rank",
+        "f32[4,5,6] reduce-window(x, i), window={size=3}, to_apply=sum",
+        "reduce-window: window has 1 entries; expected 3, one for each dimension",
+    ),
+    (
+        "reduce-window-inputs",
+        "(f32[4,5,6], f32[4,5,6]) reduce-window(x, y, i, i), window={size=1x3x1}, to_apply=sum",
+        "reduce-window: dimension 1 of operand 1 has size 5; expected 7, as in operand 0",
+    ),
+    (
+        "reduce-window-results",
+        "(f32[4,5,6], f32[4,5,6]) reduce-window(x, i), window={size=1x3x1}, to_apply=sum",
+        "reduce-window: there are 2 results; expected 1, as inputs",
+    ),
+    (
+        "reduce-window-initial",
+        "f32[4,5,6] reduce-window(x, y), window={size=1x3x1}, to_apply=sum",
+        "reduce-window: %y is f32[4,5,6]{2,1,0}; expected a scalar",
+    ),
+    (
+        "window-size",
+        "f32[4,5,6] reduce-window(x, i), window={size=1x0x1}, to_apply=sum",
+        "reduce-window: the window has size 0 in dimension 1; expected 1 or more",
+    ),
+    (
+        "window-dilation",
+        "f32[4,5,6] reduce-window(x, i), window={size=1x3x1 rhs_dilate=1x1x0}, to_apply=sum",
+        "reduce-window: the window has rhs_dilate 0 in dimension 2; expected 1 or more",
+    ),
+    (
+        "select-and-scatter-source",
+        "f32[4,7,6] select-and-scatter(x, y, i), window={size=1x2x1}, select=larger, scatter=sum",
+        "select-and-scatter: dimension 1 of the source has size 5; expected 6, "
+        + "as a reduce-window has",
+    ),
+    (
+        "select-and-scatter-result",
+        "f32[4,5,6] select-and-scatter(x, y, i), window={size=1x3x1}, select=larger, scatter=sum",
+        "select-and-scatter: dimension 1 of the result has size 5; expected 7",
+    ),
+    (
+        "convolution-result",
+        f"f32[4,6,9] convolution(x, k), window={{size=3}}, {LABELS}",
+        "convolution: dimension 1 of the result has size 6; expected 5",
+    ),
+    (
+        "convolution-window",
+        f"f32[4,6,9] convolution(x, k), window={{size=2}}, {LABELS}",
+        "convolution: dimension 0 of the window has size 2; expected 3, as in the kernel",
+    ),
+    (
+        "convolution-no-window",
+        f"f32[4,6,9] convolution(x, k), {LABELS}",
+        "convolution: the rank of the window is 0; expected 1, as in the kernel",
+    ),
+    (
+        "convolution-rank",
+        "f32[4,9] convolution(x, k), dim_labels=bf_io->bf",
+        "convolution: lhs has rank 3, but dim_labels name 'bf'; "
+        + "expected a label for each dimension",
+    ),
+    (
+        "convolution-labels",
+        "f32[4,5,9] convolution(x, k), window={size=3}, dim_labels=b0f_0if->b0f",
+        "convolution: dim_labels b0f_0if->b0f call the dimensions of rhs '0if'; "
+        + "expected each of i, o, 0 once",
+    ),
+    (
+        "convolution-features",
+        "f32[4,5,8] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f",
+        "convolution: lhs has 6 input features, but rhs has 2 in each of 1 groups; "
+        + "expected as many",
+    ),
+    (
+        "convolution-outputs",
+        f"f32[4,5,8] convolution(x, l), window={{size=3}}, {LABELS}",
+        "convolution: the 8 output features of rhs are shared by 3 groups; "
+        + "expected a multiple of 3",
+    ),
+    (
+        "convolution-groups",
+        f"f32[4,5,8] convolution(x, k), window={{size=3}}, {LABELS}, batch_group_count=2",
+        "convolution: there are 3 feature groups and 2 batch groups; "
+        + "expected 1 or more of one kind, 1 of the other",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+)
+def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
+    root = hlo.parse(f"{PARAMETERS}{instruction}\n}}", "bad.hlo").entry.root
+    with pytest.raises(hlo.HloTextError) as caught:
+        output_to_input(root)
+    assert str(caught.value).startswith(f"bad.hlo:21:3: %r: {message}\n")
