@@ -74,16 +74,21 @@ def _is_no_room(scope: Scope, forms: Sequence[Form]) -> bool:
         for left, right in combinations(forms, 2)
         for p, q in cancelling(left, right)
     ]
-    if any(scope.range_of(form)[0] >= 0 for form in concluded):
+    if any(_is_nonnegative(scope, form) for form in concluded):
         return True
     plain = [form for form in forms if form.is_affine]
     return any(
-        scope.range_of(left.times(p).plus(right, q).plus_constant(p + q - 1))[0] >= 0
+        _is_nonnegative(scope, left.times(p).plus(right, q).plus_constant(p + q - 1))
         for left in concluded
         if left.is_affine
         for right in plain
         for p, q in cancelling(left, right)
     )
+
+
+def _is_nonnegative(scope: Scope, form: Form) -> bool:
+    """Whether the range says so; most forms show at some point that it cannot."""
+    return not is_somewhere_negative(scope, (form,)) and scope.range_of(form)[0] >= 0
 
 
 def _smooth(form: Form) -> Form:
