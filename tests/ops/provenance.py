@@ -227,6 +227,33 @@ def reverses(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def rotates(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    axes = draw(dimensions(len(sizes)))
+    shifts = [draw(st.integers(-7, 7)) for _ in axes]
+    return unary(
+        f"rotate {axes} by {shifts}",
+        ops.rotate(sizes, axes, shifts),
+        sizes,
+        lambda array: np.roll(array, [-shift for shift in shifts], axes),
+    )
+
+
+@st.composite
+def permutes(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    axes = draw(dimensions(len(sizes)))
+    table = tuple(
+        np.array([draw(st.integers(0, size - 1)) for _ in range(prod(sizes))], int).reshape(sizes)
+        if axis in axes
+        else place
+        for axis, (size, place) in enumerate(zip(sizes, np.indices(sizes), strict=True))
+    )
+    indexing = ops.permute(sizes, axes)
+    return Case(f"permute {axes}", indexing, [sizes], lambda array: array[table], frozenset({0}))
+
+
+@st.composite
 def slices(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     starts = [draw(st.integers(0, size)) for size in sizes]
@@ -371,9 +398,11 @@ FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     "dot": dots(),
     "elementwise": elementwises(),
     "pad": pads(),
+    "permute": permutes(),
     "reduce": reduces(),
     "reshape": reshapes(),
     "reverse": reverses(),
+    "rotate": rotates(),
     "slice": slices(),
     "transpose": transposes(),
 }
