@@ -188,9 +188,7 @@ OPCODES: dict[str, Opcode] = {
     "call": Opcode(_ANY, ("to_apply",), ("is_composite",)),
     "cholesky": Opcode(_ONE, (), ("lower",)),
     "clamp": Opcode(_THREE),
-    "collective-broadcast": Opcode(
-        _ANY, (), ("channel_id", "has_dynamic_root", "replica_groups")
-    ),
+    "collective-broadcast": Opcode(_ANY, (), ("channel_id", "has_dynamic_root", "replica_groups")),
     "collective-permute": _PERMUTE,
     "collective-permute-done": Opcode(_ONE),
     "collective-permute-start": _PERMUTE,

@@ -231,11 +231,12 @@ def rotates(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     axes = draw(dimensions(len(sizes)))
     shifts = [draw(st.integers(-7, 7)) for _ in axes]
+    pairs = [(-shift, axis) for shift, axis in zip(shifts, axes, strict=True)]
     return unary(
         f"rotate {axes} by {shifts}",
         ops.rotate(sizes, axes, shifts),
         sizes,
-        lambda array: np.roll(array, [-shift for shift in shifts], axes),
+        lambda array: fold(lambda turned, pair: np.roll(turned, *pair), pairs, array),
     )
 
 
@@ -249,8 +250,11 @@ def permutes(draw: st.DrawFn) -> Case:
         else place
         for axis, (size, place) in enumerate(zip(sizes, np.indices(sizes), strict=True))
     )
-    indexing = ops.permute(sizes, axes)
-    return Case(f"permute {axes}", indexing, [sizes], lambda array: array[table], frozenset({0}))
+
+    def run(array: Array) -> Array:
+        return array[table]
+
+    return Case(f"permute {axes}", ops.permute(sizes, axes), [sizes], run, frozenset({0}))
 
 
 @st.composite
