@@ -34,7 +34,7 @@ WITHOUT_MAP = frozenset(
     all-gather all-gather-done all-gather-start all-reduce all-reduce-done all-reduce-start
     all-to-all async-done async-start async-update batch-norm-grad batch-norm-inference
     batch-norm-training cholesky collective-broadcast collective-permute collective-permute-done
-    collective-permute-start custom-call dynamic-reshape fft
+    collective-permute-start collective-reduce custom-call dynamic-reshape fft
     get-dimension-size infeed outfeed ragged-all-to-all ragged-dot recv recv-done reduce-scatter
     rng rng-bit-generator rng-get-and-update-state scaled-dot scan send send-done
     set-dimension-size sort topk triangular-solve
