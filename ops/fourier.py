@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import checked_integers, checked_sizes, dim, index_map, symbol
+from ops.building import checked_integers, checked_sizes, paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexing import IndexingMap
     from ops.building import Sizes
 
 
@@ -45,11 +44,10 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpInd
     transformed_to = halved if fft_type == "RFFT" else lengths
     batch = sizes[: len(sizes) - len(lengths)]
     _check_trailing(sizes, (*batch, *transformed_from))
-    return OpIndexing(
-        (*batch, *transformed_to),
-        (_to_every(batch, transformed_to, transformed_from),),
-        (_to_every(batch, transformed_from, transformed_to),),
-    )
+    output_sizes = (*batch, *transformed_to)
+    same = [(place, place) for place in range(len(batch))]
+    to_input, to_output = paired(output_sizes, sizes, same)
+    return OpIndexing(output_sizes, (to_input,), (to_output,))
 
 
 _TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
@@ -69,10 +67,3 @@ def _check_trailing(sizes: Sizes, expected: Sizes) -> None:
     for place, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
         if size != wanted:
             raise ShapeError(f"fft: operand dimension {place} has size {size}; expected {wanted}")
-
-
-def _to_every(batch: Sizes, sizes: Sizes, others: Sizes) -> IndexingMap:
-    """To every place along the trailing dimensions, which have other sizes there."""
-    kept = [dim(place) for place in range(len(batch))]
-    summed = [symbol(place) for place in range(len(others))]
-    return index_map((*kept, *summed), (*batch, *sizes), others)

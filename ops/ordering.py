@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import checked_dimensions, checked_integers, checked_sizes, dim, index_map, symbol
+from ops.building import checked_dimensions, checked_integers, checked_sizes, paired
 
 if TYPE_CHECKING:
-    from indexing import IndexingMap
     from ops.building import Sizes
 
 
@@ -36,8 +35,9 @@ def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
     """
     sizes = checked_sizes("sort", "operand", operand_sizes)
     (sorted_dimension,) = checked_dimensions("sort", "dimensions", [dimension], len(sizes))
-    along = _along(sizes, sorted_dimension, sizes[sorted_dimension])
-    return OpIndexing(sizes, (along,) * inputs, (along,) * inputs)
+    same = [(place, place) for place in range(len(sizes)) if place != sorted_dimension]
+    to_input, to_output = paired(sizes, sizes, same)
+    return OpIndexing(sizes, (to_input,) * inputs, (to_output,) * inputs)
 
 
 def top_k(operand_sizes: Sizes, k: int) -> OpIndexing:
@@ -70,15 +70,5 @@ def top_k(operand_sizes: Sizes, k: int) -> OpIndexing:
         message = f"topk: k is {chosen}, but operand dimension {last} has size {sizes[last]}"
         raise ShapeError(f"{message}; expected 0 to {sizes[last]}")
     output_sizes = (*sizes[:last], chosen)
-    return OpIndexing(
-        output_sizes,
-        (_along(output_sizes, last, sizes[last]),),
-        (_along(sizes, last, chosen),),
-    )
-
-
-def _along(sizes: Sizes, dimension: int, size: int) -> IndexingMap:
-    """To every place along a dimension, which has some other size there."""
-    places = range(len(sizes))
-    results = (symbol(0) if place == dimension else dim(place) for place in places)
-    return index_map(results, sizes, [size])
+    to_input, to_output = paired(output_sizes, sizes, [(place, place) for place in range(last)])
+    return OpIndexing(output_sizes, (to_input,), (to_output,))
