@@ -29,8 +29,8 @@ _C: Final = Language(
         Kind.MIN: "minimum({0}, {1})",
         Kind.MAX: "maximum({0}, {1})",
     },
-    natural=CALLED_DIVISIONS
-    | {
+    natural={
+        **CALLED_DIVISIONS,
         Kind.FLOORDIV: "{0} / {1}",
         Kind.QUOTIENT: "{0} / {1}",
         Kind.MOD: "{0} % {1}",

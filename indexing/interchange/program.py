@@ -223,7 +223,8 @@ def constraint_checks(domain: Domain, language: Language, comparison: str) -> Co
 
 def _comparisons(rows: Iterable[tuple[str, Interval]], comparison: str) -> Iterator[str]:
     for value, interval in rows:
-        for operator, end in ((">=", interval.lower), ("<=", interval.upper)):
+        ends = ((">=", interval.lower), ("<=", interval.upper))
+        for operator, end in [("==", interval.lower)] if interval.is_point else ends:
             if end is not None:
                 yield comparison.format(value, operator, end)
 

@@ -31,8 +31,8 @@ _TRITON: Final = Language(
         Kind.MIN: "tl.minimum({0}, {1})",
         Kind.MAX: "tl.maximum({0}, {1})",
     },
-    natural=CALLED_DIVISIONS
-    | {
+    natural={
+        **CALLED_DIVISIONS,
         Kind.FLOORDIV: "{0} // {1}",
         Kind.QUOTIENT: "{0} // {1}",
         Kind.MOD: "{0} % {1}",
