@@ -102,7 +102,9 @@ def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
     blocks = _blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)
     pairs = list(zip(blocks, product.output_to_input, product.input_to_output, strict=True))
     scales_of = [to_input.compose(scale) for (scale, _), to_input, _ in pairs]
-    scaled_by = [block.compose(to_output).simplify() for (_, block), _, to_output in pairs]
+    scaled_by = [
+        block.compose(to_output).without_unused_symbols() for (_, block), _, to_output in pairs
+    ]
     return OpIndexing(
         product.output_sizes,
         (*product.output_to_input, *scales_of),

@@ -120,7 +120,7 @@ class _Array:
     def needing(self, operands: Sequence[_Array], needs: str) -> OpIndexing:
         """The maps of this result, with a word for each operand.
 
-        ``all`` elements of the feature are needed, or the one at the ``same`` place, or none: ``-``.
+        Needed are ``all`` elements of the feature, the one at the ``same`` place, or none: ``-``.
         """
         pairs = zip(operands, needs.split(), strict=True)
         ways = [self._maps_between(operand, need) for operand, need in pairs]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ops.building import Sizes
 
 
-def scan(  # noqa: PLR0913 - three kinds of arrays, and three attributes
+def scan(
     input_sizes: Sequence[Sizes],
     output_sizes: Sequence[Sizes],
     carry_sizes: Sequence[Sizes],

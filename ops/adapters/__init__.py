@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import computation, control, data_movement
+from ops.adapters import (
+    computation,
+    control,
+    data_movement,
+    dynamic_sizes,
+    linear_algebra,
+    ordering,
+    statistics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +22,10 @@ if TYPE_CHECKING:
 BUILDERS: Final[Mapping[str, Builder]] = {
     **computation.BUILDERS,
     **data_movement.BUILDERS,
+    **dynamic_sizes.BUILDERS,
+    **linear_algebra.BUILDERS,
+    **ordering.BUILDERS,
+    **statistics.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 
