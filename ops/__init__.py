@@ -16,6 +16,7 @@ from ops.contraction import dot, ragged_dot, scaled_dot
 from ops.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 from ops.fourier import fft
 from ops.fusion import fusion_indexing
+from ops.gather import gather
 from ops.linear_algebra import cholesky, triangular_solve
 from ops.normalization import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.ordering import sort, top_k
@@ -27,6 +28,7 @@ from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
 from ops.scanning import scan
+from ops.scatter import scatter
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "elementwise",
     "fft",
     "fusion_indexing",
+    "gather",
     "generated",
     "get_dimension_size",
     "input_to_output",
@@ -65,6 +68,7 @@ __all__ = [
     "rng_bit_generator",
     "scaled_dot",
     "scan",
+    "scatter",
     "set_dimension_size",
     "slice",
     "sort",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
+    from simplifier import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,14 @@ class Unknown:
 class Origin:
     """Where an operation finds the value of a runtime variable: an element of an operand.
 
-    ``map`` leads there from the dimensions and ranges of the map that has the variable. The value
-    that is found is clamped into the bounds of the variable.
+    ``map`` leads there from the dimensions and ranges of the map that has the variable. ``clamp``
+    is the interval into which the operation clamps the value that it finds, if it does. Where the
+    value is then outside of the variable's bounds, the map has no point.
     """
 
     operand: int
     map: IndexingMap
+    clamp: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,13 @@ class RuntimeOrigin:
     """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable, and
-    from its runtime variables if the place depends on them. The value that is found is clamped
-    into the bounds of the variable.
+    from its runtime variables if the place depends on them. ``clamp`` is that of :class:`Origin`:
+    what is known of a value may narrow the variable's bounds, but not that interval.
     """
 
     instruction: Instruction
     map: IndexingMap
+    clamp: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -79,8 +80,7 @@ def _read_beside(
 ) -> tuple[list[RuntimeOrigin], IndexingMap | None]:
     """The maps that :func:`_beside` gave the results of, over a new domain."""
     origins = [
-        RuntimeOrigin(origin.instruction, _taken_from(results, origin.map, domain))
-        for origin in indexing.runtime
+        replace(origin, map=_taken_from(results, origin.map, domain)) for origin in indexing.runtime
     ]
     replica = indexing.replica_id
     return origins, _taken_from(results, replica, domain) if replica else None

@@ -210,7 +210,9 @@ def _answer(
     if isinstance(found, UndefinedMap):
         return Unknown(found.reason)
     _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
-    runtime = (RuntimeOrigin(instruction.operands[each.operand], each.map) for each in origins)
+    runtime = (
+        RuntimeOrigin(instruction.operands[each.operand], each.map, each.clamp) for each in origins
+    )
     return (OperandIndexing(found, tuple(runtime), replica),)
 
 

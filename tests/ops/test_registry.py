@@ -35,9 +35,9 @@ WITHOUT_MAP = frozenset(
     all-to-all async-done async-start async-update batch-norm-grad batch-norm-inference
     batch-norm-training cholesky collective-broadcast collective-permute collective-permute-done
     collective-permute-start conditional convolution custom-call dynamic-reshape dynamic-slice
-    dynamic-update-slice fft gather get-dimension-size infeed outfeed ragged-all-to-all
+    dynamic-update-slice fft get-dimension-size infeed outfeed ragged-all-to-all
     ragged-dot recv recv-done reduce-scatter reduce-window rng rng-bit-generator
-    rng-get-and-update-state scaled-dot scan scatter select-and-scatter send send-done
+    rng-get-and-update-state scaled-dot scan select-and-scatter send send-done
     set-dimension-size sort topk triangular-solve while
     """.split()  # noqa: SIM905 - a table reads best without quotes
 )
