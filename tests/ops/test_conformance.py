@@ -30,7 +30,6 @@ NO_MAP_YET = frozenset(
         "dynamic-slice",
         "dynamic-update-slice",
         "reduce-window",
-        "scaled-dot",
     }
 )
 """Opcodes that wait for their map; rows that need one are skipped."""

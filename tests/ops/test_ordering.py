@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ops.agreement import check_felt, said
+from tests.ops.agreement import said
 from tests.ops.oracle import program
 from tests.ops.provenance import shapes
 
