@@ -13,6 +13,7 @@ from ops.answers import (
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot, ragged_dot, scaled_dot
+from ops.convolution import convolution
 from ops.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 from ops.fourier import fft
 from ops.fusion import fusion_indexing
@@ -30,6 +31,7 @@ from ops.reshaping import reshape
 from ops.scanning import scan
 from ops.scatter import scatter
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+from ops.windows import reduce_window, select_and_scatter
 
 __all__ = [
     "REGISTRY",
@@ -49,6 +51,7 @@ __all__ = [
     "broadcast",
     "cholesky",
     "concatenate",
+    "convolution",
     "dot",
     "dynamic_reshape",
     "elementwise",
@@ -62,6 +65,7 @@ __all__ = [
     "pad",
     "ragged_dot",
     "reduce",
+    "reduce_window",
     "reshape",
     "reverse",
     "rng",
@@ -69,6 +73,7 @@ __all__ = [
     "scaled_dot",
     "scan",
     "scatter",
+    "select_and_scatter",
     "set_dimension_size",
     "slice",
     "sort",

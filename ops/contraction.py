@@ -101,15 +101,17 @@ def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
     product = _product("scaled-dot", lhs, rhs)
     blocks = _blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)
     pairs = list(zip(blocks, product.output_to_input, product.input_to_output, strict=True))
-    scales_of = [to_input.compose(scale) for (scale, _), to_input, _ in pairs]
-    scaled_by = [
-        block.compose(to_output).without_unused_symbols() for (_, block), _, to_output in pairs
-    ]
+    scales_of = [_after(to_input, scale) for (scale, _), to_input, _ in pairs]
+    scaled_by = [_after(block, to_output) for (_, block), _, to_output in pairs]
     return OpIndexing(
         product.output_sizes,
         (*product.output_to_input, *scales_of),
         (*product.input_to_output, *scaled_by),
     )
+
+
+def _after(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
+    return consumer.compose(producer).simplify().without_unused_symbols()
 
 
 def _blocks(side: _Side, scale_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:

@@ -146,13 +146,15 @@ def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap
     batch = [dim(place) for place in range(len(sizes) - _MATRIX_RANK)]
     here = dim(len(batch)), dim(len(batch) + 1)
     there = symbol(0), symbol(1)
-    return index_map((*batch, *there), sizes, others[-_MATRIX_RANK:], relation(here, there))
+    within, related = others[-_MATRIX_RANK:], relation(here, there)
+    return index_map((*batch, *there), sizes, within, related).simplify()
 
 
 def _on_one_side(sizes: Sizes, axis: int, distance: Interval) -> IndexingMap:
     """To the elements along an axis from which it is this far to the element that asks."""
     results = (symbol(0) if place == axis else dim(place) for place in range(len(sizes)))
-    return index_map(results, sizes, [sizes[axis]], [(dim(axis) - symbol(0), distance)])
+    related = [(dim(axis) - symbol(0), distance)]
+    return index_map(results, sizes, [sizes[axis]], related).simplify()
 
 
 def _checked_matrices(op: str, role: str, sizes: Sizes) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from ops.adapters import (
     linear_algebra,
     ordering,
     statistics,
+    windows,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     **linear_algebra.BUILDERS,
     **ordering.BUILDERS,
     **statistics.BUILDERS,
+    **windows.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 

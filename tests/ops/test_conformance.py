@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 NO_MAP_YET = frozenset(
     {
         "all-gather",
-        "convolution",
         "dynamic-slice",
         "dynamic-update-slice",
-        "reduce-window",
     }
 )
 """Opcodes that wait for their map; rows that need one are skipped."""
@@ -42,6 +40,50 @@ CHEAPER = {
     "fusion_reshape_of_concat.o2i.0": "the constraint leaves part of a row, so it becomes bounds",
 }
 """Rows where XLA's text is longer than ours, and why."""
+
+REORDERED = frozenset({"reduce_window_window_dilation.o2i.0", "conv_rhs_dilation.o2i.0"})
+"""Rows from before XLA wrote products first in a sum; the map is the same one."""
+
+CORRECTED = {
+    "conv_batch_groups.o2i.0": [
+        (
+            "(d0, d1, d2, d3)[s0, s1, s2] -> ((d3 floordiv 3) * 2 + d0, d1 + s0, d2 + s1, s2), "
+            "domain: d0 in [0, 1], d1 in [0, 9], d2 in [0, 5], d3 in [0, 20], "
+            "s0 in [0, 2], s1 in [0, 4], s2 in [0, 3]"
+        )
+    ],
+    "triangular_solve.o2i.0": [
+        (
+            "(d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [1, 3], d1 in [0, 2], "
+            "s0 in [1, 3], s1 in [0, 2], d0 - s0 in [0, 2], s0 - s1 in [1, 3]"
+        )
+    ],
+    "triangular_solve.o2i.1": [
+        (
+            "(d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 2], s0 in [0, 3], "
+            "d0 - s0 in [0, 3]"
+        )
+    ],
+    "triangular_solve.i2o.0": [
+        (
+            "(d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [1, 3], d1 in [0, 2], "
+            "s0 in [1, 3], s1 in [0, 2], d0 - d1 in [1, 3], d0 - s0 in [-2, 0]"
+        )
+    ],
+    "triangular_solve.i2o.1": [
+        (
+            "(d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 2], s0 in [0, 3], "
+            "d0 - s0 in [-3, 0]"
+        )
+    ],
+}
+"""The right maps of rows where XLA's hold too much, as the note of the row says, or it has none."""
+
+SAME_ANSWER = {
+    "fusion_with_unsupported.o2i.1": "triangular_solve.o2i.0",
+    "fusion_with_unsupported.o2i.2": "triangular_solve.o2i.1",
+}
+"""Rows that end at the operands of another row's instruction."""
 
 
 REWORDED = {r"\b([su]1)\b(?!\[)": r"x\1", r"\[17,22\] constant\(1\)": "[17,22] constant({...})"}
@@ -80,6 +122,13 @@ def answer_to(row: Row) -> Answer:
     return unknown[0] if unknown else tuple(way for answer in known for way in answer)
 
 
+def expected_of(row: Row) -> list[str]:
+    """The maps that the row asks for."""
+    name: str = row["id"]
+    texts = CORRECTED.get(SAME_ANSWER.get(name, name)) or row["expected"]
+    return [str(parse_map(text)) for text in texts] if name in REORDERED else [*texts]
+
+
 def cost(indexing_map: IndexingMap) -> int:
     """Operators of results and constraints, and one for each constraint."""
     constraints = indexing_map.domain.constraints
@@ -101,18 +150,16 @@ def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
     if row["id"] in NO_VALUES_YET:
         pytest.skip("no values are folded in yet")
     answer = answer_to(row)
-    if row["expected"] == ["UNDEFINED"]:
-        assert isinstance(answer, Unknown)
-        return
     assert not isinstance(answer, Unknown)
-    waiting = list(row["expected"])
+    expected_texts = expected_of(row)
+    waiting = [*expected_texts]
     for way in answer:
         matching = [expected for expected in waiting if is_as_good(way.map, expected)]
         assert matching, f"{way} is none of {waiting}"
         waiting.remove(matching[0])
     assert not waiting
-    longer = [str(way) for way in answer if str(way) not in row["expected"]]
-    assert (row["id"] in CHEAPER) == bool(longer and "KNOWN EMPTY" not in row["expected"])
+    longer = [str(way) for way in answer if str(way) not in expected_texts]
+    assert (row["id"] in CHEAPER) == bool(longer and "KNOWN EMPTY" not in expected_texts)
 
 
 # What was seen.

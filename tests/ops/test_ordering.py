@@ -16,7 +16,7 @@ from tests.ops.provenance import shapes
 if TYPE_CHECKING:
     from tests.ops.provenance import Sizes
 
-SMALL = shapes(most_dimensions=3, smallest=1).filter(lambda sizes: 0 < np.prod(sizes) <= 24)
+SMALL = shapes(most_dimensions=3, smallest=1).filter(lambda sizes: sizes and np.prod(sizes) <= 24)
 
 
 def array(element_type: str, sizes: Sizes) -> str:
