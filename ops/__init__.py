@@ -14,6 +14,7 @@ from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot, ragged_dot, scaled_dot
 from ops.convolution import convolution
+from ops.dynamic import dynamic_slice, dynamic_update_slice
 from ops.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 from ops.fourier import fft
 from ops.fusion import fusion_indexing
@@ -54,6 +55,8 @@ __all__ = [
     "convolution",
     "dot",
     "dynamic_reshape",
+    "dynamic_slice",
+    "dynamic_update_slice",
     "elementwise",
     "fft",
     "fusion_indexing",

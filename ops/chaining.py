@@ -11,8 +11,8 @@ from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from ops.answers import Answer, OperandIndexing, RuntimeOrigin, Unknown
 from ops.building import dim
+from ops.known_values import with_known_values, without_unused_runtime
 from simplifier import Interval
-from simplifier import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -39,7 +39,8 @@ def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandInde
     near, near_replica = _read_beside(results, producer, trimmed.domain)
     far, far_replica = _read_beside(results, consumer, trimmed.domain)
     kept = (origin for number, origin in enumerate(near + far) if number not in dropped)
-    return OperandIndexing(composed, tuple(kept), near_replica or far_replica, producer.element)
+    replica = near_replica or far_replica
+    return with_known_values(OperandIndexing(composed, tuple(kept), replica, producer.element))
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -80,27 +81,18 @@ def _read_beside(
 ) -> tuple[list[RuntimeOrigin], IndexingMap | None]:
     """The maps that :func:`_beside` gave the results of, over a new domain."""
     origins = [
-        replace(origin, map=_taken_from(results, origin.map, domain)) for origin in indexing.runtime
+        replace(origin, map=without_unused_runtime(_taken(results, origin.map, domain)))
+        for origin in indexing.runtime
     ]
     replica = indexing.replica_id
-    return origins, _taken_from(results, replica, domain) if replica else None
+    if replica is None:
+        return origins, None
+    return origins, without_unused_runtime(_taken(results, replica, domain))
 
 
 def _taken(results: Iterable[Form], like: IndexingMap, domain: Domain) -> IndexingMap:
     """A map of as many results as another one has."""
     return IndexingMap.from_forms(islice(results, len(like.forms)), domain)
-
-
-def _taken_from(results: Iterable[Form], like: IndexingMap, domain: Domain) -> IndexingMap:
-    """The same without the runtime variables, if nothing depends on them."""
-    taken = _taken(results, like, domain)
-    if any(name.startswith("rt") for name in forms.variables_of(taken.forms)):
-        return taken
-    places = {*domain.places[: len(domain.dims) + len(domain.ranges)]}
-    known = [
-        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
-    ]
-    return IndexingMap.from_forms(taken.forms, Domain(domain.dims, domain.ranges, (), tuple(known)))
 
 
 # Sets of dependences.

@@ -8,6 +8,7 @@ from ops.adapters import (
     computation,
     control,
     data_movement,
+    dynamic,
     dynamic_sizes,
     gathering,
     linear_algebra,
@@ -19,12 +20,13 @@ from ops.adapters import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.adapters.shared import Builder, Router
+    from ops.adapters.shared import Builder, Caller, Router
 
 BUILDERS: Final[Mapping[str, Builder]] = {
     **computation.BUILDERS,
     **data_movement.BUILDERS,
     **dynamic_sizes.BUILDERS,
+    **dynamic.BUILDERS,
     **gathering.BUILDERS,
     **linear_algebra.BUILDERS,
     **ordering.BUILDERS,
@@ -38,7 +40,7 @@ ROUTES: Final[Mapping[str, Router]] = {
 }
 """Opcode -> which array of the result is which array of an operand."""
 
-CALLS: Final[Mapping[str, str]] = {
-    **control.CALLS,
+CALLERS: Final[Mapping[str, Caller]] = {
+    **control.CALLERS,
 }
-"""Opcode -> the attribute that holds the computation, of which the operands are the arguments."""
+"""Opcode -> the computations that it runs."""
