@@ -102,8 +102,12 @@ BAD = [
         "%p is f32[2,3]{1,0}; expected a scalar",
     ),
     ("call", "ROOT r = f32[3,3] call(p), to_apply=one", "f32[3,3]{1,0}, but %b f32[2,3]{1,0}"),
-    ("add", "ROOT r = f32[2,4] add(p, p)", "the result has sizes (2, 4); expected (2, 3)"),
-    ("transpose", "ROOT r = f32[2,3] transpose(p), dimensions={1,0}", "result has sizes (2, 3)"),
+    ("add", "ROOT r = f32[2,4] add(p, p)", "dimension 1 of the result has size 4; expected 3"),
+    (
+        "transpose",
+        "ROOT r = f32[2,3] transpose(p), dimensions={1,0}",
+        "dimension 0 of the result has size 2; expected 3",
+    ),
     ("slice", "ROOT r = f32[2,9] slice(p), slice={[0:2], [0:9]}", "of size 3 is cut from 0 to 9"),
     (
         "reverse",
@@ -182,7 +186,7 @@ SHIFT = parse_map(
 WRONG = [
     ("results", (elementwise([(2, 3)]),), "speaks of 1 results; expected 2"),
     ("operands", (elementwise([(2, 3), ()]), SWAPPED), "speaks of 2 operands; expected 1"),
-    ("sizes", (SWAPPED, SWAPPED), "the result has sizes (2, 3); expected (3, 2)"),
+    ("sizes", (SWAPPED, SWAPPED), "dimension 0 of the result has size 2; expected 3"),
     (
         "runtime",
         (OpIndexing((2, 3), (SHIFT,), (SHIFT,)), SWAPPED),
