@@ -31,6 +31,7 @@ from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
 from ops.scanning import scan
 from ops.scatter import scatter
+from ops.shuffling import permute, rotate
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.windows import reduce_window, select_and_scatter
 
@@ -66,6 +67,7 @@ __all__ = [
     "input_to_output",
     "output_to_input",
     "pad",
+    "permute",
     "ragged_dot",
     "reduce",
     "reduce_window",
@@ -73,6 +75,7 @@ __all__ = [
     "reverse",
     "rng",
     "rng_bit_generator",
+    "rotate",
     "scaled_dot",
     "scan",
     "scatter",

@@ -33,8 +33,8 @@ WITHOUT_MAP = frozenset(
     """
     all-gather all-gather-done all-gather-start all-reduce all-reduce-done all-reduce-start
     all-to-all async-done async-start async-update collective-broadcast collective-permute
-    collective-permute-done collective-permute-start custom-call infeed outfeed ragged-all-to-all
-    recv recv-done reduce-scatter send send-done
+    collective-permute-done collective-permute-start collective-reduce custom-call infeed outfeed
+    ragged-all-to-all recv recv-done reduce-scatter send send-done
     """.split()  # noqa: SIM905 - a table reads best without quotes
 )
 """The opcodes that answer ``Unknown``; this table shrinks."""
