@@ -2,7 +2,14 @@
 
 from indexing.layout import ShapeError
 from ops.analysis import input_to_output, output_to_input
-from ops.answers import InstructionIndexing, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
+from ops.answers import (
+    InstructionIndexing,
+    OperandIndexing,
+    OpIndexing,
+    Origin,
+    RuntimeOrigin,
+    Unknown,
+)
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot
@@ -10,14 +17,18 @@ from ops.fusion import fusion_indexing
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
 from ops.reduction import reduce
+from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 
 __all__ = [
+    "REGISTRY",
     "InstructionIndexing",
     "OpIndexing",
     "OperandIndexing",
+    "Origin",
+    "Registry",
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",

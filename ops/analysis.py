@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.answers import Answer, InstructionIndexing, OperandIndexing, RuntimeOrigin, Unknown
-from ops.building import dim, index_map, major_to_minor
+from ops.building import arrays_of, dim, index_map, major_to_minor
 from ops.chaining import joined
 from ops.fusion import Direction, check_output, of_element, paths_in
-from ops.registry import arrays_of
+from ops.registry import REGISTRY
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.fusion import Link
     from ops.hlo import Instruction
+    from ops.registry import Registry
 
 
 def output_to_input(
-    instruction: Instruction, output: int = 0, *, physical_layout: bool = False
+    instruction: Instruction,
+    output: int = 0,
+    *,
+    physical_layout: bool = False,
+    registry: Registry = REGISTRY,
 ) -> InstructionIndexing:
     """Which elements of every operand an element of the result is computed from.
 
@@ -30,6 +35,7 @@ def output_to_input(
         output: which array of the result, where that is a tuple, counted through nested tuples.
         physical_layout: take the dimensions of all tensors as they lie in memory, major first,
             instead of as their shapes list them. Tiles take no part.
+        registry: what is known of operations; by default, what the library knows.
 
     Returns:
         ``indexing[k]`` is, for operand ``k``, a tuple of :class:`OperandIndexing`, empty if the
@@ -48,7 +54,7 @@ def output_to_input(
     """
     check_output(instruction, output)
     answers: list[Answer] = [()] * len(instruction.operands)
-    paths = paths_in(instruction.computation, Direction.OUTPUT_TO_INPUT)
+    paths = paths_in(instruction.computation, Direction.OUTPUT_TO_INPUT, registry)
     for link in paths.links_from(instruction, output):
         result, operand = _shapes(instruction, link)
         answer = _physical(link.answer, result, operand) if physical_layout else link.answer
@@ -61,6 +67,7 @@ def input_to_output(
     input: int = 0,  # noqa: A002 - the name of the thing
     *,
     physical_layout: bool = False,
+    registry: Registry = REGISTRY,
 ) -> InstructionIndexing:
     """Which elements of every result an element of operand ``input`` takes part in.
 
@@ -77,7 +84,7 @@ def input_to_output(
         count = len(instruction.operands)
         raise ShapeError(f"%{instruction.name}: there is no operand {input} among {count}")
     answers: list[Answer] = [()] * len(arrays_of(instruction.shape))
-    paths = paths_in(instruction.computation, Direction.INPUT_TO_OUTPUT)
+    paths = paths_in(instruction.computation, Direction.INPUT_TO_OUTPUT, registry)
     for link in paths.links_from(instruction, input):
         result, operand = _shapes(instruction, link)
         answer = _physical(link.answer, operand, result) if physical_layout else link.answer

@@ -11,24 +11,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class OpIndexing:
-    """The maps of one operation, in both directions.
-
-    ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
-    that it is computed from; ``input_to_output[k]`` from an element of operand ``k`` to the
-    elements of the result that it takes part in. The two are the same relation between
-    elements, read from either side. An operation with several results, such as a variadic
-    reduce, has results of one size, and each of them has these same maps.
-
-    ``output_sizes`` are the sizes of the result.
-    """
-
-    output_sizes: tuple[int, ...]
-    output_to_input: tuple[IndexingMap, ...] = ()
-    input_to_output: tuple[IndexingMap, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Unknown:
     """No map, and the reason.
 
@@ -40,6 +22,47 @@ class Unknown:
 
     def __str__(self) -> str:
         return f"unknown ({self.reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an operation finds the value of a runtime variable: an element of an operand.
+
+    ``map`` leads there from the dimensions and ranges of the map that has the variable. The value
+    that is found is clamped into the bounds of the variable.
+    """
+
+    operand: int
+    map: IndexingMap
+
+
+@dataclass(frozen=True, slots=True)
+class OpIndexing:
+    """The maps of one operation, in both directions.
+
+    ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
+    that it is computed from; ``input_to_output[k]`` from an element of operand ``k`` to the
+    elements of the result that it takes part in. The two are the same relation between
+    elements, read from either side. An operation with several results, such as a variadic
+    reduce, has results of one size, and each of them has these same maps; where they differ,
+    a builder gives one :class:`OpIndexing` for each.
+
+    A map that nobody knows is an :class:`indexing.UndefinedMap`, which says why.
+
+    ``output_sizes`` are the sizes of the result. ``output_origins[k]`` has one origin for each
+    runtime variable of ``output_to_input[k]``, and ``output_replicas[k]``, a map with one result
+    from the same dimensions and ranges, says which replica holds the element; ``input_origins``
+    and ``input_replicas`` say the same of ``input_to_output``. They are empty where no map has
+    any.
+    """
+
+    output_sizes: tuple[int, ...]
+    output_to_input: tuple[IndexingMap, ...] = ()
+    input_to_output: tuple[IndexingMap, ...] = ()
+    output_origins: tuple[tuple[Origin, ...], ...] = ()
+    input_origins: tuple[tuple[Origin, ...], ...] = ()
+    output_replicas: tuple[IndexingMap | None, ...] = ()
+    input_replicas: tuple[IndexingMap | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,24 @@ def major_to_minor(shape: Shape) -> tuple[int, ...]:
     return shape.layout.minor_to_major[::-1] if shape.layout else tuple(range(shape.rank))
 
 
+def arrays_of(shape: Shape) -> tuple[Shape, ...]:
+    """The shapes in nested tuples, in order; a shape that is no tuple by itself.
+
+    >>> from indexing.layout import Shape
+    >>> [str(array) for array in arrays_of(Shape.parse("(f32[2], (s32[], (), token[]))"))]
+    ['f32[2]{0}', 's32[]', 'token[]']
+    """
+    arrays: list[Shape] = []
+    waiting = [shape]
+    while waiting:
+        inner = waiting.pop()
+        if inner.is_tuple:
+            waiting += reversed(inner.elements)
+        else:
+            arrays.append(inner)
+    return tuple(arrays)
+
+
 # Checks: each gives back what it checked.
 
 

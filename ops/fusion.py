@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
 from ops.answers import Answer, Unknown
+from ops.building import arrays_of
 from ops.chaining import followed, joined
 from ops.hlo.errors import HloTextError
-from ops.registry import CALLS, arrays_of, dependencies, identity_of
+from ops.registry import REGISTRY, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ops.hlo import Computation, Instruction
+    from ops.registry import Registry
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""
@@ -30,14 +32,16 @@ _REMEMBERED = 4
 """How many computations are remembered with what was found out about them."""
 
 
-def fusion_indexing(root: Instruction, output: int = 0) -> dict[Instruction, Answer]:
+def fusion_indexing(
+    root: Instruction, output: int = 0, *, registry: Registry = REGISTRY
+) -> dict[Instruction, Answer]:
     """Which elements of every instruction are needed for an element of one of them.
 
     From array ``output`` of the result of ``root``, such as the root of a fused computation,
     the maps to every instruction that it depends on: in the same computation, and in the
     computations that these instructions call. Each set holds every map once, however many paths
     lead there; ``root`` itself has the identity. Of a tuple, only the arrays that are needed
-    count, and ``element`` tells which.
+    count, and ``element`` tells which. ``registry`` holds what is known of operations.
 
     Raises:
         ShapeError: ``root`` has no such result.
@@ -56,14 +60,14 @@ def fusion_indexing(root: Instruction, output: int = 0) -> dict[Instruction, Ans
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
     check_output(root, output)
-    paths = paths_in(root.computation, Direction.OUTPUT_TO_INPUT)
+    paths = paths_in(root.computation, Direction.OUTPUT_TO_INPUT, registry)
     starts: dict[Computation, dict[Array, Answer]] = defaultdict(dict)
     starts[root.computation][root, output] = _itself((root, output))
     found: dict[Instruction, Answer] = {}
-    for computation in reversed(postorder([root.computation], _callees)):
+    for computation in reversed(postorder([root.computation], paths.callees)):
         for (instruction, number), answer in paths.follow(starts[computation]).items():
             found[instruction] = joined(found.get(instruction, ()), of_element(answer, number))
-            callee = called(instruction)
+            callee = registry.callee(instruction)
             if callee:
                 inner, start = starts[callee], (callee.root, number)
                 inner[start] = joined(inner.get(start, ()), answer)
@@ -107,15 +111,21 @@ class Paths:
     called.
     """
 
-    def __init__(self, direction: Direction) -> None:
+    def __init__(self, direction: Direction, registry: Registry) -> None:
         self._direction = direction
+        self._registry = registry
         self._is_backward = direction is Direction.OUTPUT_TO_INPUT
         self._steps: dict[Computation, Mapping[Array, list[Step]]] = {}
         self._summaries: dict[Computation, list[Link]] = {}
 
+    def callees(self, computation: Computation) -> list[Computation]:
+        """The computations that the instructions of one call, each once."""
+        found = map(self._registry.callee, computation.instructions)
+        return [callee for callee in dict.fromkeys(found) if callee]
+
     def links_from(self, instruction: Instruction, start: int) -> list[Link]:
         """The links that begin at one array of the result, or at all arrays of one operand."""
-        callee = called(instruction)
+        callee = self._registry.callee(instruction)
         if callee:
             _check_call(instruction, callee)
             return self._summary(callee, start)
@@ -153,7 +163,7 @@ class Paths:
         return steps
 
     def _links(self, instruction: Instruction) -> list[Link]:
-        callee = called(instruction)
+        callee = self._registry.callee(instruction)
         if callee:
             _check_call(instruction, callee)
             if callee not in self._summaries:
@@ -161,7 +171,7 @@ class Paths:
             return self._summaries[callee]
         return [
             Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
-            for found in dependencies(instruction)
+            for found in self._registry.dependencies(instruction)
         ]
 
     def _summary(self, callee: Computation, start: int | None = None) -> list[Link]:
@@ -180,7 +190,7 @@ class Paths:
         return links
 
     def _unseen_callees(self, computation: Computation) -> list[Computation]:
-        return [callee for callee in _callees(computation) if callee not in self._summaries]
+        return [callee for callee in self.callees(computation) if callee not in self._summaries]
 
     def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
         (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
@@ -195,15 +205,9 @@ def _itself(array: Array) -> Answer:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: Computation, direction: Direction) -> Paths:
+def paths_in(_: Computation, direction: Direction, registry: Registry) -> Paths:
     """The paths that begin in a computation; they are kept for the next question about it."""
-    return Paths(direction)
-
-
-def called(instruction: Instruction) -> Computation | None:
-    """The computation that runs with the operands of the instruction as its arguments."""
-    attribute = CALLS.get(instruction.opcode)
-    return instruction.attributes[attribute] if attribute else None
+    return Paths(direction, registry)
 
 
 def _check_call(instruction: Instruction, callee: Computation) -> None:
@@ -213,11 +217,6 @@ def _check_call(instruction: Instruction, callee: Computation) -> None:
         if not outside.shape.is_compatible_with(inside.shape):
             message = f"%{outside.name} is {outside.shape}, but %{inside.name} {inside.shape}"
             raise HloTextError(message, instruction.span, instruction=instruction.name)
-
-
-def _callees(computation: Computation) -> list[Computation]:
-    found = (called(instruction) for instruction in computation.instructions)
-    return [callee for callee in dict.fromkeys(found) if callee]
 
 
 def _arrays(instructions: Iterable[Instruction]) -> list[Array]:

@@ -1,34 +1,31 @@
-"""From an instruction to the maps between its operands and its results: a table by opcode.
+"""From an instruction to the maps between its operands and its results: tables by opcode.
 
-An operation is supported when it has a row in :data:`BUILDERS` or :data:`ROUTES`; what calls a
-computation has a row in :data:`CALLS` and is followed by :mod:`ops.fusion`.
+What a :class:`Registry` holds for an opcode answers for its instructions; :data:`REGISTRY` holds
+what the library knows. What calls a computation is followed by :mod:`ops.fusion`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from indexing import IndexingMap
+from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
-from ops.answers import Answer, OperandIndexing, OpIndexing, Unknown
-from ops.bitcasting import bitcast_convert, bitcast_of_shapes, obstacle
-from ops.broadcasting import broadcast
-from ops.contraction import dot
+from ops.adapters import BUILDERS, CALLS, ROUTES
+from ops.adapters.shared import arrays_in_operands
+from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
+from ops.building import arrays_of
 from ops.hlo.errors import HloTextError
-from ops.padding import pad
-from ops.pointwise import ELEMENTWISE, elementwise, generated
-from ops.reduction import reduce
-from ops.reordering import reverse, transpose
-from ops.reshaping import reshape
-from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+from ops.hlo.opcodes import find_opcode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from indexing.layout import Shape
-    from ops.hlo import Instruction
+    from ops.adapters.shared import Builder, Maps, Route, Router
+    from ops.answers import Origin
+    from ops.hlo import Computation, Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,63 +43,92 @@ class Dependency:
     input_to_output: Answer
 
 
-def dependencies(instruction: Instruction) -> tuple[Dependency, ...]:
-    """All pairs of arrays of result and operands of which one depends on the other.
+@dataclass(frozen=True, slots=True, eq=False)
+class Registry:
+    """What answers for which instruction: a value that is handed to the analyses.
 
-    Raises:
-        HloTextError: shapes and attributes of the instruction do not fit.
+    ``builders`` make the maps of an opcode, ``routes`` say which arrays an opcode passes on,
+    ``calls`` name the attribute that holds the computation which it calls; ``custom_calls`` are
+    builders by the target of a custom call.
+
+    >>> from ops import OpIndexing, hlo, output_to_input, transpose
+    >>> def turn(instruction):
+    ...     return transpose(instruction.operands[0].shape.dimensions, (1, 0))
+    >>> text = 'f32[3,2] custom-call(p), custom_call_target="turn"'
+    >>> module = hlo.parse(f"ENTRY e {{ p = f32[2,3] parameter(0) ROOT r = {text} }}")
+    >>> print(*output_to_input(module.entry.root).indexing)
+    unknown (custom-call: no indexing map of turn)
+    >>> registry = REGISTRY.with_custom_call("turn", turn)
+    >>> ((way,),) = output_to_input(module.entry.root, registry=registry).indexing
+    >>> print(way)
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
     """
-    opcode = instruction.opcode
-    try:
-        if opcode in ROUTES:
-            return tuple(_routed(instruction, ROUTES[opcode](instruction)))
-        return tuple(_built(instruction, _indexing_of(instruction)))
-    except ShapeError as error:
-        raise HloTextError(str(error), instruction.span, instruction=instruction.name) from error
+
+    builders: Mapping[str, Builder]
+    routes: Mapping[str, Router]
+    calls: Mapping[str, str]
+    custom_calls: Mapping[str, Builder]
+
+    def with_custom_call(self, target: str, builder: Builder) -> Registry:
+        """The registry in which ``builder`` answers for the custom calls of a target."""
+        return replace(self, custom_calls={**self.custom_calls, target: builder})
+
+    def with_opcode(self, opcode: str, builder: Builder) -> Registry:
+        """The registry in which ``builder`` answers for an opcode, whatever did so before.
+
+        Raises:
+            ShapeError: there is no such opcode.
+        """
+        if find_opcode(opcode) is None:
+            raise ShapeError(f"there is no opcode {opcode}")
+        return replace(
+            self,
+            builders={**self.builders, opcode: builder},
+            routes={other: router for other, router in self.routes.items() if other != opcode},
+            calls={other: name for other, name in self.calls.items() if other != opcode},
+        )
+
+    @property
+    def opcodes(self) -> frozenset[str]:
+        """The opcodes that have maps."""
+        return frozenset({*self.builders, *self.routes, *self.calls})
+
+    def callee(self, instruction: Instruction) -> Computation | None:
+        """The computation that runs with the operands of the instruction as its arguments."""
+        attribute = self.calls.get(instruction.opcode)
+        return instruction.attributes[attribute] if attribute else None
+
+    def dependencies(self, instruction: Instruction) -> tuple[Dependency, ...]:
+        """All pairs of arrays of result and operands of which one depends on the other.
+
+        Raises:
+            HloTextError: shapes and attributes of the instruction do not fit.
+        """
+        router = self.routes.get(instruction.opcode)
+        try:
+            if router:
+                return tuple(_routed(instruction, router(instruction)))
+            return tuple(_built(instruction, self._maps_of(instruction)))
+        except ShapeError as error:
+            raise HloTextError(
+                str(error), instruction.span, instruction=instruction.name
+            ) from error
+
+    def _maps_of(self, instruction: Instruction) -> Maps:
+        opcode = instruction.opcode
+        target = instruction.attributes.get("custom_call_target", "")
+        build = self.custom_calls.get(target) or self.builders.get(opcode)
+        if build is None:
+            of = f" of {target}" if target else ""
+            return Unknown(f"{opcode}: no indexing map{of}")
+        shapes = (instruction.shape, *(operand.shape for operand in instruction.operands))
+        if any(array.is_unbounded for shape in shapes for array in arrays_of(shape)):
+            return Unknown(f"{opcode}: no indexing map of dimensions without bound")
+        return build(instruction)
 
 
-def _indexing_of(instruction: Instruction) -> OpIndexing | Unknown:
-    build = BUILDERS.get(instruction.opcode)
-    if build is None:
-        return Unknown(f"{instruction.opcode}: no indexing map")
-    shapes = (instruction.shape, *(operand.shape for operand in instruction.operands))
-    if any(array.is_unbounded for shape in shapes for array in arrays_of(shape)):
-        return Unknown(f"{instruction.opcode}: no indexing map of dimensions without bound")
-    return build(instruction)
-
-
-def _built(instruction: Instruction, indexing: OpIndexing | Unknown) -> Iterator[Dependency]:
-    """Every array of the result depends on every operand in the same way."""
-    for output, shape in enumerate(arrays_of(instruction.shape)):
-        if isinstance(indexing, Unknown):
-            for number, operand in enumerate(instruction.operands):
-                for element in range(len(arrays_of(operand.shape))):
-                    yield Dependency(output, number, element, indexing, indexing)
-            continue
-        if shape.dimensions != indexing.output_sizes:
-            message = f"{instruction.opcode}: the result has sizes {shape.dimensions}"
-            raise ShapeError(f"{message}; expected {indexing.output_sizes}")
-        pairs = zip(indexing.output_to_input, indexing.input_to_output, strict=True)
-        for number, (there, back) in enumerate(pairs):
-            yield Dependency(output, number, 0, (OperandIndexing(there),), (OperandIndexing(back),))
-
-
-def arrays_of(shape: Shape) -> tuple[Shape, ...]:
-    """The shapes in nested tuples, in order; a shape that is no tuple by itself.
-
-    >>> from indexing.layout import Shape
-    >>> [str(array) for array in arrays_of(Shape.parse("(f32[2], (s32[], (), token[]))"))]
-    ['f32[2]{0}', 's32[]', 'token[]']
-    """
-    arrays: list[Shape] = []
-    waiting = [shape]
-    while waiting:
-        inner = waiting.pop()
-        if inner.is_tuple:
-            waiting += reversed(inner.elements)
-        else:
-            arrays.append(inner)
-    return tuple(arrays)
+REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLS, {})
+"""What the library answers for."""
 
 
 def identity_of(array: Shape) -> Answer:
@@ -118,124 +144,7 @@ def _identity(sizes: tuple[int, ...]) -> tuple[OperandIndexing]:
     return (OperandIndexing(IndexingMap.identity(sizes)),)
 
 
-# Operations that compute: every array of the result depends on every operand in the same way.
-
-
-def _sizes(instruction: Instruction) -> tuple[int, ...]:
-    return instruction.shape.dimensions
-
-
-def _elementwise(instruction: Instruction) -> OpIndexing:
-    return elementwise([_sizes(operand) for operand in instruction.operands])
-
-
-def _on_dimensions(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
-    """A builder of the operand's sizes and the attribute ``dimensions``."""
-
-    def adapted(instruction: Instruction) -> OpIndexing:
-        return build(_sizes(instruction.operands[0]), instruction.attributes["dimensions"])
-
-    return adapted
-
-
-def _between_shapes(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
-    """A builder of the operand's sizes and the result's."""
-
-    def adapted(instruction: Instruction) -> OpIndexing:
-        return build(_sizes(instruction.operands[0]), _sizes(instruction))
-
-    return adapted
-
-
-def _broadcast(instruction: Instruction) -> OpIndexing:
-    (operand,) = instruction.operands
-    return broadcast(_sizes(operand), _sizes(instruction), instruction.attributes["dimensions"])
-
-
-def _bitcast(instruction: Instruction) -> OpIndexing | Unknown:
-    (operand,) = instruction.operands
-    reason = obstacle(operand.shape, instruction.shape)
-    if reason:
-        return Unknown(f"bitcast: no indexing map, because {reason}")
-    return bitcast_of_shapes(operand.shape, instruction.shape)
-
-
-def _slice(instruction: Instruction) -> OpIndexing:
-    (operand,) = instruction.operands
-    bounds = instruction.attributes["slice"]
-    starts, limits, strides = ([triple[place] for triple in bounds] for place in range(3))
-    return slice(_sizes(operand), starts, limits, strides)
-
-
-def _concatenate(instruction: Instruction) -> OpIndexing:
-    dimensions = instruction.attributes["dimensions"]
-    if len(dimensions) != 1:
-        raise ShapeError(f"concatenate: there are {len(dimensions)} dimensions; expected 1")
-    return concatenate([_sizes(operand) for operand in instruction.operands], dimensions[0])
-
-
-def _reduce(instruction: Instruction) -> OpIndexing:
-    count = len(instruction.operands) // 2
-    inputs = instruction.operands[:count]
-    elementwise([_sizes(operand) for operand in inputs])
-    _check_scalars("reduce", instruction.operands[count:])
-    return reduce(_sizes(inputs[0]), instruction.attributes["dimensions"], len(inputs))
-
-
-def _check_scalars(op: str, operands: Iterable[Instruction]) -> None:
-    for operand in operands:
-        if operand.shape.rank:
-            raise ShapeError(f"{op}: %{operand.name} is {operand.shape}; expected a scalar")
-
-
-_PAIRED: Final = (
-    "lhs_contracting_dims",
-    "rhs_contracting_dims",
-    "lhs_batch_dims",
-    "rhs_batch_dims",
-)
-
-
-def _dot(instruction: Instruction) -> OpIndexing:
-    lhs, rhs = instruction.operands
-    attributes = {name: instruction.attributes.get(name, ()) for name in _PAIRED}
-    return dot(_sizes(lhs), _sizes(rhs), **attributes)
-
-
-def _pad(instruction: Instruction) -> OpIndexing:
-    operand, value = instruction.operands
-    _check_scalars("pad", [value])
-    return pad(_sizes(operand), instruction.attributes["padding"])
-
-
-def _generated(instruction: Instruction) -> OpIndexing:
-    return generated(_sizes(instruction))
-
-
-Builder: TypeAlias = "Callable[[Instruction], OpIndexing | Unknown]"
-
-BUILDERS: Final[Mapping[str, Builder]] = {
-    **dict.fromkeys(sorted(ELEMENTWISE), _elementwise),
-    **dict.fromkeys(("constant", "iota", "partition-id", "replica-id"), _generated),
-    "bitcast": _bitcast,
-    "bitcast-convert": _between_shapes(bitcast_convert),
-    "broadcast": _broadcast,
-    "concatenate": _concatenate,
-    "dot": _dot,
-    "pad": _pad,
-    "reduce": _reduce,
-    "reshape": _between_shapes(reshape),
-    "reverse": _on_dimensions(reverse),
-    "slice": _slice,
-    "transpose": _on_dimensions(transpose),
-}
-"""Opcode -> maps of an operation whose results all depend on its operands in the same way."""
-
-
-# Operations that pass arrays on as they are.
-
-Route: TypeAlias = "tuple[int, int, int]"
-"""``(output, operand, element)``: an array of the result is an array of an operand."""
+# Arrays that are passed on as they are.
 
 
 def _routed(instruction: Instruction, routes: Iterable[Route]) -> Iterator[Dependency]:
@@ -251,49 +160,68 @@ def _routed(instruction: Instruction, routes: Iterable[Route]) -> Iterator[Depen
         yield Dependency(output, operand, element, identity, identity)
 
 
-def _through_tuple(instruction: Instruction) -> Iterator[Route]:
-    """The arrays of all operands, in order."""
-    elements = (
-        (number, element)
-        for number, operand in enumerate(instruction.operands)
-        for element in range(len(arrays_of(operand.shape)))
+# Maps that builders make.
+
+
+def _built(instruction: Instruction, maps: Maps) -> Iterator[Dependency]:
+    outputs = arrays_of(instruction.shape)
+    each = maps if isinstance(maps, tuple) else (maps,) * len(outputs)
+    _check_number(instruction, "results", len(each), len(outputs))
+    for output, (shape, indexing) in enumerate(zip(outputs, each, strict=True)):
+        if isinstance(indexing, Unknown):
+            for operand, element in arrays_in_operands(instruction):
+                yield Dependency(output, operand, element, indexing, indexing)
+        else:
+            _check_sizes(instruction, shape, indexing)
+            yield from _of_output(instruction, output, indexing)
+
+
+def _of_output(instruction: Instruction, output: int, indexing: OpIndexing) -> Iterator[Dependency]:
+    there = _answers(
+        instruction, indexing.output_to_input, indexing.output_origins, indexing.output_replicas
     )
-    return ((output, number, element) for output, (number, element) in enumerate(elements))
+    back = _answers(
+        instruction, indexing.input_to_output, indexing.input_origins, indexing.input_replicas
+    )
+    arrays = arrays_in_operands(instruction)
+    for (operand, element), *answers in zip(arrays, there, back, strict=True):
+        yield Dependency(output, operand, element, *answers)
 
 
-def _through_get_tuple_element(instruction: Instruction) -> Iterator[Route]:
-    """The arrays of one element, which stand behind those of the elements before it."""
-    (operand,) = instruction.operands
-    before = operand.shape.elements[: instruction.attributes["index"]]
-    first = sum(len(arrays_of(element)) for element in before)
-    return ((output, 0, first + output) for output in range(len(arrays_of(instruction.shape))))
+def _answers(
+    instruction: Instruction,
+    maps: tuple[IndexingMap, ...],
+    origins: tuple[tuple[Origin, ...], ...],
+    replicas: tuple[IndexingMap | None, ...],
+) -> list[Answer]:
+    """One answer for each array in the operands."""
+    count = len(list(arrays_in_operands(instruction)))
+    _check_number(instruction, "operands", len(maps), count)
+    beside = zip(origins or ((),) * count, replicas or (None,) * count, strict=True)
+    return [_answer(instruction, found, *more) for found, more in zip(maps, beside, strict=True)]
 
 
-def _always(*routes: Route) -> Router:
-    """The same routes for every instruction."""
-    return lambda _: routes
+def _answer(
+    instruction: Instruction,
+    found: IndexingMap,
+    origins: tuple[Origin, ...],
+    replica: IndexingMap | None,
+) -> Answer:
+    if isinstance(found, UndefinedMap):
+        return Unknown(found.reason)
+    _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
+    runtime = (RuntimeOrigin(instruction.operands[each.operand], each.map) for each in origins)
+    return (OperandIndexing(found, tuple(runtime), replica),)
 
 
-Router: TypeAlias = "Callable[[Instruction], Iterable[Route]]"
-
-ROUTES: Final[Mapping[str, Router]] = {
-    "add-dependency": _always((0, 0, 0)),  # the value, and a token
-    "after-all": _always(),
-    "copy-done": _always((0, 0, 0)),
-    "copy-start": _always((0, 0, 0), (1, 0, 0)),  # the copy, the operand itself, and a context
-    "domain": _through_tuple,
-    "get-tuple-element": _through_get_tuple_element,
-    "opt-barrier": _through_tuple,
-    "parameter": _always(),
-    "tuple": _through_tuple,
-}
-"""Opcode -> which array of the result is which array of an operand."""
+def _check_sizes(instruction: Instruction, shape: Shape, indexing: OpIndexing) -> None:
+    if shape.dimensions != indexing.output_sizes:
+        message = f"{instruction.opcode}: the result has sizes {shape.dimensions}"
+        raise ShapeError(f"{message}; expected {indexing.output_sizes}")
 
 
-# Operations that call a computation with their operands as its arguments.
-
-CALLS: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
-"""Opcode -> the attribute that holds the computation."""
-
-SUPPORTED: Final = frozenset({*BUILDERS, *ROUTES, *CALLS})
-"""Opcodes that have maps."""
+def _check_number(instruction: Instruction, what: str, given: int, expected: int) -> None:
+    """Raise a :class:`ShapeError` unless a builder spoke of as many things as there are."""
+    if given != expected:
+        message = f"{instruction.opcode}: its builder speaks of {given} {what}"
+        raise ShapeError(f"{message}; expected {expected}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.form import Kind
+from simplifier.form import Kind, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,9 @@ MOST_QUOTIENTS: Final = 24
 
 MOST_TERMS: Final = 24
 """A product that would have more terms is not multiplied out."""
+
+MOST_CONTENT: Final = 16
+"""How great a common factor of what was divided is looked for where digits are put together."""
 
 MOST_FACTORS: Final = 16
 """A product of more atoms is not multiplied out: powers of powers would never end."""
@@ -57,6 +60,18 @@ MOST_EQUATIONS: Final = 8
 MOST_WRITTEN: Final = 128
 """A sum with more terms, those inside its operations counted, is written as it stands."""
 
+WORTH_ANOTHER_WAY: Final = 8
+"""What a spelling costs at least for the form to be read in another way: two divisions or so."""
+
+WORTH_A_TABLE: Final = 5
+"""What a form costs at least for its values to be looked at: two divisions of one variable do."""
+
+MOST_VALUES: Final = 128
+"""Variables of more values are not looked at value by value."""
+
+MOST_POINTS: Final = 512
+"""Boxes of more points are not looked at point by point."""
+
 MOST_SPELLED: Final = ((5, 8), (1, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.
 
@@ -71,6 +86,11 @@ def is_deep(form: Form) -> bool:
         if atom.depth > DEEPEST:
             return True
     return False
+
+
+def is_large(form: Form) -> bool:
+    """Whether a form has too many operations, or too deeply nested, to be read in every way."""
+    return is_deep(form) or len(postorder((form,))) > MOST_WRITTEN
 
 
 def is_crowded(form: Form) -> bool:

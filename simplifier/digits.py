@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.budget import is_crowded
+from simplifier.budget import MOST_CONTENT, is_crowded
 from simplifier.clamps import clamped
 from simplifier.facts import digit_range
 from simplifier.form import FLOORDIV, MAX, Atom, Form, accumulate
@@ -75,7 +75,8 @@ def digit_view(scope: Scope, form: Form) -> View:
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
         return View(form.constant, _units(scope, form.terms))
-    quotients.sort(key=_divisor)
+    if len(quotients) > 1:
+        quotients.sort(key=_outermost)
     rest = _Rest(form)
     digits: list[tuple[int, Unit]] = []
     # Digits that the form holds as they are come first; only then those that leave a part over
@@ -119,8 +120,8 @@ def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
     return False
 
 
-def _divisor(atom: Atom) -> int:
-    return atom.divisor
+def _outermost(atom: Atom) -> tuple[int, int]:
+    return (-atom.depth, atom.divisor)
 
 
 class _Rest:
@@ -229,17 +230,36 @@ def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: 
     Of ``N = 5*x + y`` the quotient by 7 is ``x + floor((y - 2*x)/7)``, and ``N mod 7`` has the
     source ``y - 2*x``: what is left of ``x`` beside the digit belongs to the quotient. With the
     weight ``w`` the quotient keeps ``e = factor + w*radix``, which must divide what is left; so it
-    divides ``radix*terms + factor*source``, whatever ``w`` is. 0 where there is no such digit.
+    divides ``radix*terms + factor*source``, whatever ``w`` is. Where ``N`` has a common factor, so
+    has that, and more than ``e``: then ``e`` is a divisor of it, with which the digit lies below
+    what is left. 0 where there is no such digit.
     """
     left = gcd(*(radix * terms.get(atom, 0) + factor * n for atom, n in source.terms.items()))
-    if not left:
-        return 0
+    weight = _weight_for(left, factor, radix)
+    if weight or left < 2 * radix:
+        return weight
+    for content in range(2, MOST_CONTENT + 1):
+        if left % content == 0:
+            kept = left // content
+            weight = _weight_for(kept, factor, radix)
+            if factor * weight > 0 and _leaves_multiples(terms, source, weight, kept):
+                return weight
+    return 0
+
+
+def _weight_for(kept: int, factor: int, radix: int) -> int:
+    """The weight nearest to zero with which a quotient keeps this coefficient, or its negative."""
     weights = [
         (coefficient - factor) // radix
-        for coefficient in (left, -left)
+        for coefficient in (kept, -kept)
         if (coefficient - factor) % radix == 0
     ]
     return min(weights, key=abs, default=0)
+
+
+def _leaves_multiples(terms: Mapping[Atom, int], source: Form, weight: int, unit: int) -> bool:
+    """Whether every atom of the source has a multiple of the unit left beside the digit."""
+    return all((terms.get(atom, 0) - weight * n) % unit == 0 for atom, n in source.terms.items())
 
 
 def _regather(scope: Scope, rest: _Rest, quotient: Atom, digits: list[tuple[int, Unit]]) -> None:

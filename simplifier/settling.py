@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier.budget import DEEPEST
+from simplifier.budget import DEEPEST, WORTH_A_TABLE, WORTH_ANOTHER_WAY, is_large
 from simplifier.cost import cost_of_form
 from simplifier.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
+from simplifier.gathering import gathered
 from simplifier.interval import Interval
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.extrema import PRUNE
+from simplifier.laws.catalogue.quotients import ONLY_VALUE
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
+from simplifier.tables import decided, without_idle_parts
 from simplifier.writing import written
 
 if TYPE_CHECKING:
+    from simplifier.equations import Solution
     from simplifier.scope import Scope
 
 
@@ -35,36 +39,71 @@ def _settled(scope: Scope, form: Form) -> Form:
     cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
     if scope.journal is not None:
         scope.journal.rounds[form.key] = trail[: trail.index(cheapest) + 1]
-    return _without_constants(scope, cheapest)
+    return _by_values(scope, _without_constants(scope, cheapest))
 
 
 def _without_constants(scope: Scope, form: Form) -> Form:
     """The form with a number for every part that interval arithmetic sees to have one value."""
+    found = _filled(scope, form)
+    if found is None:
+        return form
+    shorter = simplified(scope, found.after)
+    if cost_of_form(shorter) > cost_of_form(form):
+        return form
+    scope.filled(form, found.after)
+    return shorter
+
+
+def _filled(scope: Scope, form: Form) -> Fact | None:
+    """The form with a number for every part of one value, if there is one."""
     if form.depth <= 1:
         # The laws see as much of what holds no more than variables.
-        return form
+        return None
     found = ranges_as_written(scope, form)
     points = {
         atom: constant(lower)
         for atom, (lower, upper) in found.items()
         if isinstance(lower, int) and lower == upper and atom.kind is not Kind.OPAQUE
     }
-    if not points:
+    return Fact((ONLY_VALUE,), form, replace(form, points)) if points else None
+
+
+def _by_values(scope: Scope, form: Form) -> Form:
+    """The form with shorter sums in place of those of one variable of few values."""
+    if cost_of_form(form) < WORTH_A_TABLE or is_large(form):
         return form
-    replaced = replace(form, points)
+    replaced = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
+    replaced = without_idle_parts(replaced, scope.bounds)
+    if replaced == form:
+        return form
     shorter = simplified(scope, replaced)
-    if cost_of_form(shorter) > cost_of_form(form):
+    if cost_of_form(shorter) >= cost_of_form(form):
         return form
     scope.filled(form, replaced)
     return shorter
 
 
 def _step(scope: Scope, form: Form) -> Form:
-    """The form spelled here, or what it comes to in a smaller problem, if that is cheaper."""
+    """The form spelled as it stands, or read in another way, where that is cheaper."""
     spelling = _spelled(scope, form)
-    if scope.smaller is None:
-        return spelling
-    solution, smaller = scope.smaller
+    if cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
+        spelling = _spelled_otherwise(scope, form, spelling)
+    return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
+
+
+def _spelled_otherwise(scope: Scope, form: Form, spelling: Form) -> Form:
+    """The spelling, or a cheaper one of what the form tells as it is written."""
+    for read in (gathered(form), _filled(scope, form)):
+        if read is not None:
+            other = _spelled(scope, read.after)
+            if cost_of_form(other) < cost_of_form(spelling):
+                scope.read(read)
+                spelling = other
+    return _cheapest_of_parts(scope, form, spelling)
+
+
+def _solved(scope: Scope, form: Form, spelling: Form, solution: Solution, smaller: Scope) -> Form:
+    """What the form comes to in a smaller problem; where that is dearer, the spelling."""
     found = simplified(smaller, solution.substituted(form))
     restored = solution.restored(found)
     other = _spelled(scope, restored)
@@ -89,12 +128,18 @@ def _has_extremum(form: Form) -> bool:
 
 
 def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
-    """Extrema in each other may say more as they stand than multiplied out."""
+    """What is written may say more as it stands than multiplied out."""
+    journal = scope.journal
+    known = None if journal is None else journal.parts.pop(form.key, None)
     parts = _by_parts(scope, form)
     if cost_of_form(parts) < cost_of_form(spelling):
+        if journal is not None:
+            journal.read.pop(form.key, None)
         return parts
-    if scope.journal is not None:
-        del scope.journal.parts[form.key]
+    if journal is not None:
+        del journal.parts[form.key]
+        if known is not None:
+            journal.parts[form.key] = known
     return spelling
 
 

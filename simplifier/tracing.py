@@ -136,12 +136,21 @@ def _solved(scope: Scope, form: Form) -> Iterator[Fact]:
     """By the smaller problem, where that was taken: all its steps at once."""
     fact = _journal(scope).solved.get(form.key)
     if fact is None or scope.smaller is None:
-        yield from _spelled(scope, form)
+        yield from _read(scope, form)
         return
     solution, smaller = scope.smaller
     inner = [law for step in facts_of(smaller, solution.substituted(form)) for law in step.laws]
     yield from _changed(tuple(dict.fromkeys((*fact.laws, *inner))), *fact[1:])
     yield from _spelled(scope, fact.after)
+
+
+def _read(scope: Scope, form: Form) -> Iterator[Fact]:
+    """Read in another way first, where that was taken."""
+    fact = _journal(scope).read.get(form.key)
+    if fact is not None:
+        yield fact
+        form = fact.after
+    yield from _spelled(scope, form)
 
 
 def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Fact]:

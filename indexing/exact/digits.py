@@ -114,7 +114,7 @@ def digit_of(unit: Unit, value: Form) -> Digit | None:
     """What a unit is a digit of, if it is one: of a quotient, or what is gathered round one."""
     if unit.quotient is not None:
         divisor = unit.quotient.divisor
-        return Digit(unit.quotient.numerator, divisor // unit.radix, unit.radix, value).reduced()
+        return Digit(unit.quotient.numerator, divisor // unit.radix, unit.radix, value)
     for atom, factor in unit.value.terms.items():
         if atom.kind is Kind.FLOORDIV and factor == 1:
             beside = unit.value.without(atom)

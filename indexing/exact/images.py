@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
-from indexing.exact.boxes import box_size, lone_box
+from indexing.exact.boxes import box_size
 from indexing.exact.counting import count_points
 from indexing.exact.points import first_point, unbounded_place
 from indexing.exact.reading import read_set
 from indexing.exact.relations import domain_of, graph_of, image_of, points_of
+from indexing.exact.slabs import lone_box
 from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.exact import BUDGET, Space

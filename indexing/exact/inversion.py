@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain, distinctly_named, substituted_constraints
@@ -14,9 +15,10 @@ from simplifier import form as forms
 from simplifier import operations
 from simplifier.exact import NotQuasiAffineError, Space
 from simplifier.scope import scope_of
+from simplifier.settling import range_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from indexing.domain import Constraint
     from indexing.exact.solving import Solution
@@ -43,7 +45,7 @@ def inverse(indexing_map: IndexingMap) -> IndexingMap:
         _check(straight)
     except NotQuasiAffineError as error:
         return UndefinedMap(f"inverse: {error}")
-    return _inverted(straight).simplify().without_unused_symbols()
+    return _inverted(straight, indexing_map.forms).simplify().without_unused_symbols()
 
 
 def _check(straight: IndexingMap) -> None:
@@ -54,22 +56,26 @@ def _check(straight: IndexingMap) -> None:
     Space(bounds).checked(map(domain.named, checked))
 
 
-def _inverted(straight: IndexingMap) -> IndexingMap:
+def _inverted(straight: IndexingMap, written: Sequence[Form]) -> IndexingMap:
     """The inverse as it is found, with constraints that say more than is needed.
 
-    Results are ``y0 y1 ...`` while the equations are solved. Runtime variables are known while the
-    program runs, so they are not sought.
+    ``written`` are the results before they were simplified. While the equations are solved, results
+    are ``y0 y1 ...``. Runtime variables are known while the program runs, so they are not sought.
     """
     domain = straight.domain
-    scope = scope_of(tuple(domain.bounds.items()))
+    wholes = _wholes(written)
+    scope = _scope_with(domain, wholes)
+    results = _over_wholes(written, wholes) if wholes else straight.forms
     outputs = [
         Equation(scope.canonical(form), forms.variable(f"y{place}"))
-        for place, form in enumerate(straight.forms)
+        for place, form in enumerate(results)
     ]
-    dims, ranges, _ = domain.by_role(domain.bounds.items())
-    solution = solved(scope, [*outputs, *_equalities(domain)], dict(dims + ranges))
+    sums = [Equation(whole - forms.variable(name), forms.ZERO) for name, whole in wholes.items()]
+    *_, runtime = domain.by_role(domain.places)
+    sought = {name: ends for name, ends in scope.bounds.items() if name not in runtime}
+    solution = solved(scope, [*outputs, *sums, *_equalities(domain)], sought)
     others = substituted_constraints(_inequalities(scope, domain, outputs), solution.values)
-    values = [solution.values[place] for place, _ in dims]
+    values = [solution.values[place] for place in domain.places[: len(domain.dims)]]
     free = _in_order(values, solution)
     made = distinctly_named(_dims_of(straight), _ranges_of(domain, solution, free), domain.runtime)
     old = (*(f"y{place}" for place in range(len(outputs))), *free)
@@ -78,6 +84,42 @@ def _inverted(straight: IndexingMap) -> IndexingMap:
     return IndexingMap.from_forms(
         operations.substitute(values, renaming), made.constrained(constraints)
     )
+
+
+def _wholes(written: Sequence[Form]) -> dict[str, Form]:
+    """The sums that several quotients and remainders divide: indices that are split.
+
+    They are called ``n0 n1 ...`` and sought like variables. Canonical forms would make digits of
+    their terms instead.
+    """
+    numerators = Counter(
+        atom.numerator
+        for atom in forms.postorder(written)
+        if atom.divisor and len(atom.numerator.terms) > 1 and atom.numerator.is_affine
+    )
+    shared = (form for form, times in numerators.items() if times > 1)
+    return {f"n{place}": form for place, form in enumerate(shared)}
+
+
+def _over_wholes(written: Sequence[Form], wholes: Mapping[str, Form]) -> list[Form]:
+    """The forms with variables for the sums that are divided."""
+    names = {whole: forms.variable(name) for name, whole in wholes.items()}
+    replacements = {
+        atom: operations.build(atom.kind, (names[atom.numerator], atom.arguments[1]))
+        for atom in forms.postorder(written)
+        if atom.divisor and atom.numerator in names
+    }
+    return [operations.replace(form, replacements) for form in written]
+
+
+def _scope_with(domain: Domain, wholes: Mapping[str, Form]) -> Scope:
+    """The bounds of the variables, and those of the sums that follow."""
+    bounds = tuple(domain.bounds.items())
+    plain = scope_of(bounds)
+    if not wholes:
+        return plain
+    ranges = ((name, range_of(plain, whole)) for name, whole in wholes.items())
+    return scope_of((*bounds, *ranges))
 
 
 def _equalities(domain: Domain) -> Iterator[Equation]:

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.exact.boxes import boxes_of, lone_box
 from indexing.exact.points import EVERYTHING, extent, rank_of
 from indexing.exact.sets import IndexSet
+from indexing.exact.slabs import boxes_of, lone_box
 from indexing.simplification import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval

@@ -219,8 +219,9 @@ class _Solver:
         digit = digit_of(unit, value)
         if digit is None:
             return False
-        self._digits.append(digit)
-        if digit.value != value:
+        reduced = digit.reduced()
+        self._digits.append(reduced)
+        if reduced != digit:
             self._require(value, Interval(0, digit.radix - 1))
         return True
 

@@ -37,7 +37,6 @@ _C: Final = Language(
         Kind.MOD: "{0} % {1}",
         Kind.CEILDIV: "ceildiv({0}, {1})",
     },
-    infix=frozenset({Kind.FLOORDIV, Kind.QUOTIENT, Kind.MOD}),
     reserved=frozenset(
         """
         alignas alignof asm auto bool case char const constexpr default do double enum extern

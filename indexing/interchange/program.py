@@ -6,6 +6,7 @@ import keyword
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
@@ -39,15 +40,13 @@ _DEEPEST: Final = 4
 class Language:
     """How a language writes each operation on 64-bit integers.
 
-    A template takes operands ``{0}``, ``{1}``; these come in parentheses where they are composed.
-    ``natural`` is for divisions of which neither side is ever negative and the divisor never 0; it
-    is empty in a language that rounds down anyway.
+    A template takes operands ``{0}``, ``{1}``. Without a parenthesis it is an operator: operands
+    that are composed, and itself inside a product, come in parentheses.
+    ``natural`` is for divisions of which neither side is ever negative and the divisor never 0.
     """
 
     general: Mapping[Kind, str]
     natural: Mapping[Kind, str]
-    infix: frozenset[Kind]
-    """Divisions that are written as operators, so that a product with them needs parentheses."""
     reserved: frozenset[str]
     statement: str
     """An assignment of ``{value}`` to the new name ``{name}``."""
@@ -124,8 +123,7 @@ class _Coder(Writer):
         self._names = dict(zip(domain.places, names_in(domain, language.reserved), strict=True))
         super().__init__(domain.places)
         self._atoms = postorder(self._wanted)
-        asked = self._atoms if language.natural else ()
-        self._natural = frozenset(_natural_divisions(asked, domain))
+        self._natural = frozenset(_natural_divisions(self._atoms, domain))
         self._uses = Counter(
             atom for form in (*self._wanted, *_inner_forms(self._atoms)) for atom in form.terms
         )
@@ -161,20 +159,21 @@ class _Coder(Writer):
             raise MapError(message)
         if atom.kind in (Kind.PRODUCT, Kind.SUM):
             return super().atom(atom)
-        table = self._language.natural if atom in self._natural else self._language.general
-        return self._applied(table[atom.kind], atom)
-
-    def _applied(self, template: str, atom: Atom) -> str:
-        if atom.kind in DIVISIONS:
-            write = self.operand if atom.kind in self._language.infix else self.sum
-            return template.format(*map(write, atom.arguments))
-        first, *others = map(self.sum, atom.arguments)
-        for other in others:
-            first = template.format(first, other)
-        return first
+        template = self._template(atom)
+        operands = map(self.operand if _is_operator(template) else self.sum, atom.arguments)
+        return reduce(template.format, operands)
 
     def is_infix(self, atom: Atom) -> bool:
-        return atom.kind in self._language.infix and atom not in self._named
+        may_be = atom.kind in DIVISIONS and atom not in self._named
+        return may_be and _is_operator(self._template(atom))
+
+    def _template(self, atom: Atom) -> str:
+        language = self._language
+        return (language.natural if atom in self._natural else language.general)[atom.kind]
+
+
+def _is_operator(template: str) -> bool:
+    return "(" not in template
 
 
 def _inner_forms(atoms: Sequence[Atom]) -> Iterator[Form]:

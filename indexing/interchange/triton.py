@@ -39,7 +39,6 @@ _TRITON: Final = Language(
         Kind.MOD: "{0} % {1}",
         Kind.CEILDIV: "ceildiv({0}, {1})",
     },
-    infix=frozenset({Kind.FLOORDIV, Kind.QUOTIENT, Kind.MOD}),
     reserved=frozenset({*keyword.kwlist, "tl", "triton", "ceildiv", "floordiv", "floormod"}),
     statement="{name} = {value}",
 )

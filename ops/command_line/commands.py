@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from ops import fusion_indexing, hlo, input_to_output, output_to_input
+from ops.adapters import CALLS
 from ops.answers import Unknown
+from ops.building import arrays_of
 from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section
 from ops.command_line.inputs import read_maps
-from ops.registry import CALLS, arrays_of
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:

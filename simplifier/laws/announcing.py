@@ -60,6 +60,8 @@ class Journal:
         """What was read and written again and again, from the first form to the cheapest."""
         self.filled: dict[Key, Form] = {}
         """Forms with numbers for parts of one value, by the forms without."""
+        self.read: dict[Key, Fact] = {}
+        """Forms that were read in another way before all else."""
         self.solved: dict[Key, Fact] = {}
         """What the smaller problem made of forms, in terms of the variables of this one."""
 
@@ -120,6 +122,13 @@ class Announcer:
         COUNTS[ONLY_VALUE] += 1
         if self.journal is not None:
             self.journal.filled[form.key] = after
+
+    def read(self, fact: Fact) -> None:
+        """A form was read in another way, and the whole is cheaper for it."""
+        for law in fact.laws:
+            COUNTS[law] += 1
+        if self.journal is not None:
+            self.journal.read[fact.before.key] = fact
 
     def solved(self, fact: Fact) -> None:
         """A form became a cheaper one in the problem with an equation solved."""

@@ -65,10 +65,23 @@ def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
 
 
 def _is_no_room(scope: Scope, forms: Sequence[Form]) -> bool:
-    """Whether ``A < 0`` and ``B < 0`` contradict each other: ``p*A + q*B > -p - q``."""
-    return any(
-        scope.range_of(left.times(p).plus(right, q))[0] > -p - q
+    """Whether ``A < 0`` and ``B < 0`` contradict each other, or what follows from them and a third.
+
+    They do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows.
+    """
+    concluded = [
+        left.times(p).plus(right, q).plus_constant(p + q - 1)
         for left, right in combinations(forms, 2)
+        for p, q in cancelling(left, right)
+    ]
+    if any(scope.range_of(form)[0] >= 0 for form in concluded):
+        return True
+    plain = [form for form in forms if form.is_affine]
+    return any(
+        scope.range_of(left.times(p).plus(right, q).plus_constant(p + q - 1))[0] >= 0
+        for left in concluded
+        if left.is_affine
+        for right in plain
         for p, q in cancelling(left, right)
     )
 

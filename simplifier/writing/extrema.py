@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
+from simplifier import form as forms
 from simplifier import operations
 from simplifier.clamps import branches, is_clamp, maxima
 from simplifier.form import ZERO, Atom, Form, Kind, constant
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
     from simplifier.writing.pricing import Limit
+
+_MOST_MOVED: Final = 4
+"""Of so many terms those that are not in the operands may move into an extremum, too."""
 
 _PAIR: Final = 2
 _OTHER: Final = {Kind.MAX: Kind.MIN, Kind.MIN: Kind.MAX}
@@ -165,11 +169,15 @@ def _turned(
 
 
 def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
-    """Terms to move: none, all, each alone, what cancels in one operand, all but the constant."""
+    """Terms to move: none, all; of those near to the operands all, each, or what cancels in one."""
     close = {atom for operand in operands for atom in operand.terms}
     near = {atom: value for atom, value in rest.terms.items() if atom in close}
     yield ZERO
     yield Form(rest.constant, near)
+    if len(rest.terms) <= _MOST_MOVED and any(atom.kind is Kind.FLOORDIV for atom in near):
+        # With what is beside it a quotient may be a remainder.
+        far = {atom: value for atom, value in rest.terms.items() if atom.kind is Kind.VARIABLE}
+        yield Form(rest.constant, forms.in_order({**near, **far}))
     for atom, value in near.items():
         yield Form(0, {atom: value})
     if rest.constant:

@@ -22,7 +22,7 @@ from simplifier.writing.rewriting import Rewriting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simplifier.interval import End
+    from simplifier.interval import Range
     from simplifier.laws.law import Law
     from simplifier.scope import Scope
     from simplifier.writing.pricing import Limit
@@ -86,9 +86,11 @@ def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]
     whole = scope.canonical(form)
     if spread(scope, whole) >= longest:
         return
-    lower, upper = scope.range_of(whole)
+    ends = scope.range_of(whole)
     for atom, period in periods.items():
-        base = _base(lower, upper, period, form.constant)
+        base = _base(ends, period, form.constant)
+        if base is None and atom.kind is Kind.MOD:
+            base = _base(_range_beside(scope, form, atom), period, form.constant)
         if base is not None:
             weight, rest = form.terms[atom], form.without(atom)
             if atom.kind is Kind.MOD:
@@ -96,6 +98,13 @@ def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]
             inside = scope.canonical(rest.plus_constant(-base))
             residues = _residues(inside, period, period)
             yield Rewriting(constant(base), 1, Kind.MOD, residues, (ONE_PERIOD,), inside)
+
+
+def _range_beside(scope: Scope, form: Form, remainder: Atom) -> Range:
+    """The range of a sum, read as that of a remainder and that of what is beside it."""
+    lower, upper = scope.range_of(scope.canonical(form.without(remainder)))
+    size = form.terms[remainder] * (remainder.divisor - 1)
+    return lower + min(size, 0), upper + max(size, 0)
 
 
 def _period(form: Form, atom: Atom) -> int:
@@ -108,8 +117,9 @@ def _period(form: Form, atom: Atom) -> int:
 _DIVISIONS: Final = (Kind.MOD, Kind.FLOORDIV)
 
 
-def _base(lower: End, upper: End, period: int, offset: int) -> int | None:
+def _base(ends: Range, period: int, offset: int) -> int | None:
     """Where a period may begin that holds the range: at 0, at the constant, or at its start."""
+    lower, upper = ends
     if not isinstance(lower, int) or not isinstance(upper, int) or upper - lower >= period:
         return None
     for base in (0, offset):
@@ -145,12 +155,9 @@ def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Fo
     None of them negative, or nearest to zero.
     """
     modulus = constant(divisor)
-    positive = forms.collected(
-        source.constant % radix, {atom: value % radix for atom, value in source.terms.items()}
-    )
+    positive = _reduced(source, radix)
     yield positive, modulus
-    whole = _with_whole_digits(positive, radix)
-    if whole != positive:
+    for whole in _with_whole_digits(positive, radix):
         yield whole, modulus
     if source.constant < 0 or not all(value > 0 for value in source.terms.values()):
         yield _with_signs_of(source, positive, radix), modulus
@@ -170,18 +177,41 @@ def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
                     yield Form(offset, {**positive.terms, atom: weight})
 
 
-def _with_whole_digits(source: Form, radix: int) -> Form:
-    """The congruent form where quotients have the coefficients that make remainders of them."""
-    terms = dict(source.terms)
+def _with_whole_digits(source: Form, radix: int) -> Iterator[Form]:
+    """Congruent forms where quotients have the coefficients that make remainders of them.
+
+    A digit ``w*N - w*c*floor(N/c)`` comes back whole, or all but what counts by its residue alone.
+    """
+    closed = dict(source.terms)
     for atom, factor in source.terms.items():
-        if atom.kind is Kind.FLOORDIV:
-            for inner, value in atom.numerator.terms.items():
-                weight, remainder = divmod(terms.get(inner, 0), value)
-                closing = weight * atom.divisor
-                if weight and not remainder and (factor + closing) % radix == 0:
-                    terms[atom] = -closing
-                    break
-    return Form(source.constant, terms)
+        if atom.kind is not Kind.FLOORDIV:
+            continue
+        for weight in _weights(source, atom.numerator, radix):
+            closing = weight * atom.divisor
+            if (factor + closing) % radix == 0:
+                if weight > 0 and closed[atom] == factor:
+                    closed[atom] = -closing
+                if atom.numerator.is_affine:
+                    digit = atom.numerator.times(weight).plus_atom(atom, -closing)
+                    yield digit.plus(_reduced(source.plus(digit, -1), radix))
+    yield Form(source.constant, closed)
+
+
+def _weights(source: Form, numerator: Form, radix: int) -> dict[int, None]:
+    """How many times the numerator may be in a source that counts by its residues."""
+    return {
+        (source.terms[inner] - turn) // value: None
+        for inner, value in numerator.terms.items()
+        for turn in (0, radix)
+        if inner in source.terms and (source.terms[inner] - turn) % value == 0
+    }
+
+
+def _reduced(form: Form, radix: int) -> Form:
+    """The congruent form without negative coefficients."""
+    return forms.collected(
+        form.constant % radix, {atom: value % radix for atom, value in form.terms.items()}
+    )
 
 
 def _with_signs_of(source: Form, positive: Form, radix: int) -> Form:

@@ -52,6 +52,11 @@ def test_indices_are_read_backwards(made: IndexingMap) -> None:
     assert related(inverse) == {(results, dims) for dims, results in related(made)}
 
 
+@given(index_maps(holes=False))
+def test_indices_without_holes_have_functions_for_their_inverses(made: IndexingMap) -> None:
+    assert not made.inverse().ranges
+
+
 EMPTY = [
     ("(d0, d1) -> (d0), domain: KNOWN EMPTY", "(d0) -> (0, 0), domain: KNOWN EMPTY"),
     (

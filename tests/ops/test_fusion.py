@@ -125,7 +125,7 @@ def test_what_has_no_map_hides_only_what_is_behind_it() -> None:
                   n = f32[3] negate(q) ROOT r = f32[3] add(c, n) }"""
     )
     found = fusion_indexing(module.entry.root)
-    assert found[named(module, "p")] == Unknown("custom-call: no indexing map")
+    assert found[named(module, "p")] == Unknown("custom-call: no indexing map of x")
     assert texts(found[named(module, "c")]) == ["(d0) -> (d0)"]
     assert texts(found[named(module, "q")]) == ["(d0) -> (d0)"]
 
@@ -137,7 +137,7 @@ def test_unknown_and_known_paths_together_are_unknown() -> None:
                   ROOT r = f32[3] add(p, c) }"""
     )
     assert fusion_indexing(module.entry.root)[named(module, "p")] == Unknown(
-        "custom-call: no indexing map"
+        "custom-call: no indexing map of x"
     )
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
-from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.registry import CALLS, SUPPORTED, arrays_of
+from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from ops.adapters import CALLS
+from ops.building import arrays_of
 from tests.hlo.modules import NAMES, module_text
 
 TARGETS = ("unoptimized", "cpu", "gpu", "tpu")
@@ -32,14 +33,16 @@ def unexplained(instruction: hlo.Instruction) -> list[str]:
     ]
     answers = [answer for ask in asked for answer in ask.indexing]
     reasons = [answer.reason for answer in answers if isinstance(answer, Unknown)]
-    return [reason for reason in reasons if reason.partition(":")[0] in SUPPORTED]
+    return [reason for reason in reasons if reason.partition(":")[0] in REGISTRY.opcodes]
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_every_supported_instruction_has_maps(name: str) -> None:
     module = hlo.parse(module_text(name))
     missing = {
-        found.name: unexplained(found) for found in module.instructions if found.opcode in SUPPORTED
+        found.name: unexplained(found)
+        for found in module.instructions
+        if found.opcode in REGISTRY.opcodes
     }
     assert not [name for name, reasons in missing.items() if reasons]
 

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from indexing import UndefinedMap, parse_map
 from indexing.layout import Shape
-from ops import Unknown, hlo, input_to_output, output_to_input
+from ops import (
+    REGISTRY,
+    OpIndexing,
+    ShapeError,
+    Unknown,
+    elementwise,
+    fusion_indexing,
+    hlo,
+    input_to_output,
+    output_to_input,
+    reverse,
+    transpose,
+)
+from ops.adapters import BUILDERS, CALLS, ROUTES
+from ops.building import arrays_of
 from ops.hlo.opcodes import OPCODES
 from ops.pointwise import ELEMENTWISE
-from ops.registry import BUILDERS, CALLS, ROUTES, SUPPORTED, arrays_of
+
+if TYPE_CHECKING:
+    from ops.answers import Answer
 
 WITHOUT_MAP = frozenset(
     """
@@ -26,12 +45,12 @@ WITHOUT_MAP = frozenset(
 
 
 def test_every_opcode_is_known_to_have_a_map_or_none() -> None:
-    assert set(OPCODES) - SUPPORTED == WITHOUT_MAP
-    assert SUPPORTED - set(OPCODES) == set()
+    assert set(OPCODES) - REGISTRY.opcodes == WITHOUT_MAP
+    assert REGISTRY.opcodes - set(OPCODES) == set()
 
 
 def test_every_opcode_has_one_row() -> None:
-    assert len(BUILDERS) + len(ROUTES) + len(CALLS) == len(SUPPORTED)
+    assert len(BUILDERS) + len(ROUTES) + len(CALLS) == len(REGISTRY.opcodes)
 
 
 @pytest.mark.parametrize("opcode", sorted(ELEMENTWISE))
@@ -118,3 +137,84 @@ def test_dimensions_without_bound_have_no_map() -> None:
     text = "HloModule m ENTRY e { p = f32[?,3] parameter(0) ROOT r = f32[?,3] negate(p) }"
     (answer,) = output_to_input(hlo.parse(text).entry.root).indexing
     assert answer == Unknown("negate: no indexing map of dimensions without bound")
+
+
+# What users register.
+
+CUSTOM = hlo.parse(
+    """HloModule m
+    called { a = f32[2,3] parameter(0) ROOT b = f32[2,3] negate(a) }
+    ENTRY e { p = f32[2,3] parameter(0) q = f32[2,3] call(p), to_apply=called
+              ROOT r = (f32[2,3], f32[3,2]) custom-call(q), custom_call_target="both_ways" }""",
+    "custom.hlo",
+)
+
+
+def texts(answer: Answer) -> list[str]:
+    assert isinstance(answer, tuple)
+    return [str(way) for way in answer]
+
+
+def both_ways(_: hlo.Instruction) -> tuple[OpIndexing, OpIndexing]:
+    return elementwise([(2, 3)]), transpose((2, 3), (1, 0))
+
+
+def test_a_custom_call_has_the_maps_of_its_builder() -> None:
+    registry = REGISTRY.with_custom_call("both_ways", both_ways)
+    parameter, root = CUSTOM.entry.parameters[0], CUSTOM.entry.root
+    for output, expected in (
+        (0, "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]"),
+        (1, "(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]"),
+    ):
+        found = fusion_indexing(root, output, registry=registry)
+        assert texts(found[parameter]) == [expected]
+        assert texts(output_to_input(root, output, registry=registry).indexing[0]) == [expected]
+    assert isinstance(fusion_indexing(root)[parameter], Unknown)
+
+
+def test_a_builder_overrides_what_calls_a_computation() -> None:
+    registry = REGISTRY.with_opcode("call", lambda _: reverse((2, 3), (0,)))
+    (call,) = CUSTOM.entry.root.operands
+    (answer,) = output_to_input(call, registry=registry).indexing
+    assert texts(answer) == ["(d0, d1) -> (-d0 + 1, d1), domain: d0 in [0, 1], d1 in [0, 2]"]
+    with pytest.raises(ShapeError, match="no opcode cal"):
+        REGISTRY.with_opcode("cal", lambda _: reverse((2, 3), (0,)))
+
+
+SWAPPED = transpose((2, 3), (1, 0))
+SHIFT = parse_map(
+    "(d0, d1){rt0} -> (d0, d1 + rt0), domain: d0 in [0, 1], d1 in [0, 2], rt0 in [0, 1]"
+)
+
+WRONG = [
+    ("results", (elementwise([(2, 3)]),), "speaks of 1 results; expected 2"),
+    ("operands", (elementwise([(2, 3), ()]), SWAPPED), "speaks of 2 operands; expected 1"),
+    ("sizes", (SWAPPED, SWAPPED), "the result has sizes (2, 3); expected (3, 2)"),
+    (
+        "runtime",
+        (OpIndexing((2, 3), (SHIFT,), (SHIFT,)), SWAPPED),
+        "speaks of 0 runtime variables; expected 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("maps", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG]
+)
+def test_a_builder_that_does_not_fit_is_pointed_at(
+    maps: tuple[OpIndexing, ...], message: str
+) -> None:
+    registry = REGISTRY.with_custom_call("both_ways", lambda _: maps)
+    with pytest.raises(hlo.HloTextError) as caught:
+        output_to_input(CUSTOM.entry.root, registry=registry)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("custom.hlo:4:")
+
+
+def test_a_builder_may_say_why_it_knows_no_map() -> None:
+    nobody_knows = UndefinedMap("one way only")
+    one_way = OpIndexing((2, 3), elementwise([(2, 3)]).output_to_input, (nobody_knows,))
+    registry = REGISTRY.with_custom_call("both_ways", lambda _: (one_way, SWAPPED))
+    answers = input_to_output(CUSTOM.entry.root, registry=registry).indexing
+    assert answers[0] == Unknown("one way only")
+    assert isinstance(answers[1], tuple)

@@ -25,7 +25,7 @@ QUOTIENT_RANGE = Law(
     why="Rounding down never changes an order.",
     example=Example("max(x floordiv 8, 12)", "0 <= x <= 99", "12"),
     near_miss=NearMiss(
-        "max(x floordiv 8, 12)", "0 <= x <= 104", "max(12, x floordiv 8)", "13 is reached"
+        "max(x floordiv 8, 120)", "0 <= x <= 968", "max(120, x floordiv 8)", "121 is reached"
     ),
 )
 

@@ -93,10 +93,10 @@ SAME_STEP = Law(
     " source differ by a constant.",
     example=Example("(x + 3) floordiv 8 - (x + 1) floordiv 6", "0 <= x <= 9", "0"),
     near_miss=NearMiss(
-        "(x + 3) floordiv 8 - (x + 1) floordiv 6",
-        "0 <= x <= 11",
-        "(x + 3) floordiv 8 - (x + 1) floordiv 6",
-        "x + 1 reaches 12, so one of them has three values",
+        "(x + 3) floordiv 800 - (x + 1) floordiv 600",
+        "0 <= x <= 1199",
+        "(x + 3) floordiv 800 - (x + 1) floordiv 600",
+        "x + 1 reaches 1200, so one of them has three values",
     ),
 )
 

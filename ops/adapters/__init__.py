@@ -1,0 +1,28 @@
+"""From instructions to builders: a table by opcode for each group of families, and all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops.adapters import computation, control, data_movement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.adapters.shared import Builder, Router
+
+BUILDERS: Final[Mapping[str, Builder]] = {
+    **computation.BUILDERS,
+    **data_movement.BUILDERS,
+}
+"""Opcode -> the maps of an operation."""
+
+ROUTES: Final[Mapping[str, Router]] = {
+    **control.ROUTES,
+}
+"""Opcode -> which array of the result is which array of an operand."""
+
+CALLS: Final[Mapping[str, str]] = {
+    **control.CALLS,
+}
+"""Opcode -> the attribute that holds the computation, of which the operands are the arguments."""

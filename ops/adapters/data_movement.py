@@ -1,0 +1,85 @@
+"""Instructions that move elements: to other places, into other shapes, along new dimensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.adapters.shared import check_scalars, sizes_of
+from ops.answers import OpIndexing, Unknown
+from ops.bitcasting import bitcast_convert, bitcast_of_shapes, obstacle
+from ops.broadcasting import broadcast
+from ops.padding import pad
+from ops.reordering import reverse, transpose
+from ops.reshaping import reshape
+from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ops.adapters.shared import Builder
+    from ops.hlo import Instruction
+
+
+def _on_dimensions(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
+    """A builder of the operand's sizes and the attribute ``dimensions``."""
+
+    def adapted(instruction: Instruction) -> OpIndexing:
+        return build(sizes_of(instruction.operands[0]), instruction.attributes["dimensions"])
+
+    return adapted
+
+
+def _between_shapes(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
+    """A builder of the operand's sizes and the result's."""
+
+    def adapted(instruction: Instruction) -> OpIndexing:
+        return build(sizes_of(instruction.operands[0]), sizes_of(instruction))
+
+    return adapted
+
+
+def _broadcast(instruction: Instruction) -> OpIndexing:
+    (operand,) = instruction.operands
+    return broadcast(sizes_of(operand), sizes_of(instruction), instruction.attributes["dimensions"])
+
+
+def _bitcast(instruction: Instruction) -> OpIndexing | Unknown:
+    (operand,) = instruction.operands
+    reason = obstacle(operand.shape, instruction.shape)
+    if reason:
+        return Unknown(f"bitcast: no indexing map, because {reason}")
+    return bitcast_of_shapes(operand.shape, instruction.shape)
+
+
+def _slice(instruction: Instruction) -> OpIndexing:
+    (operand,) = instruction.operands
+    bounds = instruction.attributes["slice"]
+    starts, limits, strides = ([triple[place] for triple in bounds] for place in range(3))
+    return slice(sizes_of(operand), starts, limits, strides)
+
+
+def _concatenate(instruction: Instruction) -> OpIndexing:
+    dimensions = instruction.attributes["dimensions"]
+    if len(dimensions) != 1:
+        raise ShapeError(f"concatenate: there are {len(dimensions)} dimensions; expected 1")
+    return concatenate([sizes_of(operand) for operand in instruction.operands], dimensions[0])
+
+
+def _pad(instruction: Instruction) -> OpIndexing:
+    operand, value = instruction.operands
+    check_scalars("pad", [value])
+    return pad(sizes_of(operand), instruction.attributes["padding"])
+
+
+BUILDERS: Final[Mapping[str, Builder]] = {
+    "bitcast": _bitcast,
+    "bitcast-convert": _between_shapes(bitcast_convert),
+    "broadcast": _broadcast,
+    "concatenate": _concatenate,
+    "pad": _pad,
+    "reshape": _between_shapes(reshape),
+    "reverse": _on_dimensions(reverse),
+    "slice": _slice,
+    "transpose": _on_dimensions(transpose),
+}

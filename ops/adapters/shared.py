@@ -1,0 +1,47 @@
+"""What adapters are made of: their types, and what they read off instructions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.layout import ShapeError
+from ops.building import arrays_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ops.answers import OpIndexing, Unknown
+    from ops.hlo import Instruction
+
+Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Unknown"
+"""The maps of all arrays of a result, where they are the same; or of each of them; or none."""
+
+Builder: TypeAlias = "Callable[[Instruction], Maps]"
+"""From an instruction to its maps. They are listed for every array in the operands, in order."""
+
+Route: TypeAlias = "tuple[int, int, int]"
+"""``(output, operand, element)``: an array of the result is an array of an operand."""
+
+Router: TypeAlias = "Callable[[Instruction], Iterable[Route]]"
+"""From an instruction to the arrays that it passes on as they are."""
+
+
+def sizes_of(instruction: Instruction) -> tuple[int, ...]:
+    """The sizes of the result, which is an array."""
+    return instruction.shape.dimensions
+
+
+def arrays_in_operands(instruction: Instruction) -> Iterator[tuple[int, int]]:
+    """The arrays in all operands, in order: the number of the operand, and of the array in it."""
+    return (
+        (number, element)
+        for number, operand in enumerate(instruction.operands)
+        for element in range(len(arrays_of(operand.shape)))
+    )
+
+
+def check_scalars(op: str, operands: Iterable[Instruction]) -> None:
+    """Raise a :class:`ShapeError` unless all of these operands are scalars."""
+    for operand in operands:
+        if operand.shape.rank:
+            raise ShapeError(f"{op}: %{operand.name} is {operand.shape}; expected a scalar")

@@ -1,0 +1,133 @@
+"""What an HLO program does, seen by running it with JAX on the CPU.
+
+The pairs (index in the result, index in an operand) of what moves elements are read off a run with
+unique numbers, those of what computes off runs in which one element at a time is another one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from indexing.layout import Kind
+from ops import hlo
+from ops.building import arrays_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from indexing.layout import Shape
+    from tests.evaluation import Pair
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+Program: TypeAlias = "Callable[..., list[Array]]"
+"""From the operands to the arrays of the result."""
+
+DISTURBANCES = (1000, -1000)
+"""What is added to an element to see where it is felt; an extremum feels one of the two."""
+
+
+@lru_cache(maxsize=64)
+def program(text: str) -> Program:
+    """The compiled entry of a module: NumPy arrays in, the arrays of the result out."""
+    jax: Any = importlib.import_module("jax")
+    xla: Any = importlib.import_module("jaxlib._hlo")
+    client: Any = importlib.import_module("jaxlib.xla_client")
+    extension: Any = importlib.import_module("jaxlib._jax")
+    parsed = xla.hlo_module_from_text(text)
+    computation = client.XlaComputation(parsed.as_serialized_hlo_module_proto())
+    module = extension.mlir.xla_computation_to_mlir_module(computation)
+    device = jax.devices("cpu")[0]
+    compiled = device.client.compile_and_load(
+        module, extension.DeviceList((device,)), client.CompileOptions()
+    )
+
+    def run(*operands: Array) -> list[Array]:
+        with jax.enable_x64(True):
+            given = [jax.device_put(operand, device) for operand in operands]
+        results = compiled.execute_sharded(given).disassemble_into_single_device_arrays()
+        return [np.asarray(result[0]) for result in results]
+
+    return run
+
+
+def parameters(text: str) -> list[Shape]:
+    """The shapes of the parameters of a module's entry."""
+    return [parameter.shape for parameter in hlo.parse(text).entry.parameters]
+
+
+def moved(
+    text: str, operand: int, given: Mapping[int, Any] | None = None, output: int = 0
+) -> set[Pair]:
+    """Where the elements of an operand end up, in an array of the result.
+
+    The operand holds 1, 2, 3, ..., the others what is ``given`` by their number, or zeros.
+    """
+    shapes = parameters(text)
+    operands = [filled(shape, 0) for shape in shapes]
+    operands = _with(operands, given or {})
+    sizes, element_type = operands[operand].shape, operands[operand].dtype
+    sources = [*np.ndindex(sizes)]
+    unique = np.array(range(1, len(sources) + 1), dtype=element_type)
+    operands[operand] = unique.reshape(sizes)
+    result = program(text)(*operands)[output]
+    places = ((index, int(result[index])) for index in np.ndindex(result.shape))
+    return {(index, sources[number - 1]) for index, number in places if number}
+
+
+def felt(
+    text: str, operand: int, given: Mapping[int, Any] | None = None, output: int = 0
+) -> set[Pair]:
+    """Where it is felt, in an array of the result, that an element of an operand is another one.
+
+    Operands hold small positive numbers that are no sums of each other, but what is ``given``.
+    """
+    run = program(text)
+    operands = _with([_irregular(shape) for shape in parameters(text)], given or {})
+    before = run(*operands)[output]
+    pairs: set[Pair] = set()
+    for place in np.ndindex(operands[operand].shape):
+        for disturbance in DISTURBANCES:
+            changed = operands[operand].copy()
+            changed[place] += changed.dtype.type(disturbance)
+            after = run(*operands[:operand], changed, *operands[operand + 1 :])[output]
+            differs = ~_same(before, after)
+            pairs |= {(tuple(map(int, index)), place) for index in np.argwhere(differs)}
+    return pairs
+
+
+def filled(shape: Shape, value: float) -> Array:
+    """An array with one value everywhere."""
+    (array,) = arrays_of(shape)
+    return np.full(array.dimensions, value, dtype=_dtype(array))
+
+
+def _irregular(shape: Shape) -> Array:
+    array = filled(shape, 0)
+    values = 1 + np.sqrt(np.arange(2, array.size + 2)) % 1
+    scale = 1 if np.issubdtype(array.dtype, np.inexact) else 50
+    return (values * scale).reshape(array.shape).astype(array.dtype)
+
+
+def _with(operands: list[Array], given: Mapping[int, Any]) -> list[Array]:
+    return [
+        np.asarray(given[number], dtype=operand.dtype) if number in given else operand
+        for number, operand in enumerate(operands)
+    ]
+
+
+def _same(before: Array, after: Array) -> Array:
+    both_nan = (before != before) & (after != after)  # noqa: PLR0124 - so for every type of float
+    return (before == after) | both_nan
+
+
+def _dtype(shape: Shape) -> np.dtype[Any]:
+    kind, bits = shape.element_type.kind, shape.element_type.bits
+    return np.dtype("bool" if kind is Kind.BOOLEAN else f"{_STEMS[kind]}{bits}")
+
+
+_STEMS = {Kind.SIGNED: "int", Kind.UNSIGNED: "uint", Kind.FLOAT: "float", Kind.COMPLEX: "complex"}
