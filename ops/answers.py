@@ -29,11 +29,16 @@ class Origin:
     """Where an operation finds the value of a runtime variable: an element of an operand.
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable. The value
-    that is found is clamped into the bounds of the variable.
+    that is found is clamped into the bounds of the variable. ``replica``, a map with one result
+    from the same dimensions and ranges, says which replica holds it, if not the one that asks.
+
+    Without an operand, the value is the number of the replica that asks. It is not clamped: a
+    replica out of bounds depends on nothing.
     """
 
-    operand: int
+    operand: int | None
     map: IndexingMap
+    replica: IndexingMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +76,17 @@ class RuntimeOrigin:
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable, and
     from its runtime variables if the place depends on them. The value that is found is clamped
-    into the bounds of the variable.
+    into the bounds of the variable. ``replica_id``, a map with one result from the same variables,
+    says which replica finds it, if not the one that asks.
+
+    Of a collective operation, the number of the replica that asks may be such a value; a
+    ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`). It is not clamped: a replica
+    out of bounds depends on nothing.
     """
 
     instruction: Instruction
     map: IndexingMap
+    replica_id: IndexingMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +94,8 @@ class OperandIndexing:
     """One way in which elements of a tensor depend on elements of another.
 
     ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with
-    one result from the same dimensions and ranges, says which replica holds the element, if not
-    the one that asks. ``element`` is the number of the array that is meant where the other is a
+    one result from the same variables, says which replica holds the element, if not the one that
+    asks. ``element`` is the number of the array that is meant where the other is a
     tuple, counted through nested tuples.
     """
 
@@ -97,8 +108,8 @@ class OperandIndexing:
         """The dependence on what the producer depends on, in its smallest form.
 
         Ranges and runtime variables of the producer come before this one's, with their origins;
-        those that nothing depends on are dropped. The element is on the producer's replica, if
-        it names one.
+        those that nothing depends on are dropped. The replica that asks for the producer's
+        element is the one that this element is on.
 
         >>> from indexing import parse_map
         >>> tail = OperandIndexing(parse_map("(d0) -> (d0 + 2), domain: d0 in [0, 1]"))

@@ -1,21 +1,30 @@
-"""One dependence after the other: maps composed, with the origins of their runtime variables."""
+"""One dependence after the other: maps composed, with the origins of their runtime variables.
+
+What is read on another device is computed there: the values that lead to it are that device's, and
+its own number is the one that a collective operation behind it asks with.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain
+from indexing.domain import Domain, substituted_constraints
 from ops.answers import Answer, OperandIndexing, RuntimeOrigin, Unknown
 from ops.building import dim
+from ops.devices import devices_of, is_asking_device, value_on
+from ops.joint_maps import joint_maps
 from simplifier import Interval
 from simplifier import form as forms
+from simplifier.operations import maximum, minimum, substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Mapping
 
+    from ops.hlo import Instruction
     from simplifier.form import Form
 
 _ANY_INTEGER = Variable(Interval(None, None))
@@ -30,15 +39,7 @@ def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandInde
     """``producer`` after ``consumer``: see :meth:`OperandIndexing.compose`."""
     if not (consumer.runtime or producer.runtime or consumer.replica_id or producer.replica_id):
         return OperandIndexing(_composed(consumer.map, producer.map), element=producer.element)
-    joint = _joint(consumer, producer).simplify()
-    trimmed = joint.without_unused_symbols()
-    _, _, dropped = joint.unused_symbols()
-    results = iter(trimmed.forms)
-    composed = _taken(results, producer.map, trimmed.domain)
-    near, near_replica = _read_beside(results, producer, trimmed.domain)
-    far, far_replica = _read_beside(results, consumer, trimmed.domain)
-    kept = (origin for number, origin in enumerate(near + far) if number not in dropped)
-    return OperandIndexing(composed, tuple(kept), near_replica or far_replica, producer.element)
+    return _composed_with_all_beside(consumer, producer)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -47,60 +48,126 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     return consumer.compose(producer).simplify().without_unused_symbols()
 
 
-def _joint(consumer: OperandIndexing, producer: OperandIndexing) -> IndexingMap:
-    """One map with all results: the element, the producer's origins and replica, the consumer's.
+class _Read(NamedTuple):
+    """Where the value of a runtime variable is found, as forms in the numbering of a map."""
 
-    What the consumer has beside its map passes through the producer in dimensions of its own.
-    """
-    passed = _beside(consumer)
-    own = producer.map
-    through = [dim(place) for place in range(len(own.dims), len(own.dims) + len(passed))]
-    domain = own.domain
-    wider = Domain(
-        (*domain.dims, *[_ANY_INTEGER] * len(passed)),
-        domain.ranges,
-        domain.runtime,
-        domain.constraints,
+    instruction: Instruction
+    place: tuple[Form, ...]
+    replica: Form | None
+
+
+@dataclass(slots=True)
+class _Passage:
+    """Forms of the consumer that pass through the producer, in dimensions behind its own."""
+
+    rank: int
+    forms: list[Form]
+
+    def through(self, form: Form) -> Form:
+        """The dimension in which a form passes."""
+        self.forms.append(form)
+        return dim(self.rank + len(self.forms) - 1)
+
+
+def _composed_with_all_beside(
+    consumer: OperandIndexing, producer: OperandIndexing
+) -> OperandIndexing:
+    passage = _Passage(len(producer.map.dims), [])
+    asked = _asked_device(consumer)
+    device = None if asked is None else passage.through(asked)
+    elsewhere = device if consumer.replica_id else None
+    known = _known_on(device, producer)
+    near = _reads_on(producer, known, elsewhere)
+    far = [_passed(read, passage) for read in _reads_on(consumer, {}, None)]
+    replica = elsewhere
+    if producer.replica_id:
+        (replica,) = substitute(producer.replica_id.forms, known)
+    element = substitute(producer.map.forms, known)
+    domain = _wider(producer, known, len(passage.forms))
+    replicas = [*(read.replica for read in near + far), replica]
+    results = [element, *(read.place for read in near + far)]
+    first = IndexingMap.from_forms((*consumer.map.forms, *passage.forms), consumer.map.domain)
+    given = [form for form in replicas if form is not None]
+    second = IndexingMap.from_forms((*chain(*results), *given), domain)
+    asking = {
+        number: Interval(0, devices_of(read.instruction.computation.module).total - 1)
+        for number, read in enumerate(near + far)
+        if is_asking_device(read.instruction) and f"rt{number}" not in known
+    }
+    joint = joint_maps(
+        first.compose(second),
+        [len(part) for part in results],
+        [form is not None for form in replicas],
+        asking,
     )
-    first = IndexingMap.from_forms((*consumer.map.forms, *passed), consumer.map.domain)
-    return first.compose(IndexingMap.from_forms((*own.forms, *_beside(producer), *through), wider))
+    runtime = tuple(
+        RuntimeOrigin(read.instruction, index, held)
+        for number, (read, index, held) in enumerate(
+            zip(near + far, joint.maps[1:], joint.replicas[:-1], strict=True)
+        )
+        if number not in joint.dropped
+    )
+    return OperandIndexing(joint.maps[0], runtime, joint.replicas[-1], producer.element)
 
 
-def _beside(indexing: OperandIndexing) -> list[Form]:
-    """The results of all maps but the first, in the numbering of the first."""
-    others = [origin.map for origin in indexing.runtime]
-    if indexing.replica_id:
-        others.append(indexing.replica_id)
-    return [form for other in others for form in other.forms]
+def _asked_device(consumer: OperandIndexing) -> Form | None:
+    """The device that holds what is read, if that is told; else the one that asks, if it is."""
+    if consumer.replica_id:
+        return consumer.replica_id.forms[0]
+    asking = (
+        forms.variable(f"rt{number}")
+        for number, origin in enumerate(consumer.runtime)
+        if is_asking_device(origin.instruction)
+    )
+    return next(asking, None)
 
 
-def _read_beside(
-    results: Iterable[Form], indexing: OperandIndexing, domain: Domain
-) -> tuple[list[RuntimeOrigin], IndexingMap | None]:
-    """The maps that :func:`_beside` gave the results of, over a new domain."""
-    origins = [
-        RuntimeOrigin(origin.instruction, _taken_from(results, origin.map, domain))
+def _known_on(device: Form | None, producer: OperandIndexing) -> Mapping[str, Form]:
+    """The values of the runtime variables that the number of the device gives."""
+    known: dict[str, Form] = {}
+    for number, (origin, variable) in enumerate(
+        zip(producer.runtime, producer.map.runtime, strict=True)
+    ):
+        is_own = device is not None and origin.replica_id is None
+        value = value_on(origin.instruction, device) if is_own else None
+        if value is not None:
+            clamped = not is_asking_device(origin.instruction)
+            known[f"rt{number}"] = _clamped(value, variable.bounds) if clamped else value
+    return known
+
+
+def _clamped(value: Form, bounds: Interval) -> Form:
+    if bounds.lower is not None:
+        value = maximum((value, forms.constant(bounds.lower)))
+    return value if bounds.upper is None else minimum((value, forms.constant(bounds.upper)))
+
+
+def _reads_on(
+    indexing: OperandIndexing, known: Mapping[str, Form], elsewhere: Form | None
+) -> list[_Read]:
+    """What a dependence reads, by default on another device."""
+    return [
+        _Read(
+            origin.instruction,
+            substitute(origin.map.forms, known),
+            substitute(origin.replica_id.forms, known)[0] if origin.replica_id else elsewhere,
+        )
         for origin in indexing.runtime
     ]
-    replica = indexing.replica_id
-    return origins, _taken_from(results, replica, domain) if replica else None
 
 
-def _taken(results: Iterable[Form], like: IndexingMap, domain: Domain) -> IndexingMap:
-    """A map of as many results as another one has."""
-    return IndexingMap.from_forms(islice(results, len(like.forms)), domain)
+def _passed(read: _Read, passage: _Passage) -> _Read:
+    replica = None if read.replica is None else passage.through(read.replica)
+    return _Read(read.instruction, tuple(map(passage.through, read.place)), replica)
 
 
-def _taken_from(results: Iterable[Form], like: IndexingMap, domain: Domain) -> IndexingMap:
-    """The same without the runtime variables, if nothing depends on them."""
-    taken = _taken(results, like, domain)
-    if any(name.startswith("rt") for name in forms.variables_of(taken.forms)):
-        return taken
-    places = {*domain.places[: len(domain.dims) + len(domain.ranges)]}
-    known = [
-        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
-    ]
-    return IndexingMap.from_forms(taken.forms, Domain(domain.dims, domain.ranges, (), tuple(known)))
+def _wider(producer: OperandIndexing, known: Mapping[str, Form], passed: int) -> Domain:
+    """The producer's domain with dimensions for what passes, and where its own are answered."""
+    own = producer.map.domain
+    wider = Domain((*own.dims, *[_ANY_INTEGER] * passed), own.ranges, own.runtime)
+    constraints = substituted_constraints(own.constraints, known)
+    reached = [(form, own.bounds[place]) for place, form in known.items()]
+    return wider.constrained([*constraints, *reached])
 
 
 # Sets of dependences.

@@ -11,13 +11,9 @@ list which of them work together; none listed mean one group of all ``replica_co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING
 
-from indexing import Variable
-from indexing.domain import Domain
 from indexing.layout import ShapeError
-from ops.answers import OpIndexing, Origin
 from ops.building import (
     check_count,
     checked_dimensions,
@@ -25,29 +21,19 @@ from ops.building import (
     checked_sizes,
     dim,
     dimensions_of,
-    index_map,
     symbol,
 )
-from ops.device_groups import device_groups
-from ops.joint_maps import joint_maps
+from ops.device_groups import device_groups, even_groups
+from ops.replica_maps import ASKING, Way, beside, indexing_between, parted, with_value
 from ops.tabulation import tabulated_partly
 from simplifier import Interval
 from simplifier import form as forms
-from simplifier.operations import floordiv, mod
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
+    from ops.answers import OpIndexing
     from ops.building import Sizes
-    from ops.device_groups import DeviceGroups
-    from simplifier.form import Form
-
-T = TypeVar("T")
-
-ASKING: Final = forms.variable("rt0")
-"""The number of the replica that asks."""
 
 
 def all_reduce(
@@ -75,10 +61,10 @@ def all_reduce(
     sizes = checked_sizes("all-reduce", "operand", operand_sizes)
     groups = device_groups("all-reduce", replica_groups, replica_count).sorted()
     member = groups.member(ASKING, symbol(0))
-    way = _Way(
+    way = Way(
         sizes, dimensions_of(sizes), member, [groups.size], groups.constraints(ASKING, symbol(0))
     )
-    return _indexing(sizes, groups.count, way, way)
+    return indexing_between(sizes, groups.count, way, way)
 
 
 def all_gather(
@@ -112,25 +98,25 @@ def all_gather(
     op = "all-gather"
     sizes = checked_sizes(op, "operand", operand_sizes)
     (axis,) = checked_dimensions(op, "dimensions", [all_gather_dimension], len(sizes))
-    groups = _even_groups(op, replica_groups, replica_count)
+    groups = even_groups(op, replica_groups, replica_count)
     shard, element = sizes[axis], dimensions_of(sizes)
-    output_sizes = _with(sizes, axis, shard * groups.size)
-    number, within = _parted(dim(axis), shard)
+    output_sizes = with_value(sizes, axis, shard * groups.size)
+    number, within = parted(dim(axis), shard)
     taking_part = groups.constraints(ASKING)
-    there = _Way(
+    there = Way(
         output_sizes,
-        _with(element, axis, within),
+        with_value(element, axis, within),
         groups.member(ASKING, number),
         constraints=taking_part,
     )
-    back = _Way(
+    back = Way(
         sizes,
-        _with(element, axis, dim(axis) + groups.place(ASKING) * shard),
+        with_value(element, axis, dim(axis) + groups.place(ASKING) * shard),
         groups.member(ASKING, symbol(0)),
         [groups.size],
         taking_part,
     )
-    return _indexing(output_sizes, groups.count, there, back)
+    return indexing_between(output_sizes, groups.count, there, back)
 
 
 def reduce_scatter(
@@ -162,25 +148,25 @@ def reduce_scatter(
     op = "reduce-scatter"
     sizes = checked_sizes(op, "operand", operand_sizes)
     (axis,) = checked_dimensions(op, "dimensions", [scatter_dimension], len(sizes))
-    groups = _even_groups(op, replica_groups, replica_count)
+    groups = even_groups(op, replica_groups, replica_count)
     block, element = _block(op, sizes, axis, groups.size), dimensions_of(sizes)
-    output_sizes = _with(sizes, axis, block)
-    number, within = _parted(dim(axis), block)
+    output_sizes = with_value(sizes, axis, block)
+    number, within = parted(dim(axis), block)
     taking_part = groups.constraints(ASKING)
-    there = _Way(
+    there = Way(
         output_sizes,
-        _with(element, axis, dim(axis) + groups.place(ASKING) * block),
+        with_value(element, axis, dim(axis) + groups.place(ASKING) * block),
         groups.member(ASKING, symbol(0)),
         [groups.size],
         taking_part,
     )
-    back = _Way(
+    back = Way(
         sizes,
-        _with(element, axis, within),
+        with_value(element, axis, within),
         groups.member(ASKING, number),
         constraints=taking_part,
     )
-    return _indexing(output_sizes, groups.count, there, back)
+    return indexing_between(output_sizes, groups.count, there, back)
 
 
 def all_to_all(
@@ -218,31 +204,32 @@ def all_to_all(
         *checked_dimensions(op, "split dimension", [split_dimension], len(sizes)),
         *checked_dimensions(op, "concat dimension", [concat], len(sizes)),
     )
-    groups = _even_groups(op, replica_groups, replica_count)
-    block_sizes = _with(sizes, split, _block(op, sizes, split, groups.size))
-    output_sizes = _with(block_sizes, concat, block_sizes[concat] * groups.size)
+    groups = even_groups(op, replica_groups, replica_count)
+    block_sizes = with_value(sizes, split, _block(op, sizes, split, groups.size))
+    output_sizes = with_value(block_sizes, concat, block_sizes[concat] * groups.size)
     taking_part, place = groups.constraints(ASKING), groups.place(ASKING)
 
-    def way(from_sizes: Sizes, cut: int, laid: int) -> _Way:
+    def way(from_sizes: Sizes, cut: int, laid: int) -> Way:
         """From what is cut along one dimension to what is laid along another."""
-        number, within = _parted(dim(cut), block_sizes[cut])
-        element = _with(dimensions_of(sizes), cut, within)
-        moved = _with(element, laid, element[laid] + place * block_sizes[laid])
-        return _Way(from_sizes, moved, groups.member(ASKING, number), constraints=taking_part)
+        number, within = parted(dim(cut), block_sizes[cut])
+        element = with_value(dimensions_of(sizes), cut, within)
+        moved = with_value(element, laid, element[laid] + place * block_sizes[laid])
+        return Way(from_sizes, moved, groups.member(ASKING, number), constraints=taking_part)
 
     there, back = way(output_sizes, concat, split), way(sizes, split, concat)
-    return _indexing(output_sizes, groups.count, there, back)
+    return indexing_between(output_sizes, groups.count, there, back)
 
 
 def all_to_all_of_tuple(
     operand_sizes: Sizes,
+    operand_count: int,
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> tuple[OpIndexing, ...]:
     """Each replica sends one operand to each of its group, and gets a tuple of what is sent to it.
 
-    There are as many operands as a group has replicas. A result depends on an operand only where
-    the replica that asks is at the place of the operand.
+    There are as many operands, ``operand_count``, as a group has replicas. A result depends on an
+    operand only where the replica that asks is at the place of the operand.
 
     Shapes:
         operands, results: ``operand_sizes``.
@@ -251,10 +238,10 @@ def all_to_all_of_tuple(
         XLA operation semantics, AllToAll, in its form with a tuple.
 
     Raises:
-        ShapeError: replica groups are of different sizes, overlap, or name a replica that does
-            not exist.
+        ShapeError: replica groups are of other sizes, overlap, or name a replica that does not
+            exist.
 
-    >>> first, second = all_to_all_of_tuple((3,), [[0, 1]])
+    >>> first, second = all_to_all_of_tuple((3,), 2, [[0, 1]])
     >>> print(second.output_to_input[0])
     (d0){rt0} -> (d0), domain: d0 in [0, 2], rt0 in [0, 0]
     >>> print(second.output_replicas[0])
@@ -262,18 +249,21 @@ def all_to_all_of_tuple(
     """
     op = "all-to-all"
     sizes = checked_sizes(op, "operand", operand_sizes)
-    groups = _even_groups(op, replica_groups, replica_count)
+    groups = even_groups(op, replica_groups, replica_count)
+    if groups.size != operand_count:
+        message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"
+        raise ShapeError(f"{message}; expected as many")
     taking_part, place = groups.constraints(ASKING), groups.place(ASKING)
 
-    def way(at: int, towards: int) -> _Way:
+    def way(at: int, towards: int) -> Way:
         """Between replicas at two places: from the one that asks to the other."""
         member = groups.member(ASKING, forms.constant(towards))
         here = (place, Interval(at, at))
-        return _Way(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
+        return Way(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
 
     return tuple(
         beside(
-            _indexing(sizes, groups.count, way(operand, result), way(result, operand))
+            indexing_between(sizes, groups.count, way(operand, result), way(result, operand))
             for operand in range(groups.size)
         )
         for result in range(groups.size)
@@ -307,7 +297,7 @@ def collective_permute(
     pairs = [checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs]
     count = _count_of_pairs(op, pairs, replica_count)
     there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
-    return _indexing(sizes, count, there, _moved(op, sizes, pairs, "source"))
+    return indexing_between(sizes, count, there, _moved(op, sizes, pairs, "source"))
 
 
 def collective_broadcast(
@@ -332,83 +322,23 @@ def collective_broadcast(
     sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
     groups = device_groups("collective-broadcast", replica_groups, replica_count)
     element = dimensions_of(sizes)
-    there = _Way(
+    there = Way(
         sizes,
         element,
         groups.member(ASKING, forms.ZERO),
         constraints=groups.constraints(ASKING),
     )
-    back = _Way(
+    back = Way(
         sizes,
         element,
         groups.member(ASKING, symbol(0)),
         [groups.size],
         [*groups.constraints(ASKING, symbol(0)), (groups.place(ASKING), Interval(0, 0))],
     )
-    return _indexing(sizes, groups.count, there, back)
+    return indexing_between(sizes, groups.count, there, back)
 
 
-def beside(operations: Iterable[OpIndexing]) -> OpIndexing:
-    """Operations of one operand each, as one of all their operands."""
-    listed = [*operations]
-    return OpIndexing(
-        listed[0].output_sizes,
-        tuple(found for each in listed for found in each.output_to_input),
-        tuple(found for each in listed for found in each.input_to_output),
-        tuple(found for each in listed for found in each.output_origins),
-        tuple(found for each in listed for found in each.input_origins),
-        tuple(found for each in listed for found in each.output_replicas),
-        tuple(found for each in listed for found in each.input_replicas),
-    )
-
-
-# From what an operation says to its maps.
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """One direction: from an element on the replica that asks to elements on others."""
-
-    sizes: Sizes
-    element: Sequence[Form]
-    replica: Form
-    ranges: Sequence[int] = ()
-    constraints: Sequence[Constraint] = ()
-
-
-def _indexing(output_sizes: Sizes, count: int, there: _Way, back: _Way) -> OpIndexing:
-    to_input, input_origins, of_input = _simplified(there, count)
-    to_output, output_origins, of_output = _simplified(back, count)
-    return OpIndexing(
-        tuple(output_sizes),
-        (to_input,),
-        (to_output,),
-        (input_origins,),
-        (output_origins,),
-        (of_input,),
-        (of_output,),
-    )
-
-
-def _simplified(
-    way: _Way, count: int
-) -> tuple[IndexingMap, tuple[Origin, ...], IndexingMap | None]:
-    """The map to the element, what its runtime variables are, and the map to the replica."""
-    domain = Domain.of(
-        map(Variable.of_size, way.sizes),
-        map(Variable.of_size, way.ranges),
-        [Variable.of_size(count)],
-        way.constraints,
-    )
-    replica = ASKING if count == 1 else way.replica
-    joint = joint_maps([way.element], [replica], domain, {0: Interval(0, count - 1)})
-    (element,), (elsewhere,) = joint.maps, joint.replicas
-    extents = [variable.bounds for variable in element.dims], [v.bounds for v in element.ranges]
-    origin = Origin(None, index_map((), *extents))
-    return element, (origin,) * len(element.runtime), elsewhere
-
-
-def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> _Way:
+def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> Way:
     """From the first of two replicas to the second."""
     partners: dict[int, int] = {}
     for first, second in pairs:
@@ -416,9 +346,9 @@ def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> 
             raise ShapeError(f"{op}: replica {first} is the {role} of two pairs; expected of one")
         partners[first] = second
     if not partners:
-        return _Way(sizes, dimensions_of(sizes), ASKING, constraints=[(ASKING, Interval(0, -1))])
+        return Way(sizes, dimensions_of(sizes), ASKING, constraints=[(ASKING, Interval(0, -1))])
     partner, constraints = tabulated_partly(partners, ASKING)
-    return _Way(sizes, dimensions_of(sizes), partner, constraints=constraints)
+    return Way(sizes, dimensions_of(sizes), partner, constraints=constraints)
 
 
 def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
@@ -432,30 +362,9 @@ def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) 
     return total
 
 
-def _even_groups(
-    op: str, replica_groups: Iterable[Iterable[int]], replica_count: int | None
-) -> DeviceGroups:
-    groups = device_groups(op, replica_groups, replica_count)
-    if not groups.is_even:
-        sizes = ", ".join(str(len(group)) for group in groups.groups)
-        raise ShapeError(f"{op}: the replica groups have {sizes} replicas; expected as many in each")
-    return groups
-
-
 def _block(op: str, sizes: Sizes, axis: int, count: int) -> int:
     """The size of the blocks into which a dimension is cut."""
     if sizes[axis] % count:
         message = f"{op}: dimension {axis} of size {sizes[axis]} cannot be cut"
         raise ShapeError(f"{message} for groups of {count} replicas")
     return sizes[axis] // count
-
-
-def _parted(index: Form, size: int) -> tuple[Form, Form]:
-    """The number of a block of some size, and the index within it."""
-    divisor = forms.constant(max(size, 1))
-    return floordiv(index, divisor), mod(index, divisor)
-
-
-def _with(values: Sequence[T], place: int, value: T) -> tuple[T, ...]:
-    """The values with another one at a place."""
-    return (*values[:place], value, *values[place + 1 :])

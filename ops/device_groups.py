@@ -9,7 +9,6 @@ from indexing.layout import ShapeError
 from ops.building import checked_integers
 from ops.tabulation import tabulated, tabulated_partly
 from simplifier import Interval
-from simplifier import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,7 +44,9 @@ class DeviceGroups:
 
     def sorted(self) -> DeviceGroups:
         """The same groups, without regard to the order of their devices."""
-        return DeviceGroups(tuple(sorted(tuple(sorted(group)) for group in self.groups)), self.count)
+        return DeviceGroups(
+            tuple(sorted(tuple(sorted(group)) for group in self.groups)), self.count
+        )
 
     def member(self, device: Form, place: Form) -> Form:
         """The device at a place of the group that a device is in."""
@@ -109,3 +110,18 @@ def _check(op: str, listed: tuple[tuple[int, ...], ...], named: list[int], count
         raise ShapeError(f"{op}: replica {twice} is in the groups twice; expected it once")
 
 
+def even_groups(
+    op: str, replica_groups: Iterable[Iterable[int]], replica_count: int | None
+) -> DeviceGroups:
+    """Groups as :func:`device_groups` gives them, that are of one size.
+
+    Raises:
+        ShapeError: they are not.
+    """
+    groups = device_groups(op, replica_groups, replica_count)
+    if not groups.is_even:
+        sizes = ", ".join(str(len(group)) for group in groups.groups)
+        raise ShapeError(
+            f"{op}: the replica groups have {sizes} replicas; expected as many in each"
+        )
+    return groups

@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from ops.device_modes import Mode, largest_number
 from ops.hlo.parser import parse
 from simplifier import form as forms
 from simplifier.operations import floordiv, mod
@@ -29,15 +30,27 @@ class Devices(NamedTuple):
     partitions: int = 1
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """The number of devices."""
         return self.replicas * self.partitions
 
 
+@lru_cache(maxsize=64)
 def devices_of(module: HloModule) -> Devices:
-    """The devices that a module says it runs on; one, if it says nothing."""
-    attributes = module.attributes
-    return Devices(attributes.get("replica_count", 1), attributes.get("num_partitions", 1))
+    """The devices that a module says it runs on; if it says nothing, as many as its groups name.
+
+    >>> text = "f32[] collective-permute(a), source_target_pairs={{0,3}}"
+    >>> devices_of(parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = {text} }}"))
+    Devices(replicas=4, partitions=1)
+    """
+    declared = [module.attributes.get(name, 1) for name in ("replica_count", "num_partitions")]
+    if declared != [1, 1]:
+        return Devices(*declared)
+    named = largest_number(module.instructions)
+    replicas = (named.get(mode, 1) for mode in (Mode.REPLICAS, Mode.REPLICAS_WITH_PARTITIONS))
+    devices = Devices(max(replicas), named.get(Mode.PARTITIONS, 1))
+    missing = -(-named.get(Mode.DEVICES, 1) // devices.replicas)
+    return Devices(devices.replicas, max(devices.partitions, missing))
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ told by maps of the same variables.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import compress, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap
@@ -14,7 +14,7 @@ from indexing.domain import Domain
 from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from simplifier import Interval
     from simplifier.form import Form
@@ -33,36 +33,36 @@ class JointMaps(NamedTuple):
 
 
 def joint_maps(
-    results: Sequence[Sequence[Form]],
-    replicas: Sequence[Form | None],
-    domain: Domain,
+    joint: IndexingMap,
+    lengths: Sequence[int],
+    has_replica: Sequence[bool],
     asking: Mapping[int, Interval],
 ) -> JointMaps:
-    """Simplified maps with these results, and of these replicas.
+    """The simplified parts of a map.
 
-    ``asking`` are the runtime variables that are the number of the device that asks, with the
-    numbers of all devices: such a variable stays if only some of them are answered.
+    ``joint`` has the results of maps of these lengths, and then of one map to a replica for each
+    that there is. ``asking`` are the runtime variables that are the number of the device that asks,
+    with the numbers of all devices: such a variable stays if only some of them are answered.
     """
-    given = [replica for replica in replicas if replica is not None]
-    joint = IndexingMap.from_forms((*chain(*results), *given), domain).simplify()
-    numbers = [forms.variable(f"rt{place}") for place in asking]
-    found = iter(joint.forms)
-    simple = [[next(found) for _ in part] for part in results]
-    elsewhere = [None if form is None or (own := next(found)) in numbers else own for form in replicas]
-    parts = [*simple, *([form] for form in elsewhere if form is not None)]
-    told = [rt for rt, every in zip(numbers, asking.values(), strict=True) if _limits(joint.domain, rt, every)]
-    wide = IndexingMap.from_forms((*chain(*parts), *told), joint.domain)
+    simple = joint.simplify()
+    numbers = {forms.variable(f"rt{place}"): every for place, every in asking.items()}
+    count = sum(lengths)
+    elsewhere = [form not in numbers for form in simple.forms[count:]]
+    kept = [*simple.forms[:count], *compress(simple.forms[count:], elsewhere)]
+    told = [rt for rt, every in numbers.items() if _limits(simple.domain, rt, every)]
+    wide = IndexingMap.from_forms((*kept, *told), simple.domain)
     narrow = wide.without_unused_symbols()
-    left = iter(narrow.forms)
-    maps = [IndexingMap.from_forms([next(left) for _ in part], narrow.domain) for part in simple]
-    return JointMaps(
-        [maps[0], *map(_without_runtime, maps[1:])],
-        [
-            None if form is None else _without_runtime(IndexingMap.from_forms([next(left)], narrow.domain))
-            for form in elsewhere
-        ],
-        wide.unused_symbols()[2],
-    )
+    results, still = iter(narrow.forms), iter(elsewhere)
+    first, *others = [_taken(results, length, narrow.domain) for length in lengths]
+    replicas = [
+        _without_runtime(_taken(results, 1, narrow.domain)) if has and next(still) else None
+        for has in has_replica
+    ]
+    return JointMaps([first, *map(_without_runtime, others)], replicas, wide.unused_symbols()[2])
+
+
+def _taken(results: Iterator[Form], count: int, domain: Domain) -> IndexingMap:
+    return IndexingMap.from_forms(islice(results, count), domain)
 
 
 def _limits(domain: Domain, number: Form, every: Interval) -> bool:
@@ -82,6 +82,4 @@ def _without_runtime(indexing_map: IndexingMap) -> IndexingMap:
     known = tuple(
         pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
     )
-    return IndexingMap.from_forms(
-        indexing_map.forms, Domain(domain.dims, domain.ranges, (), known)
-    )
+    return IndexingMap.from_forms(indexing_map.forms, Domain(domain.dims, domain.ranges, (), known))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import computation, control, data_movement
+from ops.adapters import asynchronous, collectives, computation, control, data_movement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from ops.adapters.shared import Builder, Router
 
 BUILDERS: Final[Mapping[str, Builder]] = {
+    **collectives.BUILDERS,
     **computation.BUILDERS,
     **data_movement.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 
 ROUTES: Final[Mapping[str, Router]] = {
+    **asynchronous.ROUTES,
     **control.ROUTES,
 }
 """Opcode -> which array of the result is which array of an operand."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 NO_MAP_YET = frozenset(
     {
-        "all-gather",
         "convolution",
         "dynamic-slice",
         "dynamic-update-slice",

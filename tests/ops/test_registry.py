@@ -31,14 +31,11 @@ if TYPE_CHECKING:
 
 WITHOUT_MAP = frozenset(
     """
-    all-gather all-gather-done all-gather-start all-reduce all-reduce-done all-reduce-start
-    all-to-all async-done async-start async-update batch-norm-grad batch-norm-inference
-    batch-norm-training cholesky collective-broadcast collective-permute collective-permute-done
-    collective-permute-start conditional convolution custom-call dynamic-reshape dynamic-slice
-    dynamic-update-slice fft gather get-dimension-size infeed outfeed ragged-all-to-all
-    ragged-dot recv recv-done reduce-scatter reduce-window rng rng-bit-generator
-    rng-get-and-update-state scaled-dot scan scatter select-and-scatter send send-done
-    set-dimension-size sort topk triangular-solve while
+    async-start batch-norm-grad batch-norm-inference batch-norm-training cholesky conditional
+    convolution custom-call dynamic-reshape dynamic-slice dynamic-update-slice fft gather
+    get-dimension-size ragged-dot reduce-window rng rng-bit-generator rng-get-and-update-state
+    scaled-dot scan scatter select-and-scatter set-dimension-size sort topk triangular-solve
+    while
     """.split()  # noqa: SIM905 - a table reads best without quotes
 )
 """The opcodes that answer ``Unknown``; this table shrinks."""
