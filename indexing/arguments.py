@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import sympy
 
     from indexing.domain import ByRole, Constraint
-    from indexing.map import IndexingMap
     from simplifier.form import Form
     from simplifier.interval import IntervalLike
 
@@ -93,7 +92,7 @@ def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]
     }
 
 
-def check_map(given: IndexingMap, where: str) -> None:
+def check_map(given: object, where: str) -> None:
     """Raise a :class:`MapError` that names the place, if something else than a map is given."""
     if not hasattr(given, "is_undefined"):
         raise MapError(f"{where} is {quoted(given)}; expected an IndexingMap")

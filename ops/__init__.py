@@ -14,12 +14,14 @@ from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
 from ops.contraction import dot
 from ops.fusion import fusion_indexing
+from ops.gather import gather
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
 from ops.reduction import reduce
 from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
+from ops.scatter import scatter
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "dot",
     "elementwise",
     "fusion_indexing",
+    "gather",
     "generated",
     "input_to_output",
     "output_to_input",
@@ -46,6 +49,7 @@ __all__ = [
     "reduce",
     "reshape",
     "reverse",
+    "scatter",
     "slice",
     "transpose",
 ]

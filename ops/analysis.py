@@ -116,7 +116,7 @@ def _with_physical_origins(way: OperandIndexing) -> OperandIndexing:
 
 def _physical_origin(origin: RuntimeOrigin) -> RuntimeOrigin:
     to_physical = _logical_to_physical(origin.instruction.shape)
-    return RuntimeOrigin(origin.instruction, origin.map.compose(to_physical).simplify())
+    return replace(origin, map=origin.map.compose(to_physical).simplify())
 
 
 def _logical_to_physical(shape: Shape) -> IndexingMap:

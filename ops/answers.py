@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
+    from simplifier import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +29,16 @@ class Unknown:
 class Origin:
     """Where an operation finds the value of a runtime variable: an element of an operand.
 
-    ``map`` leads there from the dimensions and ranges of the map that has the variable. The value
-    that is found is clamped into the bounds of the variable. ``replica``, a map with one result
-    from the same dimensions and ranges, says which replica holds it, if not the one that asks.
-
-    Without an operand, the value is the number of the replica that asks. It is not clamped: a
-    replica out of bounds depends on nothing.
+    ``map`` leads there from the dimensions and ranges of the map that has the variable. ``clamp``
+    is the interval into which the operation clamps the value that it finds, if it does. Where the
+    value is then outside of the variable's bounds, the map has no point. ``replica``, a map with
+    one result from the same dimensions and ranges, says which replica holds the value, if not the
+    one that asks. Without an operand, the value is the number of the replica that asks.
     """
 
     operand: int | None
     map: IndexingMap
+    clamp: Interval | None = None
     replica: IndexingMap | None = None
 
 
@@ -75,17 +76,18 @@ class RuntimeOrigin:
     """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable, and
-    from its runtime variables if the place depends on them. The value that is found is clamped
-    into the bounds of the variable. ``replica_id``, a map with one result from the same variables,
-    says which replica finds it, if not the one that asks.
+    from its runtime variables if the place depends on them. ``clamp`` is that of :class:`Origin`:
+    what is known of a value may narrow the variable's bounds, but not that interval.
+    ``replica_id``, a map with one result from the same variables, says which replica finds the
+    value, if not the one that asks.
 
     Of a collective operation, the number of the replica that asks may be such a value; a
-    ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`). It is not clamped: a replica
-    out of bounds depends on nothing.
+    ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`).
     """
 
     instruction: Instruction
     map: IndexingMap
+    clamp: Interval | None = None
     replica_id: IndexingMap | None = None
 
 

@@ -38,6 +38,12 @@ def symbol(place: int) -> Form:
     return forms.variable(f"s{place}")
 
 
+@cache
+def runtime_value(place: int) -> Form:
+    """The runtime variable at a place: ``rt0``, ``rt1``, ..."""
+    return forms.variable(f"rt{place}")
+
+
 def dimensions_of(sizes: Sizes) -> list[Form]:
     """The index of an element of a tensor, as dimension variables."""
     return [dim(place) for place in range(len(sizes))]
@@ -48,9 +54,12 @@ def index_map(
     dims: Iterable[Extent],
     ranges: Iterable[Extent] = (),
     constraints: Iterable[Constraint] = (),
+    runtime: Iterable[Extent] = (),
 ) -> IndexingMap:
-    """The map with these results over a box of dimensions and ranges."""
-    domain = Domain.of(map(_variable, dims), map(_variable, ranges), (), constraints)
+    """The map with these results over a box of dimensions, ranges and runtime variables."""
+    domain = Domain.of(
+        map(_variable, dims), map(_variable, ranges), map(_variable, runtime), constraints
+    )
     return IndexingMap.from_forms(results, domain)
 
 

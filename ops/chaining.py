@@ -6,7 +6,7 @@ its own number is the one that a collective operation behind it asks with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +24,6 @@ from simplifier.operations import maximum, minimum, substitute
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ops.hlo import Instruction
     from simplifier.form import Form
 
 _ANY_INTEGER = Variable(Interval(None, None))
@@ -51,7 +50,7 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
 class _Read(NamedTuple):
     """Where the value of a runtime variable is found, as forms in the numbering of a map."""
 
-    instruction: Instruction
+    origin: RuntimeOrigin
     place: tuple[Form, ...]
     replica: Form | None
 
@@ -90,9 +89,9 @@ def _composed_with_all_beside(
     given = [form for form in replicas if form is not None]
     second = IndexingMap.from_forms((*chain(*results), *given), domain)
     asking = {
-        number: Interval(0, devices_of(read.instruction.computation.module).total - 1)
+        number: Interval(0, devices_of(read.origin.instruction.computation.module).total - 1)
         for number, read in enumerate(near + far)
-        if is_asking_device(read.instruction) and f"rt{number}" not in known
+        if is_asking_device(read.origin.instruction) and f"rt{number}" not in known
     }
     joint = joint_maps(
         first.compose(second),
@@ -101,7 +100,7 @@ def _composed_with_all_beside(
         asking,
     )
     runtime = tuple(
-        RuntimeOrigin(read.instruction, index, held)
+        replace(read.origin, map=index, replica_id=held)
         for number, (read, index, held) in enumerate(
             zip(near + far, joint.maps[1:], joint.replicas[:-1], strict=True)
         )
@@ -125,18 +124,17 @@ def _asked_device(consumer: OperandIndexing) -> Form | None:
 def _known_on(device: Form | None, producer: OperandIndexing) -> Mapping[str, Form]:
     """The values of the runtime variables that the number of the device gives."""
     known: dict[str, Form] = {}
-    for number, (origin, variable) in enumerate(
-        zip(producer.runtime, producer.map.runtime, strict=True)
-    ):
+    for number, origin in enumerate(producer.runtime):
         is_own = device is not None and origin.replica_id is None
         value = value_on(origin.instruction, device) if is_own else None
         if value is not None:
-            clamped = not is_asking_device(origin.instruction)
-            known[f"rt{number}"] = _clamped(value, variable.bounds) if clamped else value
+            known[f"rt{number}"] = _clamped(value, origin.clamp)
     return known
 
 
-def _clamped(value: Form, bounds: Interval) -> Form:
+def _clamped(value: Form, bounds: Interval | None) -> Form:
+    if bounds is None:
+        return value
     if bounds.lower is not None:
         value = maximum((value, forms.constant(bounds.lower)))
     return value if bounds.upper is None else minimum((value, forms.constant(bounds.upper)))
@@ -148,7 +146,7 @@ def _reads_on(
     """What a dependence reads, by default on another device."""
     return [
         _Read(
-            origin.instruction,
+            origin,
             substitute(origin.map.forms, known),
             substitute(origin.replica_id.forms, known)[0] if origin.replica_id else elsewhere,
         )
@@ -158,7 +156,7 @@ def _reads_on(
 
 def _passed(read: _Read, passage: _Passage) -> _Read:
     replica = None if read.replica is None else passage.through(read.replica)
-    return _Read(read.instruction, tuple(map(passage.through, read.place)), replica)
+    return _Read(read.origin, tuple(map(passage.through, read.place)), replica)
 
 
 def _wider(producer: OperandIndexing, known: Mapping[str, Form], passed: int) -> Domain:

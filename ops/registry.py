@@ -231,7 +231,7 @@ def _answer(
         return Unknown(found.reason)
     _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
     runtime = (
-        RuntimeOrigin(_source(instruction, each.operand), each.map, each.replica)
+        RuntimeOrigin(_source(instruction, each.operand), each.map, each.clamp, each.replica)
         for each in origins
     )
     return (OperandIndexing(found, tuple(runtime), replica),)

@@ -105,7 +105,7 @@ def _simplified(way: Way, count: int) -> tuple[IndexingMap, tuple[Origin, ...], 
     *held, elsewhere = joint.replicas
     origins = [Origin(None, _nowhere(element))]
     for read, index, replica in zip(way.reads, indices, held, strict=True):
-        origins.append(Origin(read.operand, index, replica))
+        origins.append(Origin(read.operand, index, replica=replica))
     kept = (origin for place, origin in enumerate(origins) if place not in joint.dropped)
     return element, tuple(kept), elsewhere
 

@@ -97,9 +97,18 @@ def related(indexing_map: IndexingMap) -> set[Pair]:
     if indexing_map.is_known_empty:
         return set()
     domain = indexing_map.domain
-    rows = list(product(*domain.bounds.values()))
-    columns = np.array(rows, dtype=object).reshape(len(rows), len(domain.places)).T
-    points = where(dict(zip(domain.places, columns, strict=True)), domain.constraints)
+    return pairs_at(indexing_map, where(every_point(domain.bounds), domain.constraints))
+
+
+def every_point(bounds: Bounds) -> Columns:
+    """All points of a box."""
+    rows = list(product(*bounds.values()))
+    columns = np.array(rows, dtype=object).reshape(len(rows), len(bounds)).T
+    return dict(zip(bounds, columns, strict=True))
+
+
+def pairs_at(indexing_map: IndexingMap, points: Columns) -> set[Pair]:
+    """The pairs of dims and results at some points."""
     dims = zip(*list(points.values())[: len(indexing_map.dims)], strict=True)
     results = zip(*(values_of(form, points)[0] for form in indexing_map.forms), strict=True)
     count = len(next(iter(points.values()))) if points else 1

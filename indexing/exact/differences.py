@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from indexing.arguments import check_map
 from indexing.errors import MapError
 from indexing.exact.points import first_point, point_set
 from indexing.exact.questions import are_comparable
 from indexing.exact.reading import read_set
-from indexing.exact.relations import relation_of
+from indexing.exact.relations import both
 from simplifier.exact import BUDGET, Space
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def first_difference(
         NotQuasiAffineError: an expression multiplies variables or divides by one.
         BudgetError: the answer takes more operations of isl than the budget.
     """
+    check_map(right, "first_difference: the other map")
     if left == right:
         return None
     if not are_comparable(left, right, runtime_as_parameters=runtime_as_parameters):
@@ -83,10 +85,7 @@ def first_difference(
         )
     space = Space({}, budget=budget)
     with space.within_budget():
-        mine, others = (
-            relation_of(side, space.context, runtime_as_parameters=runtime_as_parameters)
-            for side in (left, right)
-        )
+        mine, others = both(left, right, space.context, runtime_as_parameters=runtime_as_parameters)
         only_one = mine.subtract(others).union(others.subtract(mine))
         if only_one.is_empty():
             return None

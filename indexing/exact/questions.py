@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from indexing.arguments import check_map
 from indexing.errors import MapError
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
 from indexing.exact.points import rank_of
-from indexing.exact.relations import accesses_of, image_of, points_of, relation_of
+from indexing.exact.relations import accesses_of, both, image_of, points_of
 from simplifier import Interval
 from simplifier.exact import BUDGET, Space
 
@@ -38,16 +39,14 @@ def equals(
     runtime_as_parameters: bool = False,
 ) -> bool:
     """Whether two maps relate the same ``dims`` to the same ``results``."""
+    check_map(right, "equals: the other map")
     if left == right:
         return True
     if not are_comparable(left, right, runtime_as_parameters=runtime_as_parameters):
         return False
     space = Space({}, budget=budget)
     with space.within_budget():
-        mine, others = (
-            relation_of(side, space.context, runtime_as_parameters=runtime_as_parameters)
-            for side in (left, right)
-        )
+        mine, others = both(left, right, space.context, runtime_as_parameters=runtime_as_parameters)
         return bool(mine.is_equal(others))
 
 
@@ -59,16 +58,14 @@ def is_subset(
     runtime_as_parameters: bool = False,
 ) -> bool:
     """Whether all that the inner map relates is related by the outer one."""
+    check_map(outer, "is_subset: the other map")
     if inner == outer:
         return True
     if not are_comparable(inner, outer, runtime_as_parameters=runtime_as_parameters):
         return False
     space = Space({}, budget=budget)
     with space.within_budget():
-        fewer, more = (
-            relation_of(side, space.context, runtime_as_parameters=runtime_as_parameters)
-            for side in (inner, outer)
-        )
+        fewer, more = both(inner, outer, space.context, runtime_as_parameters=runtime_as_parameters)
         return bool(fewer.is_subset(more))
 
 

@@ -32,6 +32,16 @@ def relation_of(
     return _pairs(indexing_map.domain, sources, indexing_map.forms, context)
 
 
+def both(
+    left: Relation, right: Relation, context: islpy.Context, *, runtime_as_parameters: bool
+) -> tuple[islpy.Map, islpy.Map]:
+    """The relations of two maps, in one context, so that they can be compared."""
+    return (
+        relation_of(left, context, runtime_as_parameters=runtime_as_parameters),
+        relation_of(right, context, runtime_as_parameters=runtime_as_parameters),
+    )
+
+
 def accesses_of(
     indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
 ) -> islpy.Map:

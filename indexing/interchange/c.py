@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.interchange.program import (
+    CALLED_DIVISIONS,
     Language,
     bound_checks,
     check_name,
@@ -24,18 +25,15 @@ if TYPE_CHECKING:
 
 _C: Final = Language(
     general={
-        Kind.FLOORDIV: "floordiv({0}, {1})",
-        Kind.QUOTIENT: "floordiv({0}, {1})",
-        Kind.MOD: "floormod({0}, {1})",
-        Kind.CEILDIV: "ceildiv({0}, {1})",
+        **CALLED_DIVISIONS,
         Kind.MIN: "minimum({0}, {1})",
         Kind.MAX: "maximum({0}, {1})",
     },
     natural={
+        **CALLED_DIVISIONS,
         Kind.FLOORDIV: "{0} / {1}",
         Kind.QUOTIENT: "{0} / {1}",
         Kind.MOD: "{0} % {1}",
-        Kind.CEILDIV: "ceildiv({0}, {1})",
     },
     reserved=frozenset(
         """

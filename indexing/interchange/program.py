@@ -52,6 +52,15 @@ class Language:
     """An assignment of ``{value}`` to the new name ``{name}``."""
 
 
+CALLED_DIVISIONS: Final = {
+    Kind.FLOORDIV: "floordiv({0}, {1})",
+    Kind.QUOTIENT: "floordiv({0}, {1})",
+    Kind.MOD: "floormod({0}, {1})",
+    Kind.CEILDIV: "ceildiv({0}, {1})",
+}
+"""Divisions by helper functions, in languages whose own ones round towards zero."""
+
+
 @dataclass(frozen=True, slots=True)
 class Code:
     """What a language needs for a function: the names of its parameters, its lines, its values."""
@@ -214,7 +223,8 @@ def constraint_checks(domain: Domain, language: Language, comparison: str) -> Co
 
 def _comparisons(rows: Iterable[tuple[str, Interval]], comparison: str) -> Iterator[str]:
     for value, interval in rows:
-        for operator, end in ((">=", interval.lower), ("<=", interval.upper)):
+        ends = ((">=", interval.lower), ("<=", interval.upper))
+        for operator, end in [("==", interval.lower)] if interval.is_point else ends:
             if end is not None:
                 yield comparison.format(value, operator, end)
 

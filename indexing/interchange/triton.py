@@ -6,6 +6,7 @@ import keyword
 from typing import TYPE_CHECKING, Final
 
 from indexing.interchange.program import (
+    CALLED_DIVISIONS,
     Language,
     bound_checks,
     check_name,
@@ -26,18 +27,15 @@ if TYPE_CHECKING:
 # Triton divides integers as C does, towards 0; remainders have the sign of the numerator.
 _TRITON: Final = Language(
     general={
-        Kind.FLOORDIV: "floordiv({0}, {1})",
-        Kind.QUOTIENT: "floordiv({0}, {1})",
-        Kind.MOD: "floormod({0}, {1})",
-        Kind.CEILDIV: "ceildiv({0}, {1})",
+        **CALLED_DIVISIONS,
         Kind.MIN: "tl.minimum({0}, {1})",
         Kind.MAX: "tl.maximum({0}, {1})",
     },
     natural={
+        **CALLED_DIVISIONS,
         Kind.FLOORDIV: "{0} // {1}",
         Kind.QUOTIENT: "{0} // {1}",
         Kind.MOD: "{0} % {1}",
-        Kind.CEILDIV: "ceildiv({0}, {1})",
     },
     reserved=frozenset({*keyword.kwlist, "tl", "triton", "ceildiv", "floordiv", "floormod"}),
     statement="{name} = {value}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import asynchronous, collectives, computation, control, data_movement
+from ops.adapters import asynchronous, collectives, computation, control, data_movement, gathering
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     **collectives.BUILDERS,
     **computation.BUILDERS,
     **data_movement.BUILDERS,
+    **gathering.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 

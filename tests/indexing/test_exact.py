@@ -341,3 +341,9 @@ def test_every_question_names_a_term_that_is_not_quasi_affine(
     squares = parse_map("(d0) -> (d0), domain: d0 in [0, 9], d0 * d0 in [2, 30]")
     with pytest.raises(NotQuasiAffineError, match=r"d0 \* d0: is a product of variables"):
         ask(squares)
+
+
+@pytest.mark.parametrize("question", ["equals", "is_subset", "first_difference"])
+def test_only_maps_are_compared(question: str) -> None:
+    with pytest.raises(MapError, match=f"{question}: the other map is 3; expected an IndexingMap"):
+        getattr(IndexingMap.identity([4]), question)(3)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from indexing import parse_map
@@ -12,10 +13,13 @@ from indexing.exact import equals
 from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from simplifier.cost import cost_of_form
 from tests.conformance import for_each, rows
-from tests.evaluation import related
+from tests.ops.runtime_values import related_given
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing import IndexingMap
+    from ops import RuntimeOrigin
     from ops.answers import Answer
     from tests.conformance import Row
 
@@ -24,12 +28,14 @@ NO_MAP_YET = frozenset(
         "convolution",
         "dynamic-slice",
         "dynamic-update-slice",
-        "gather",
         "reduce-window",
         "scaled-dot",
     }
 )
 """Opcodes that wait for their map; rows that need one are skipped."""
+
+NO_VALUES_YET = frozenset({"rtvar_iota.o2i", "rtvar_iota_as_constant.o2i"})
+"""Rows that wait for indices whose values are known to be folded in."""
 
 CHEAPER = {
     "bitcast_keeps_unit_dims.o2i": "a dimension of size 1 takes no part",
@@ -92,6 +98,8 @@ def is_as_good(found: IndexingMap, expected: str) -> bool:
 
 @for_each(rows("op"))
 def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
+    if row["id"] in NO_VALUES_YET:
+        pytest.skip("no values are folded in yet")
     answer = answer_to(row)
     if row["expected"] == ["UNDEFINED"]:
         assert isinstance(answer, Unknown)
@@ -117,10 +125,20 @@ def test_maps_hold_what_was_seen(row: Row) -> None:
     answer = fusion_indexing(entry.root).get(entry.parameters[operand], ())
     assert not isinstance(answer, Unknown)
     found = set[tuple[tuple[int, ...], tuple[int, ...]]]().union(
-        *(related(way.map) for way in answer)
+        *(related_given(way.map, way.runtime, _known_arrays(row)) for way in answer)
     )
     seen = {(tuple(result), tuple(operand)) for result, operand in row["pairs"]}
     assert found == seen or (row["relation"] == "subset" and found > seen)
+
+
+def _known_arrays(row: Row) -> Callable[[RuntimeOrigin], np.ndarray[Any, Any]]:
+    """The values of the other operands, at the parameters that hold them."""
+
+    def array_of(origin: RuntimeOrigin) -> np.ndarray[Any, Any]:
+        values = row["runtime"][f"operand{origin.instruction.parameter_number}"]
+        return np.array(values, dtype=np.int64).reshape(origin.instruction.shape.dimensions)
+
+    return array_of
 
 
 def test_the_seen_pairs_of_every_supported_row_are_checked() -> None:

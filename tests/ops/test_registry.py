@@ -32,10 +32,9 @@ if TYPE_CHECKING:
 WITHOUT_MAP = frozenset(
     """
     async-start batch-norm-grad batch-norm-inference batch-norm-training cholesky conditional
-    convolution custom-call dynamic-reshape dynamic-slice dynamic-update-slice fft gather
+    convolution custom-call dynamic-reshape dynamic-slice dynamic-update-slice fft
     get-dimension-size ragged-dot reduce-window rng rng-bit-generator rng-get-and-update-state
-    scaled-dot scan scatter select-and-scatter set-dimension-size sort topk triangular-solve
-    while
+    scaled-dot scan select-and-scatter set-dimension-size sort topk triangular-solve while
     """.split()  # noqa: SIM905 - a table reads best without quotes
 )
 """The opcodes that answer ``Unknown``; this table shrinks."""

@@ -1,0 +1,277 @@
+"""Gather and scatter: maps of all dimension numbers against XLA, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ops
+from indexing import IndexingMap
+from ops import Unknown, hlo, input_to_output, output_to_input
+from tests.evaluation import related
+from tests.ops.oracle import felt, moved
+from tests.ops.runtime_values import related_given
+
+if TYPE_CHECKING:
+    from ops import OpIndexing, Origin
+    from ops.answers import Answer
+    from tests.evaluation import Pair
+
+Sizes = tuple[int, ...]
+
+EXAMPLES = settings(max_examples=60, deadline=None)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Dimension numbers, in the words of neither operation, with values of the indices."""
+
+    operand: Sizes
+    indices: Sizes
+    windows: Sizes
+    """The sizes of the tensor of windows."""
+    window_sizes: Sizes
+    window_dims: Sizes
+    dropped: Sizes
+    indexed: Sizes
+    index_vector_dim: int
+    operand_batching: Sizes
+    indices_batching: Sizes
+    values: tuple[int, ...]
+
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        return np.array(self.values, dtype=np.int32).reshape(self.indices)
+
+    @property
+    def gather_attributes(self) -> dict[str, Any]:
+        return {
+            "offset_dims": self.window_dims,
+            "collapsed_slice_dims": self.dropped,
+            "start_index_map": self.indexed,
+            "operand_batching_dims": self.operand_batching,
+            "start_indices_batching_dims": self.indices_batching,
+            "index_vector_dim": self.index_vector_dim,
+            "slice_sizes": self.window_sizes,
+        }
+
+    @property
+    def scatter_attributes(self) -> dict[str, Any]:
+        return {
+            "update_window_dims": self.window_dims,
+            "inserted_window_dims": self.dropped,
+            "scatter_dims_to_operand_dims": self.indexed,
+            "input_batching_dims": self.operand_batching,
+            "scatter_indices_batching_dims": self.indices_batching,
+            "index_vector_dim": self.index_vector_dim,
+        }
+
+    @property
+    def gather_text(self) -> str:
+        return f"""HloModule m
+        ENTRY e {{ x = s32{_listed(self.operand)} parameter(0)
+          i = s32{_listed(self.indices)} parameter(1)
+          ROOT r = s32{_listed(self.windows)} gather(x, i), {_text(self.gather_attributes)} }}"""
+
+    @property
+    def scatter_text(self) -> str:
+        result = f"s32{_listed(self.operand)}"
+        return f"""HloModule m
+        sum {{ a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }}
+        ENTRY e {{ x = {result} parameter(0) i = s32{_listed(self.indices)} parameter(1)
+          u = s32{_listed(self.windows)} parameter(2)
+          ROOT r = {result} scatter(x, i, u), {_text(self.scatter_attributes)}, to_apply=sum }}"""
+
+
+def _listed(values: Sizes) -> str:
+    return f"[{','.join(map(str, values))}]"
+
+
+def _text(attributes: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name}={value if isinstance(value, int) else '{' + ','.join(map(str, value)) + '}'}"
+        for name, value in attributes.items()
+        if value != () or not name.endswith("batching_dims")
+    )
+
+
+KEPT, DROPPED, BATCHING = "kept", "dropped", "batching"
+MOST_ELEMENTS = 60
+
+
+@st.composite
+def all_windows(draw: st.DrawFn) -> Windows:
+    """Any valid dimension numbers, of tensors that are not large."""
+    operand = draw(_sizes(5))
+    roles = [draw(st.sampled_from((KEPT, KEPT, DROPPED, BATCHING))) for _ in operand]
+    roles = [
+        KEPT if size == 0 and role == DROPPED else role
+        for size, role in zip(operand, roles, strict=True)
+    ]
+    kept, dropped, batching = (
+        tuple(place for place, role in enumerate(roles) if role == wanted)
+        for wanted in (KEPT, DROPPED, BATCHING)
+    )
+    moved_dims = [place for place in (*kept, *dropped) if draw(st.booleans())]
+    indexed = tuple(draw(st.permutations(moved_dims)))
+    window = tuple(
+        draw(st.integers(0 if draw(st.booleans()) else min(1, size), size))
+        if role == KEPT
+        else min(1, size)
+        for size, role in zip(operand, roles, strict=True)
+    )
+    batch, order = draw(_batch([operand[place] for place in batching]))
+    vector_dim = draw(st.integers(0, len(batch)))
+    is_implicit = len(indexed) == 1 and draw(st.booleans())
+    if is_implicit:
+        vector_dim = len(batch)
+    indices = batch if is_implicit else (*batch[:vector_dim], len(indexed), *batch[vector_dim:])
+    rank = len(batch) + len(kept)
+    window_dims = tuple(sorted(draw(st.permutations(range(rank)))[: len(kept)]))
+    rest, extents = iter(batch), iter(window[place] for place in kept)
+    windows = tuple(next(extents if place in window_dims else rest) for place in range(rank))
+    return Windows(
+        operand,
+        indices,
+        windows,
+        window,
+        window_dims,
+        dropped,
+        indexed,
+        vector_dim,
+        batching,
+        tuple(place + (not is_implicit and place >= vector_dim) for place in order),
+        tuple(draw(st.integers(-2, 6)) for _ in range(prod(indices))),
+    )
+
+
+@st.composite
+def _sizes(draw: st.DrawFn, most: int) -> Sizes:
+    sizes: list[int] = []
+    for _ in range(draw(st.integers(0, most))):
+        room = MOST_ELEMENTS // max(1, prod(sizes))
+        sizes.append(draw(st.integers(0 if draw(st.booleans()) else 1, min(5, max(1, room)))))
+    return tuple(sizes)
+
+
+@st.composite
+def _batch(draw: st.DrawFn, batching: list[int]) -> tuple[Sizes, Sizes]:
+    """The sizes of a batch with these among them, and the places where they are."""
+    sizes = [*batching, *draw(st.lists(st.integers(0, 3), max_size=2))]
+    order = draw(st.permutations(range(len(sizes))))
+    places = tuple(order.index(number) for number in range(len(batching)))
+    return tuple(sizes[number] for number in order), places
+
+
+def swapped(pairs: set[Pair]) -> set[Pair]:
+    return {(second, first) for first, second in pairs}
+
+
+def known(indexing_map: IndexingMap, origins: tuple[Origin, ...], windows: Windows) -> set[Pair]:
+    return related_given(indexing_map, origins, lambda _: windows.array)
+
+
+def both_ways(indexing: OpIndexing, operand: int, windows: Windows) -> set[Pair]:
+    """What both maps say of an operand, if that is the same."""
+    there = known(indexing.output_to_input[operand], indexing.output_origins[operand], windows)
+    back = known(indexing.input_to_output[operand], indexing.input_origins[operand], windows)
+    assert there == swapped(back)
+    return there
+
+
+def gather_of(windows: Windows) -> OpIndexing:
+    indexing = ops.gather(windows.operand, windows.indices, **windows.gather_attributes)
+    assert indexing.output_sizes == windows.windows
+    return indexing
+
+
+def scatter_of(windows: Windows, inputs: int = 1) -> OpIndexing:
+    sizes = windows.operand, windows.indices, windows.windows
+    indexing = ops.scatter(*sizes, **windows.scatter_attributes, inputs=inputs)
+    assert indexing.output_sizes == windows.operand
+    return indexing
+
+
+def can_scatter(windows: Windows) -> bool:
+    """XLA drops updates, or fails, where it is to scatter several windows onto one element."""
+    return prod(windows.operand) != 1 or len(windows.windows) == len(windows.window_dims)
+
+
+@pytest.mark.needs("jaxlib")
+@EXAMPLES
+@given(all_windows())
+def test_gather_reads_what_xla_reads(windows: Windows) -> None:
+    seen = moved(windows.gather_text, 0, {1: windows.array})
+    assert both_ways(gather_of(windows), 0, windows) == seen
+
+
+@pytest.mark.needs("jaxlib")
+@EXAMPLES
+@given(all_windows())
+def test_scatter_writes_what_xla_writes(windows: Windows) -> None:
+    assume(can_scatter(windows))
+    seen = felt(windows.scatter_text, 2, {1: windows.array})
+    indexing = scatter_of(windows)
+    assert both_ways(indexing, 2, windows) == seen
+    same = {(index, index) for index in np.ndindex(windows.operand)}
+    assert both_ways(indexing, 0, windows) == same
+
+
+@pytest.mark.needs("jaxlib")
+@settings(EXAMPLES, max_examples=20)
+@given(all_windows())
+def test_indices_are_felt_where_the_maps_say(windows: Windows) -> None:
+    assume(can_scatter(windows))
+    for text, indexing in (
+        (windows.gather_text, gather_of(windows)),
+        (windows.scatter_text, scatter_of(windows)),
+    ):
+        assert felt(text, 1, {1: windows.array}) <= both_ways(indexing, 1, windows)
+
+
+@EXAMPLES
+@given(all_windows())
+def test_every_index_may_be_that_of_a_window(windows: Windows) -> None:
+    """The maps to the indices lead to no others than to the origins of the other maps."""
+    for indexing, operand in ((gather_of(windows), 0), (scatter_of(windows), 2)):
+        reading = indexing.output_to_input[operand]
+        origins = (
+            IndexingMap.from_forms(origin.map.forms, reading.domain)
+            for origin in indexing.output_origins[operand]
+        )
+        expected = set[object]().union(*map(related, origins))
+        assert both_ways(indexing, 1, windows) == expected
+
+
+@EXAMPLES
+@given(all_windows())
+def test_simplified_maps_say_the_same(windows: Windows) -> None:
+    for indexing in (gather_of(windows), scatter_of(windows)):
+        for way in (*indexing.output_to_input, *indexing.input_to_output):
+            assert related(way.simplify()) == related(way)
+
+
+@settings(EXAMPLES, max_examples=20)
+@given(all_windows())
+def test_instructions_have_the_maps_of_their_builders(windows: Windows) -> None:
+    for text, indexing in (
+        (windows.gather_text, gather_of(windows)),
+        (windows.scatter_text, scatter_of(windows)),
+    ):
+        root = hlo.parse(text).entry.root
+        there = output_to_input(root).indexing
+        assert tuple(map(the_map, there)) == indexing.output_to_input
+        back = [input_to_output(root, number).indexing for number in range(len(there))]
+        assert tuple(the_map(answer) for (answer,) in back) == indexing.input_to_output
+
+
+def the_map(answer: Answer) -> IndexingMap:
+    assert not isinstance(answer, Unknown)
+    (way,) = answer
+    return way.map
