@@ -12,11 +12,21 @@ from ops.answers import (
 )
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
+from ops.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_of_tuple,
+    collective_broadcast,
+    collective_permute,
+    reduce_scatter,
+)
 from ops.contraction import dot
 from ops.fusion import fusion_indexing
 from ops.gather import gather
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
+from ops.ragged_exchange import ragged_all_to_all
 from ops.reduction import reduce
 from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
@@ -34,9 +44,15 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_of_tuple",
     "bitcast",
     "bitcast_convert",
     "broadcast",
+    "collective_broadcast",
+    "collective_permute",
     "concatenate",
     "dot",
     "elementwise",
@@ -46,7 +62,9 @@ __all__ = [
     "input_to_output",
     "output_to_input",
     "pad",
+    "ragged_all_to_all",
     "reduce",
+    "reduce_scatter",
     "reshape",
     "reverse",
     "scatter",

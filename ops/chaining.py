@@ -15,7 +15,7 @@ from indexing import IndexingMap, Variable
 from indexing.domain import Domain, substituted_constraints
 from ops.answers import Answer, OperandIndexing, RuntimeOrigin, Unknown
 from ops.building import dim
-from ops.devices import devices_of, is_asking_device, value_on
+from ops.devices.numbering import devices_of, is_asking_device, value_on
 from ops.joint_maps import joint_maps
 from simplifier import Interval
 from simplifier import form as forms

@@ -23,9 +23,9 @@ from ops.building import (
     dimensions_of,
     symbol,
 )
-from ops.device_groups import device_groups, even_groups
-from ops.replica_maps import ASKING, Way, beside, indexing_between, parted, with_value
-from ops.tabulation import tabulated_partly
+from ops.devices.groups import device_groups, even_groups
+from ops.devices.tabulation import tabulated_partly
+from ops.devices.ways import ASKING, Way, beside, indexing_between, parted, with_value
 from simplifier import Interval
 from simplifier import form as forms
 

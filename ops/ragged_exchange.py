@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.building import checked_sizes, dim, dimensions_of, symbol
-from ops.device_groups import even_groups
+from ops.devices.groups import even_groups
+from ops.devices.ways import ASKING, Read, Way, beside, indexing_between, parted, with_value
 from ops.pointwise import elementwise
-from ops.replica_maps import ASKING, Read, Way, beside, indexing_between, parted, with_value
 from simplifier import Interval
 from simplifier import form as forms
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ops.answers import OpIndexing
     from ops.building import Sizes
-    from ops.device_groups import DeviceGroups
+    from ops.devices.groups import DeviceGroups
     from simplifier.form import Form
 
 

@@ -17,7 +17,7 @@ from ops.adapters import BUILDERS, CALLS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of
-from ops.devices import asking_device, devices_of
+from ops.devices.numbering import asking_device, devices_of
 from ops.hlo.errors import HloTextError
 from ops.hlo.opcodes import find_opcode
 

@@ -16,8 +16,8 @@ from ops.collectives import (
     collective_permute,
     reduce_scatter,
 )
-from ops.device_modes import Groups, Mode, devices_by_number, mode_of, numbers_in
-from ops.devices import devices_of
+from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
+from ops.devices.numbering import devices_of
 from ops.pointwise import elementwise
 from ops.ragged_exchange import ragged_all_to_all
 

@@ -6,6 +6,7 @@ the operand.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -105,10 +106,7 @@ def mapped(values: Sequence[Array], change: Callable[[Array], Array]) -> list[Ar
 
 
 def _sum(arrays: Iterable[Array]) -> Array:
-    first, *others = arrays
-    for other in others:
-        first = np.frompyfunc(frozenset.union, 2, 1)(first, other)
-    return first
+    return reduce(np.bitwise_or, arrays)  # the union of sets
 
 
 # Relations between elements on devices.

@@ -163,17 +163,14 @@ def test_the_tuple_form_of_all_to_all(groups: Groups) -> None:
 
 def module(heading: str, sizes: str, body: str) -> hlo.HloModule:
     """A module whose entry calls a chain of instructions that ends with ``r``."""
-    parsed = hlo.parse(
+    return hlo.parse(
         f"""HloModule m{heading}
         add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
         chain {{ p = f32[{sizes}] parameter(0)
         {body}
         }}
-        ENTRY e {{ p = f32[{sizes}] parameter(0) ROOT r = f32[] call(p), to_apply=chain }}""".replace(
-            "ROOT r = f32[] call", "ROOT r = call"
-        )
+        ENTRY e {{ p = f32[{sizes}] parameter(0) ROOT r = call(p), to_apply=chain }}"""
     )
-    return parsed
 
 
 HALVES = [[0, 1], [2, 3]]
@@ -216,12 +213,14 @@ CHAINS: dict[str, tuple[str, Callable[[list[Array]], list[Array]]]] = {
         lambda values: replicas.all_reduce(values, [[0, 1, 2, 3]]),
     ),
     "scatter_then_gather": (
-        """s = f32[1,6] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0}, to_apply=add
+        """s = f32[1,6] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0},
+          to_apply=add
         ROOT r = f32[2,6] all-gather(s), replica_groups={{0,1},{2,3}}, dimensions={0}""",
         lambda values: replicas.all_reduce(values, HALVES),
     ),
     "started": (
-        """s = (f32[2,6], f32[4,6]) all-gather-start(p), replica_groups={{0,1},{2,3}}, dimensions={0}
+        """s = (f32[2,6], f32[4,6]) all-gather-start(p), replica_groups={{0,1},{2,3}},
+          dimensions={0}
         d = f32[4,6] all-gather-done(s)
         c = (f32[4,6], f32[4,6], u32[], u32[]) collective-permute-start(d),
           source_target_pairs={{0,1},{1,2},{2,3},{3,0}}

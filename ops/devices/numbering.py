@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from ops.device_modes import Mode, largest_number
+from ops.devices.modes import Mode, largest_number
 from ops.hlo.parser import parse
 from simplifier import form as forms
 from simplifier.operations import floordiv, mod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.building import checked_integers
-from ops.tabulation import tabulated, tabulated_partly
+from ops.devices.tabulation import tabulated, tabulated_partly
 from simplifier import Interval
 
 if TYPE_CHECKING:
