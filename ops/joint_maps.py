@@ -1,85 +1,160 @@
-"""Maps of one domain that are simplified together, so that they go on sharing it.
+"""All that a dependence tells, as parts of one map, so that they go on sharing its variables.
 
-An element, the replica that holds it, and where the values of runtime variables are found are
-told by maps of the same variables.
+An element, the device that holds it, and where the values of runtime variables are found are told
+by maps of the same variables. Here the device that asks is one of these variables.
 """
 
 from __future__ import annotations
 
-from itertools import compress, islice
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing import IndexingMap
+from indexing import IndexingMap, Variable
 from indexing.domain import Domain
+from indexing.variables import arranged
+from ops.building import dim
+from simplifier import Interval
 from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from simplifier import Interval
     from simplifier.form import Form
 
+ANY: Final = Interval(None, None)
 
-class JointMaps(NamedTuple):
-    """Maps over what is left of a domain; ``dropped`` are runtime variables that are not.
 
-    The first map has all variables of the domain, the others have runtime variables only if they
-    depend on them. A replica is ``None`` where it is the one that asks.
+class Part(NamedTuple):
+    """An index, and the device on which it is meant."""
+
+    place: tuple[Form, ...]
+    device: Form
+
+
+@dataclass(frozen=True, slots=True)
+class JointMap:
+    """Parts over one domain, whose last dimension is the number of the device that asks.
+
+    The first part is the element, then there is one for each runtime variable: where its value is
+    found. ``devices`` holds the numbers of all devices.
     """
 
-    maps: list[IndexingMap]
-    replicas: list[IndexingMap | None]
-    dropped: Collection[int]
+    parts: tuple[Part, ...]
+    domain: Domain
+    devices: Interval = ANY
+
+    def compose(self, producer: JointMap) -> JointMap:
+        """The producer's parts as they are at this element, then all other parts of this.
+
+        These pass through the producer in dimensions of their own.
+        """
+        element, *others = self.parts
+        passing = [*_flat(others)]
+        before = IndexingMap.from_forms((*_flat([element]), *passing), self.domain)
+        own = producer.domain
+        through = map(dim, range(len(own.dims), len(own.dims) + len(passing)))
+        parts = (*producer.parts, *_like(others, through))
+        free = [Variable(ANY)] * len(passing)
+        wider = Domain((*own.dims, *free), own.ranges, own.runtime, own.constraints)
+        after = IndexingMap.from_forms(_flat(parts), wider)
+        return replace(self, parts=parts).with_results_of(before.compose(after))
+
+    def simplified(self) -> SimplifiedParts:
+        """The parts as maps in their smallest form."""
+        joint = IndexingMap.from_forms(_flat(self.parts), self.domain).simplify()
+        return _separated(self.with_results_of(joint))
+
+    def with_results_of(self, joint: IndexingMap) -> JointMap:
+        """The parts as the results of one map of all of them, over its domain."""
+        return replace(self, parts=_like(self.parts, iter(joint.forms)), domain=joint.domain)
 
 
-def joint_maps(
-    joint: IndexingMap,
-    lengths: Sequence[int],
-    has_replica: Sequence[bool],
-    asking: Mapping[int, Interval],
-) -> JointMaps:
-    """The simplified parts of a map.
+class Read(NamedTuple):
+    """Where the value of a runtime variable is found; ``number`` counts all that there were."""
 
-    ``joint`` has the results of maps of these lengths, and then of one map to a replica for each
-    that there is. ``asking`` are the runtime variables that are the number of the device that asks,
-    with the numbers of all devices: such a variable stays if only some of them are answered.
+    number: int
+    place: IndexingMap
+    replica: IndexingMap | None
+
+
+class SimplifiedParts(NamedTuple):
+    """Maps from dimensions, without the device that asks; a replica is ``None`` where that is it.
+
+    If anything depends on the device that asks, it is the first runtime variable, and ``asking``
+    leads to a scalar. ``reads`` are those of the other runtime variables that are left.
     """
-    simple = joint.simplify()
-    numbers = {forms.variable(f"rt{place}"): every for place, every in asking.items()}
-    count = sum(lengths)
-    elsewhere = [form not in numbers for form in simple.forms[count:]]
-    kept = [*simple.forms[:count], *compress(simple.forms[count:], elsewhere)]
-    told = [rt for rt, every in numbers.items() if _limits(simple.domain, rt, every)]
-    wide = IndexingMap.from_forms((*kept, *told), simple.domain)
-    narrow = wide.without_unused_symbols()
-    results, still = iter(narrow.forms), iter(elsewhere)
-    first, *others = [_taken(results, length, narrow.domain) for length in lengths]
-    replicas = [
-        _without_runtime(_taken(results, 1, narrow.domain)) if has and next(still) else None
-        for has in has_replica
+
+    element: IndexingMap
+    replica: IndexingMap | None
+    asking: IndexingMap | None
+    reads: tuple[Read, ...]
+
+
+def _separated(joint: JointMap) -> SimplifiedParts:
+    """The parts as maps, less the variables that nothing depends on."""
+    (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.places)
+    told = [form for part in joint.parts for form in (*part.place, *_elsewhere(part, joint))]
+    asked = [device] if _depends_on_device(joint, told) else []
+    wide = IndexingMap.from_forms([*told, *map(forms.variable, asked)], joint.domain)
+    narrow = arranged(wide, dims, ranges, [*asked, *runtime]).without_unused_symbols()
+    results, domain = iter(narrow.forms), narrow.domain
+    (element, holder), *reads = [
+        (
+            tuple(islice(results, len(part.place))),
+            tuple(islice(results, len(_elsewhere(part, joint)))),
+        )
+        for part in joint.parts
     ]
-    return JointMaps([first, *map(_without_runtime, others)], replicas, wide.unused_symbols()[2])
-
-
-def _taken(results: Iterator[Form], count: int, domain: Domain) -> IndexingMap:
-    return IndexingMap.from_forms(islice(results, count), domain)
-
-
-def _limits(domain: Domain, number: Form, every: Interval) -> bool:
-    """Whether a domain says more of a variable than its natural bounds."""
-    place = number.single_variable()
-    if place is None or domain.bounds[place] != every:
-        return True
-    return place in forms.variables_of(form for form, _ in domain.constraints)
-
-
-def _without_runtime(indexing_map: IndexingMap) -> IndexingMap:
-    """The map without runtime variables, if nothing depends on them."""
-    if any(name.startswith("rt") for name in forms.variables_of(indexing_map.forms)):
-        return indexing_map
-    domain = indexing_map.domain
-    places = {*domain.places[: len(domain.dims) + len(domain.ranges)]}
-    known = tuple(
-        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
+    dropped = wide.unused_symbols()[2]
+    return SimplifiedParts(
+        IndexingMap.from_forms(element, domain),
+        _over(domain, holder) if holder else None,
+        _over(domain, ()) if asked else None,
+        tuple(
+            Read(number, _over(domain, place), _over(domain, on) if on else None)
+            for number, (place, on) in enumerate(reads)
+            if number not in dropped
+        ),
     )
-    return IndexingMap.from_forms(indexing_map.forms, Domain(domain.dims, domain.ranges, (), known))
+
+
+def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:
+    return without_unused_runtime(IndexingMap.from_forms(results, domain))
+
+
+def _elsewhere(part: Part, joint: JointMap) -> list[Form]:
+    """The device of a part, if it is not the one that asks."""
+    is_own = part.device == dim(len(joint.domain.dims) - 1)
+    is_only = joint.devices == Interval(0, 0) or joint.domain.is_known_empty
+    return [] if is_own or is_only else [part.device]
+
+
+def _depends_on_device(joint: JointMap, told: Sequence[Form]) -> bool:
+    """Whether what is told, or whether there is a point, differs between devices that ask."""
+    if joint.domain.is_known_empty:
+        return False
+    device = joint.domain.places[len(joint.domain.dims) - 1]
+    limited = (form for form, _ in joint.domain.constraints)
+    is_used = device in forms.variables_of((*told, *limited))
+    return is_used or joint.domain.bounds[device] != joint.devices
+
+
+def _flat(parts: Iterable[Part]) -> Iterator[Form]:
+    return chain.from_iterable((*part.place, part.device) for part in parts)
+
+
+def _like(parts: Iterable[Part], results: Iterator[Form]) -> tuple[Part, ...]:
+    return tuple(Part(tuple(islice(results, len(part.place))), next(results)) for part in parts)
+
+
+def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:
+    """The map without its runtime variables, if no result depends on them."""
+    domain = indexing_map.domain
+    dims, ranges, runtime = domain.by_role(domain.places)
+    if not {*runtime}.isdisjoint(forms.variables_of(indexing_map.forms)):
+        return indexing_map
+    others = {*dims, *ranges}
+    kept = (pair for pair in domain.constraints if others.issuperset(forms.variables_of(pair[:1])))
+    left = Domain(domain.dims, domain.ranges, (), tuple(kept))
+    return IndexingMap.from_forms(indexing_map.forms, left)

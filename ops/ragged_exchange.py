@@ -70,7 +70,7 @@ def ragged_all_to_all(
 
 def _rows(sizes: Sizes, results: Sizes, updates: int, groups: DeviceGroups) -> OpIndexing:
     """From a row of the result to the one that was sent there, if this is so, and back."""
-    start, count, target = (forms.variable(f"rt{place}") for place in (1, 2, 3))
+    start, count, target = (forms.variable(f"rt{place}") for place in range(3))
     member, update = groups.member(ASKING, symbol(0)), symbol(1)
     theirs = groups.place(ASKING) * updates + update, member
     mine = symbol(0) * updates + update, ASKING

@@ -7,13 +7,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain
+from indexing.domain import Domain, substituted_constraints
 from ops.answers import OpIndexing, Origin
-from ops.building import index_map
-from ops.joint_maps import joint_maps
+from ops.building import dim
+from ops.joint_maps import JointMap, Part
 from simplifier import Interval
 from simplifier import form as forms
-from simplifier.operations import floordiv, mod
+from simplifier.operations import floordiv, mod, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ASKING: Final = forms.variable("rt0")
+_ASKING: Final = "asking"
+ASKING: Final = forms.variable(_ASKING)
 """The number of the replica that asks."""
 
 
@@ -85,35 +86,25 @@ def _chained(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
 
 def _simplified(way: Way, count: int) -> tuple[IndexingMap, tuple[Origin, ...], IndexingMap | None]:
     """The map to the element, what its runtime variables are, and the map to the replica."""
-    every = Interval(0, count - 1)
-    bounds = [every, *(Interval(0, read.largest) for read in way.reads)]
+    device = {_ASKING: dim(len(way.sizes))}
+    parts = [(way.element, way.replica), *(([read.index], read.replica) for read in way.reads)]
     domain = Domain.of(
-        map(Variable.of_size, way.sizes),
+        map(Variable.of_size, (*way.sizes, count)),
         map(Variable.of_size, way.ranges),
-        map(Variable, bounds),
-        way.constraints,
+        (Variable(Interval(0, read.largest)) for read in way.reads),
+        substituted_constraints(way.constraints, device),
     )
-    replicas = [read.replica for read in way.reads] + [way.replica]
-    if count == 1:
-        replicas = [ASKING] * len(replicas)
-    results = (*way.element, *(read.index for read in way.reads), *replicas)
-    lengths = [len(way.element), *[1] * len(way.reads)]
-    joint = joint_maps(
-        IndexingMap.from_forms(results, domain), lengths, [True] * len(replicas), {0: every}
+    told = JointMap(
+        tuple(Part(substitute(index, device), *substitute([on], device)) for index, on in parts),
+        domain,
+        Interval(0, count - 1),
+    ).simplified()
+    asking = [] if told.asking is None else [Origin(None, told.asking)]
+    origins = (
+        Origin(way.reads[number].operand, index, replica=replica)
+        for number, index, replica in told.reads
     )
-    element, *indices = joint.maps
-    *held, elsewhere = joint.replicas
-    origins = [Origin(None, _nowhere(element))]
-    for read, index, replica in zip(way.reads, indices, held, strict=True):
-        origins.append(Origin(read.operand, index, replica=replica))
-    kept = (origin for place, origin in enumerate(origins) if place not in joint.dropped)
-    return element, tuple(kept), elsewhere
-
-
-def _nowhere(indexing_map: IndexingMap) -> IndexingMap:
-    """From the dimensions and ranges of a map to a scalar."""
-    dims = (variable.bounds for variable in indexing_map.dims)
-    return index_map((), dims, (variable.bounds for variable in indexing_map.ranges))
+    return told.element, (*asking, *origins), told.replica
 
 
 # Parts of an index.
