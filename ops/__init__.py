@@ -22,6 +22,7 @@ from ops.collectives import (
     reduce_scatter,
 )
 from ops.contraction import dot
+from ops.convolution import convolution
 from ops.fusion import fusion_indexing
 from ops.gather import gather
 from ops.padding import pad
@@ -33,6 +34,7 @@ from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
 from ops.scatter import scatter
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+from ops.windows import reduce_window, select_and_scatter
 
 __all__ = [
     "REGISTRY",
@@ -54,6 +56,7 @@ __all__ = [
     "collective_broadcast",
     "collective_permute",
     "concatenate",
+    "convolution",
     "dot",
     "elementwise",
     "fusion_indexing",
@@ -65,9 +68,11 @@ __all__ = [
     "ragged_all_to_all",
     "reduce",
     "reduce_scatter",
+    "reduce_window",
     "reshape",
     "reverse",
     "scatter",
+    "select_and_scatter",
     "slice",
     "transpose",
 ]

@@ -9,13 +9,14 @@ from indexing.layout import ShapeError
 from ops.answers import Answer, InstructionIndexing, OperandIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of, dim, index_map, major_to_minor
 from ops.chaining import joined
-from ops.fusion import Direction, check_output, of_element, paths_in
+from ops.control_flow import Direction
+from ops.fusion import check_output, of_element, paths_in
 from ops.registry import REGISTRY
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.layout import Shape
-    from ops.fusion import Link
+    from ops.control_flow import Link
     from ops.hlo import Instruction
     from ops.registry import Registry
 

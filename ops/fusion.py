@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import enum
 from collections import defaultdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
 from ops.answers import Answer, Unknown
 from ops.building import arrays_of
 from ops.chaining import followed, joined
+from ops.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
 from ops.hlo.errors import HloTextError
 from ops.registry import REGISTRY, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from ops.adapters.shared import Call, Calls
     from ops.hlo import Computation, Instruction
     from ops.registry import Registry
 
@@ -25,6 +26,9 @@ Array: TypeAlias = "tuple[Instruction, int]"
 
 Step: TypeAlias = "tuple[Array, Answer | None]"
 """A neighbour, and the maps that lead there; ``None`` where every element leads to its like."""
+
+Reached: TypeAlias = "tuple[Array, Answer]"
+"""An array, and the maps that lead there from where a question began."""
 
 Node = TypeVar("Node")
 
@@ -67,10 +71,9 @@ def fusion_indexing(
     for computation in reversed(postorder([root.computation], paths.callees)):
         for (instruction, number), answer in paths.follow(starts[computation]).items():
             found[instruction] = joined(found.get(instruction, ()), of_element(answer, number))
-            callee = registry.callee(instruction)
-            if callee:
-                inner, start = starts[callee], (callee.root, number)
-                inner[start] = joined(inner.get(start, ()), answer)
+            for start, entering in paths.entered(instruction, number, answer):
+                inner = starts[start[0].computation]
+                inner[start] = joined(inner.get(start, ()), entering)
     return found
 
 
@@ -86,22 +89,6 @@ def of_element(answer: Answer, element: int) -> Answer:
     return (
         answer if isinstance(answer, Unknown) else tuple(way.of_element(element) for way in answer)
     )
-
-
-class Direction(enum.Enum):
-    """Whether maps lead from results to operands or back."""
-
-    OUTPUT_TO_INPUT = "output_to_input"
-    INPUT_TO_OUTPUT = "input_to_output"
-
-
-class Link(NamedTuple):
-    """How array ``output`` of a result and array ``element`` of an operand depend on each other."""
-
-    output: int
-    operand: int
-    element: int
-    answer: Answer
 
 
 class Paths:
@@ -120,17 +107,34 @@ class Paths:
 
     def callees(self, computation: Computation) -> list[Computation]:
         """The computations that the instructions of one call, each once."""
-        found = map(self._registry.callee, computation.instructions)
-        return [callee for callee in dict.fromkeys(found) if callee]
+        found = map(self._registry.calls, computation.instructions)
+        called = (callee for calls in found if calls for callee in calls.computations)
+        return list(dict.fromkeys(called))
 
     def links_from(self, instruction: Instruction, start: int) -> list[Link]:
         """The links that begin at one array of the result, or at all arrays of one operand."""
-        callee = self._registry.callee(instruction)
-        if callee:
-            _check_call(instruction, callee)
-            return self._summary(callee, start)
         side = "output" if self._is_backward else "operand"
-        return [link for link in self._links(instruction) if getattr(link, side) == start]
+        return [link for link in self._links(instruction, start) if getattr(link, side) == start]
+
+    def entered(self, instruction: Instruction, number: int, answer: Answer) -> list[Reached]:
+        """The results of called computations that an array of the result is made of.
+
+        ``answer`` are the maps that lead to the array.
+        """
+        calls = self._registry.calls(instruction)
+        if not calls:
+            return []
+        if not calls.condition:
+            return [((call.computation.root, number), answer) for call in calls.choices]
+        body, condition = calls.computations
+        rounds = self.links_from(instruction, number)
+        steps: list[Reached] = [
+            ((body.root, link.element), followed(answer, link.answer)) for link in rounds
+        ]
+        if number not in kept_arrays(body, self._registry):
+            decision = decided(arrays_of(instruction.shape)[number], Direction.OUTPUT_TO_INPUT)
+            steps.append(((condition.root, 0), followed(answer, decision)))
+        return steps
 
     def follow(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
         """From arrays of a computation to all arrays that paths lead to, in order of paths."""
@@ -162,17 +166,38 @@ class Paths:
                 steps[begin].append((end, None if is_plain else link.answer))
         return steps
 
-    def _links(self, instruction: Instruction) -> list[Link]:
-        callee = self._registry.callee(instruction)
-        if callee:
-            _check_call(instruction, callee)
-            if callee not in self._summaries:
-                self._summaries[callee] = self._summary(callee)
-            return self._summaries[callee]
+    def _links(self, instruction: Instruction, start: int | None = None) -> list[Link]:
+        """All links of an instruction; if it calls a computation, maybe only from one start."""
+        calls = self._registry.calls(instruction)
+        if calls:
+            _check_calls(instruction, calls)
+            return self._of_calls(instruction, calls, start)
         return [
             Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
             for found in self._registry.dependencies(instruction)
         ]
+
+    def _of_calls(self, instruction: Instruction, calls: Calls, start: int | None) -> list[Link]:
+        arrays = arrays_of(instruction.shape)
+        if calls.condition:
+            body, condition = map(self._all_links, calls.computations)
+            kept = kept_arrays(calls.computations[0], self._registry)
+            return repeated(body, condition, arrays, kept, self._direction)
+        if calls.selector is None:
+            return self._through(calls.choices[0], start)
+        links = [link for call in calls.choices for link in self._through(call)]
+        return links + selected(arrays, calls.selector, self._direction)
+
+    def _through(self, call: Call, start: int | None = None) -> list[Link]:
+        """The links of a called computation, with the operands of its caller."""
+        callee = call.computation
+        links = self._all_links(callee) if start is None else self._summary(callee, start)
+        return [link._replace(operand=call.operands[link.operand]) for link in links]
+
+    def _all_links(self, callee: Computation) -> list[Link]:
+        if callee not in self._summaries:
+            self._summaries[callee] = self._summary(callee)
+        return self._summaries[callee]
 
     def _summary(self, callee: Computation, start: int | None = None) -> list[Link]:
         """The links between result and parameters: all, or those that begin at one of them."""
@@ -210,9 +235,23 @@ def paths_in(_: Computation, direction: Direction, registry: Registry) -> Paths:
     return Paths(direction, registry)
 
 
-def _check_call(instruction: Instruction, callee: Computation) -> None:
+def _check_calls(instruction: Instruction, calls: Calls) -> None:
     """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
-    pairs = [(instruction, callee.root), *zip(instruction.operands, callee.parameters, strict=True)]
+    operands = instruction.operands
+    pairs = [
+        pair
+        for call in calls.choices
+        for pair in (
+            (instruction, call.computation.root),
+            *zip(
+                (operands[number] for number in call.operands),
+                call.computation.parameters,
+                strict=True,
+            ),
+        )
+    ]
+    if calls.condition:
+        pairs += [(operands[0], instruction), (operands[0], calls.condition.parameters[0])]
     for outside, inside in pairs:
         if not outside.shape.is_compatible_with(inside.shape):
             message = f"%{outside.name} is {outside.shape}, but %{inside.name} {inside.shape}"

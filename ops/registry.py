@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
-from ops.adapters import BUILDERS, CALLS, ROUTES
+from ops.adapters import BUILDERS, CALLERS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from indexing.layout import Shape
-    from ops.adapters.shared import Builder, Maps, Pair, Route, Router
+    from ops.adapters.shared import Builder, Caller, Calls, Maps, Pair, Route, Router
     from ops.answers import Origin
-    from ops.hlo import Computation, Instruction
+    from ops.hlo import Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Registry:
     """What answers for which instruction: a value that is handed to the analyses.
 
     ``builders`` make the maps of an opcode, ``routes`` say which arrays an opcode passes on,
-    ``calls`` name the attribute that holds the computation which it calls; ``custom_calls`` are
-    builders by the target of a custom call.
+    ``callers`` say which computations it runs; ``custom_calls`` are builders by the target of a
+    custom call.
 
     >>> from ops import OpIndexing, hlo, output_to_input, transpose
     >>> def turn(instruction):
@@ -68,7 +68,7 @@ class Registry:
 
     builders: Mapping[str, Builder]
     routes: Mapping[str, Router]
-    calls: Mapping[str, str]
+    callers: Mapping[str, Caller]
     custom_calls: Mapping[str, Builder]
 
     def with_custom_call(self, target: str, builder: Builder) -> Registry:
@@ -87,18 +87,18 @@ class Registry:
             self,
             builders={**self.builders, opcode: builder},
             routes={other: router for other, router in self.routes.items() if other != opcode},
-            calls={other: name for other, name in self.calls.items() if other != opcode},
+            callers={other: caller for other, caller in self.callers.items() if other != opcode},
         )
 
     @property
     def opcodes(self) -> frozenset[str]:
         """The opcodes that have maps."""
-        return frozenset({*self.builders, *self.routes, *self.calls})
+        return frozenset({*self.builders, *self.routes, *self.callers})
 
-    def callee(self, instruction: Instruction) -> Computation | None:
-        """The computation that runs with the operands of the instruction as its arguments."""
-        attribute = self.calls.get(instruction.opcode)
-        return instruction.attributes[attribute] if attribute else None
+    def calls(self, instruction: Instruction) -> Calls | None:
+        """The computations that an instruction runs, if it does."""
+        caller = self.callers.get(instruction.opcode)
+        return caller(instruction) if caller else None
 
     def dependencies(self, instruction: Instruction) -> tuple[Dependency, ...]:
         """All pairs of arrays of result and operands of which one depends on the other.
@@ -129,7 +129,7 @@ class Registry:
         return build(instruction)
 
 
-REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLS, {})
+REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLERS, {})
 """What the library answers for."""
 
 

@@ -69,6 +69,20 @@ class Digit(NamedTuple):
         value = self.value.plus_constant(-self.source.constant).times(times)
         return Digit(Form(0, {atom: 1}), 1, self.radix, mod(value, self.radix))
 
+    def carry(self, quotient: Atom) -> tuple[Form, Form] | None:
+        """A quotient of the source plus a constant, as one of the source and what is carried over.
+
+        ``floor((x + k*w) / (w*n)) = floor(x / (w*n)) + floor((floor(x / w) mod n + k) / n)``.
+        """
+        if quotient.divisor != self.end or self.weight == 1:
+            return None
+        shift = quotient.numerator - self.source
+        times, rest = divmod(shift.constant, self.weight)
+        if shift.terms or rest or not times:
+            return None
+        carried = floordiv(self.value.plus_constant(times), self.radix)
+        return floordiv(self.source, quotient.divisor), carried
+
     def from_weight(self, weight: int) -> Form:
         """The part of the value that counts units of a weight within the digit."""
         return floordiv(self.value, weight // self.weight)

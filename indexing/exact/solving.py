@@ -147,24 +147,43 @@ class _Solver:
 
     def _open(self, equation: Equation) -> Equation:
         """The equation with everything known on the right."""
-        left, right = ZERO, equation.right - equation.left
-        for weight, unit in self._scope.view(equation.left).units:
-            value = self._value_of(unit)
-            if value is None:
-                left = left.plus(unit.value, weight)
-            else:
-                right = right.plus(unit.value - value, weight)
+        carried = self._carried(equation)
+        left, right = ZERO, carried.right - carried.left
+        for weight, unit in self._scope.view(carried.left).units:
+            unknown, known = self._parts_of(unit)
+            left = left.plus(unknown, weight)
+            right = right.plus(unit.value - unknown - known, weight)
         return Equation(left, right + left)
 
-    def _value_of(self, unit: Unit) -> Form | None:
-        """The value of what holds only known variables, or is a known digit."""
+    def _carried(self, equation: Equation) -> Equation:
+        """The equation over quotients of sources instead of shifted ones.
+
+        So ``floor((x + 3) / 6)`` is ``floor(x / 6)`` and what ``floor(x / 3) mod 2`` carries.
+        """
+        left, right = equation
+        for atom, factor in equation.left.terms.items():
+            carries = (digit.carry(atom) for digit in self._digits)
+            for quotient, carry in filter(None, carries):
+                left = left.plus_atom(atom, -factor).plus(quotient, factor)
+                right = right.plus(carry, -factor)
+                break
+        return Equation(left, right)
+
+    def _parts_of(self, unit: Unit) -> tuple[Form, Form]:
+        """What is unknown of a unit, and what is known."""
         if self._is_known(unit.value):
-            return unit.value
+            return ZERO, unit.value
         wanted = digit_of(unit, ZERO)
-        if wanted is not None:
-            for digit in self._digits_of(wanted.source):
-                if (digit.weight, digit.radix) == (wanted.weight, wanted.radix):
-                    return digit.value
+        return (wanted and self._lower_and_upper(wanted)) or (unit.value, ZERO)
+
+    def _lower_and_upper(self, wanted: Digit) -> tuple[Form, Form] | None:
+        """The parts of a digit's value where the upper one, or all of it, is a known digit."""
+        for digit in self._digits_of(wanted.source):
+            if digit.end == wanted.end and digit.weight % wanted.weight == 0:
+                lower = self._scope.floordiv(wanted.source, wanted.weight)
+                upper = self._scope.floordiv(wanted.source, digit.weight)
+                times = digit.weight // wanted.weight
+                return lower.plus(upper, -times), digit.value.times(times)
         return None
 
     def _split(self, equation: Equation) -> list[Equation] | None:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import asynchronous, collectives, computation, control, data_movement, gathering
+from ops.adapters import (
+    asynchronous,
+    collectives,
+    computation,
+    control,
+    data_movement,
+    gathering,
+    windows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.adapters.shared import Builder, Router
+    from ops.adapters.shared import Builder, Caller, Router
 
 BUILDERS: Final[Mapping[str, Builder]] = {
     **collectives.BUILDERS,
     **computation.BUILDERS,
     **data_movement.BUILDERS,
     **gathering.BUILDERS,
+    **windows.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 
@@ -25,7 +34,7 @@ ROUTES: Final[Mapping[str, Router]] = {
 }
 """Opcode -> which array of the result is which array of an operand."""
 
-CALLS: Final[Mapping[str, str]] = {
-    **control.CALLS,
+CALLERS: Final[Mapping[str, Caller]] = {
+    **control.CALLERS,
 }
-"""Opcode -> the attribute that holds the computation, of which the operands are the arguments."""
+"""Opcode -> the computations that it runs."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters.shared import arrays_in_operands
+from ops.adapters.shared import Call, Calls, arrays_in_operands
 from ops.building import arrays_of
+from ops.hlo.checks import branches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ops.adapters.shared import Route, Router
+    from ops.adapters.shared import Caller, Route, Router
     from ops.hlo import Instruction
 
 
@@ -46,5 +47,35 @@ ROUTES: Final[Mapping[str, Router]] = {
 }
 """Opcode -> which array of the result is which array of an operand."""
 
+
+def _with_all_operands(attribute: str) -> Caller:
+    """The computation in an attribute, of which the operands are the arguments."""
+
+    def adapted(instruction: Instruction) -> Calls:
+        operands = tuple(range(len(instruction.operands)))
+        return Calls((Call(instruction.attributes[attribute], operands),))
+
+    return adapted
+
+
+def _branches(instruction: Instruction) -> Calls:
+    """One branch for each operand after the first, which chooses."""
+    branches = enumerate(branches_of(instruction), start=1)
+    return Calls(tuple(Call(branch, (number,)) for number, branch in branches), selector=0)
+
+
+def _rounds(instruction: Instruction) -> Calls:
+    """The body of a loop, which runs on its own result."""
+    attributes = instruction.attributes
+    return Calls((Call(attributes["body"], (0,)),), condition=attributes["condition"])
+
+
 CALLS: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
 """Opcode -> the attribute that holds the computation, of which the operands are the arguments."""
+
+CALLERS: Final[Mapping[str, Caller]] = {
+    **{opcode: _with_all_operands(attribute) for opcode, attribute in CALLS.items()},
+    "conditional": _branches,
+    "while": _rounds,
+}
+"""Opcode -> the computations that it runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ops.answers import OpIndexing, Unknown
-    from ops.hlo import Instruction
+    from ops.hlo import Computation, Instruction
 
 Pair: TypeAlias = "tuple[int, int]"
 """The number of an array in the result, and of one in the operands, counted through all of them."""
@@ -28,6 +29,37 @@ Route: TypeAlias = "tuple[int, int, int]"
 
 Router: TypeAlias = "Callable[[Instruction], Iterable[Route]]"
 """From an instruction to the arrays that it passes on as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A computation, and the numbers of the operands that are its arguments."""
+
+    computation: Computation
+    operands: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The computations that an instruction runs; its result is that of one of them.
+
+    The element of the operand ``selector`` chooses among several. While ``condition`` holds for
+    it, the result of the only one becomes its argument again; at first it is the operand itself.
+    """
+
+    choices: tuple[Call, ...]
+    selector: int | None = None
+    condition: Computation | None = None
+
+    @property
+    def computations(self) -> tuple[Computation, ...]:
+        """All of them, in order."""
+        chosen = tuple(call.computation for call in self.choices)
+        return (*chosen, self.condition) if self.condition else chosen
+
+
+Caller: TypeAlias = "Callable[[Instruction], Calls]"
+"""From an instruction to the computations that it runs."""
 
 
 def sizes_of(instruction: Instruction) -> tuple[int, ...]:

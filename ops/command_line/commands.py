@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from ops import fusion_indexing, hlo, input_to_output, output_to_input
-from ops.adapters import CALLS
 from ops.answers import Unknown
 from ops.building import arrays_of
 from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section
@@ -102,7 +101,7 @@ def fusions(*, file: str, progress: Progress) -> Document:
     callers = [instruction for instruction in module.instructions if instruction.opcode == "fusion"]
     called = [
         (module.entry, None),
-        *((caller.attributes[CALLS["fusion"]], caller) for caller in callers),
+        *((caller.attributes["calls"], caller) for caller in callers),
     ]
     results = [(*pair, output) for pair in called for output in _numbers(pair[0].root)]
     items = (_attempt(_root_section, *result) for result in progress.track(results, "results"))

@@ -11,6 +11,7 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.replica_groups import read_replica_groups
 from ops.hlo.tokens import Tokens, escape
 from ops.hlo.values import (
+    LABELS_TEXT,
     Aliasing,
     DimensionLabels,
     ProgramShape,
@@ -189,10 +190,8 @@ def _write_window(window: Window) -> str:
 
 
 def _read_labels(tokens: Tokens) -> DimensionLabels:
-    text = tokens.pattern(_LABELS, "dimension labels such as b01f_01io->b01f")
-    operands, output = text.split("->")
-    lhs, rhs = operands.split("_")
-    return DimensionLabels(lhs, rhs, output)
+    text = tokens.pattern(LABELS_TEXT, "dimension labels such as b01f_01io->b01f")
+    return DimensionLabels.parse(text)
 
 
 def _read_aliasing(tokens: Tokens) -> tuple[Aliasing, ...]:
@@ -317,7 +316,6 @@ _PADDING = re.compile(
 )
 _SIZES = re.compile(r"-?\d{1,18}(?:x-?\d{1,18})*")
 _EDGES = re.compile(r"-?\d{1,18}_-?\d{1,18}(?:x-?\d{1,18}_-?\d{1,18})*")
-_LABELS = re.compile(r"[0-9a-z?]+_[0-9a-z?]+->[0-9a-z?]+")
 
 _WINDOW_FIELDS: dict[str, Callable[[Tokens], tuple[Any, ...]]] = {
     "size": _read_sizes,

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from indexing.layout import ElementType, Layout, Shape
+from ops.convolution import convolution_sizes
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import LIKE_OPERANDS
-from ops.hlo.values import DimensionLabels, Window
+from ops.hlo.values import Window
+from ops.sliding import sliding_windows
 
 Attributes = Mapping[str, Any]
 Rule = Callable[[Sequence[Shape], Attributes], Shape]
@@ -174,61 +176,24 @@ def _gather(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     return Shape(operand.element_type, sizes)
 
 
-def _windows(sizes: Sequence[int], window: Window) -> tuple[int, ...]:
-    """Number of places of a window, by dimension."""
-    if len(sizes) != window.rank:
-        raise AttributeValueError(
-            f"the window has {window.rank} dimensions, but the operand has {len(sizes)}"
-        )
-    return tuple(_window_count(size, window, axis) for axis, size in enumerate(sizes))
-
-
-def _window_count(size: int, window: Window, axis: int) -> int:
-    if min(window.stride[axis], window.lhs_dilate[axis], window.rhs_dilate[axis]) < 1:
-        raise AttributeValueError("strides and dilations are at least 1")
-    base = max(0, (size - 1) * window.lhs_dilate[axis] + 1) + sum(window.pad[axis])
-    width = (window.size[axis] - 1) * window.rhs_dilate[axis] + 1
-    return max(0, (base - width) // window.stride[axis] + 1)
-
-
 def _reduce_window(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     inputs, window = operands[: len(operands) // 2], attributes.get("window", Window())
-    return _one_or_tuple(
-        [Shape(shape.element_type, _windows(shape.dimensions, window)) for shape in inputs]
-    )
+    windows = sliding_windows("reduce-window", inputs[0].dimensions, window)
+    sizes = tuple(along.count for along in windows)
+    return _one_or_tuple([Shape(shape.element_type, sizes) for shape in inputs])
 
 
 def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     lhs, rhs = operands
-    labels: DimensionLabels = attributes["dim_labels"]
-    spatial = sorted(set(labels.output) - set("bf?"))
-    if (len(labels.input), len(labels.kernel)) != (lhs.rank, rhs.rank):
-        raise AttributeValueError(f"dim_labels {labels} do not fit {lhs} and {rhs}")
-    if not all(
-        set(spatial) | set(others) <= set(part)
-        for part, others in zip(_parts(labels), _OTHERS, strict=True)
-    ):
-        raise AttributeValueError(f"dim_labels {labels} do not name all dimensions")
-    counts = _windows(
-        [lhs.dimensions[labels.input.index(label)] for label in spatial],
+    sizes = convolution_sizes(
+        lhs.dimensions,
+        rhs.dimensions,
+        attributes["dim_labels"],
         attributes.get("window", Window()),
+        feature_group_count=attributes.get("feature_group_count", 1),
+        batch_group_count=attributes.get("batch_group_count", 1),
     )
-    batch = lhs.dimensions[labels.input.index("b")] // max(
-        1, attributes.get("batch_group_count", 1)
-    )
-    sizes = {
-        "b": batch,
-        "f": rhs.dimensions[labels.kernel.index("o")],
-        **dict(zip(spatial, counts, strict=True)),
-    }
-    return Shape(lhs.element_type, tuple(sizes[label] for label in labels.output if label in sizes))
-
-
-def _parts(labels: DimensionLabels) -> tuple[str, str, str]:
-    return labels.input, labels.kernel, labels.output
-
-
-_OTHERS = ("bf", "io", "bf")
+    return Shape(lhs.element_type, sizes)
 
 
 def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:

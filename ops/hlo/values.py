@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
@@ -61,6 +62,10 @@ _WINDOW_DEFAULTS = {"stride": 1, "pad": (0, 0), "lhs_dilate": 1, "rhs_dilate": 1
 """What a window without the field has in each dimension, in the order of the text."""
 
 
+LABELS_TEXT: Final = re.compile(r"([0-9a-z?]+)_([0-9a-z?]+)->([0-9a-z?]+)")
+"""The text of :class:`DimensionLabels`."""
+
+
 @dataclass(frozen=True, slots=True)
 class DimensionLabels:
     """What the dimensions of a convolution are, by a letter for each.
@@ -75,6 +80,23 @@ class DimensionLabels:
     input: str
     kernel: str
     output: str
+
+    @classmethod
+    def parse(cls, text: str) -> DimensionLabels:
+        """The labels from their text; they are not looked into.
+
+        Raises:
+            AttributeValueError: the text has not the form ``input_kernel->output``.
+
+        >>> DimensionLabels.parse("b0f_0io->b0f").kernel
+        '0io'
+        """
+        found = LABELS_TEXT.fullmatch(text)
+        if found is None:
+            raise AttributeValueError(
+                f"the labels are {text!r}; expected some such as b0f_0io->b0f"
+            )
+        return cls(*found.groups())
 
     def __str__(self) -> str:
         return f"{self.input}_{self.kernel}->{self.output}"

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 NO_MAP_YET = frozenset(
     {
-        "convolution",
         "dynamic-slice",
         "dynamic-update-slice",
-        "reduce-window",
         "scaled-dot",
     }
 )
@@ -42,6 +40,20 @@ CHEAPER = {
     "fusion_reshape_of_concat.o2i.0": "the constraint leaves part of a row, so it becomes bounds",
 }
 """Rows where XLA's text is longer than ours, and why."""
+
+REORDERED = frozenset({"reduce_window_window_dilation.o2i.0", "conv_rhs_dilation.o2i.0"})
+"""Rows from before XLA wrote products first in a sum; the map is the same one."""
+
+CORRECTED = {
+    "conv_batch_groups.o2i.0": [
+        (
+            "(d0, d1, d2, d3)[s0, s1, s2] -> ((d3 floordiv 3) * 2 + d0, d1 + s0, d2 + s1, s2), "
+            "domain: d0 in [0, 1], d1 in [0, 9], d2 in [0, 5], d3 in [0, 20], "
+            "s0 in [0, 2], s1 in [0, 4], s2 in [0, 3]"
+        )
+    ]
+}
+"""The right maps of rows where XLA's hold too much; as the note of the row says."""
 
 
 REWORDED = {r"\b([su]1)\b(?!\[)": r"x\1", r"\[17,22\] constant\(1\)": "[17,22] constant({...})"}
@@ -80,6 +92,12 @@ def answer_to(row: Row) -> Answer:
     return unknown[0] if unknown else tuple(way for answer in known for way in answer)
 
 
+def expected_of(row: Row) -> list[str]:
+    """The maps that the row asks for."""
+    texts = CORRECTED.get(row["id"]) or row["expected"]
+    return [str(parse_map(text)) for text in texts] if row["id"] in REORDERED else [*texts]
+
+
 def cost(indexing_map: IndexingMap) -> int:
     """Operators of results and constraints, and one for each constraint."""
     constraints = indexing_map.domain.constraints
@@ -105,14 +123,15 @@ def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
         assert isinstance(answer, Unknown)
         return
     assert not isinstance(answer, Unknown)
-    waiting = list(row["expected"])
+    expected_texts = expected_of(row)
+    waiting = [*expected_texts]
     for way in answer:
         matching = [expected for expected in waiting if is_as_good(way.map, expected)]
         assert matching, f"{way} is none of {waiting}"
         waiting.remove(matching[0])
     assert not waiting
-    longer = [str(way) for way in answer if str(way) not in row["expected"]]
-    assert (row["id"] in CHEAPER) == bool(longer and "KNOWN EMPTY" not in row["expected"])
+    longer = [str(way) for way in answer if str(way) not in expected_texts]
+    assert (row["id"] in CHEAPER) == bool(longer and "KNOWN EMPTY" not in expected_texts)
 
 
 # What was seen.

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.adapters import CALLS
+from ops.adapters.control import CALLS
 from ops.building import arrays_of
 from tests.hlo.modules import NAMES, module_text
 

@@ -1,0 +1,56 @@
+"""Instructions with a window: reduce-window, select-and-scatter, convolution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops.adapters.shared import check_scalars, sizes_of
+from ops.convolution import convolution
+from ops.hlo.values import Window
+from ops.pointwise import elementwise
+from ops.windows import reduce_window, select_and_scatter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.adapters.shared import Builder
+    from ops.answers import OpIndexing
+    from ops.hlo import Instruction
+
+
+def _window(instruction: Instruction) -> Window:
+    """A window without dimensions is not written."""
+    return instruction.attributes.get("window", Window())
+
+
+def _reduce_window(instruction: Instruction) -> OpIndexing:
+    count = len(instruction.operands) // 2
+    inputs = instruction.operands[:count]
+    elementwise([sizes_of(operand) for operand in inputs])
+    check_scalars("reduce-window", instruction.operands[count:])
+    return reduce_window(sizes_of(inputs[0]), _window(instruction), count)
+
+
+def _select_and_scatter(instruction: Instruction) -> OpIndexing:
+    operand, source, initial = instruction.operands
+    check_scalars("select-and-scatter", [initial])
+    return select_and_scatter(sizes_of(operand), sizes_of(source), _window(instruction))
+
+
+def _convolution(instruction: Instruction) -> OpIndexing:
+    lhs, rhs = instruction.operands
+    return convolution(
+        sizes_of(lhs),
+        sizes_of(rhs),
+        instruction.attributes["dim_labels"],
+        _window(instruction),
+        feature_group_count=instruction.attributes.get("feature_group_count", 1),
+        batch_group_count=instruction.attributes.get("batch_group_count", 1),
+    )
+
+
+BUILDERS: Final[Mapping[str, Builder]] = {
+    "convolution": _convolution,
+    "reduce-window": _reduce_window,
+    "select-and-scatter": _select_and_scatter,
+}
