@@ -57,14 +57,27 @@ def format_map(
     spelling = _spelling(dialect)
     if indexing_map.is_undefined:
         return str(indexing_map)
-    domain = indexing_map.domain
-    results = ", ".join(domain.text_of(form, spelling) for form in indexing_map.forms)
-    head = f"{_declarations(domain)} -> ({results})"
+    domain, head = indexing_map.domain, _head(indexing_map, spelling)
     parts = [_EMPTY] if domain.is_known_empty else list(_domain_texts(domain, spelling))
     if not parts:
         return head
     joint, lead = (",\n", "\n") if multiline else (", ", " ")
     return f"{head}{joint}domain:{lead}{joint.join(parts)}"
+
+
+def format_head(indexing_map: IndexingMap) -> str:
+    """The text of a map without its domain.
+
+    >>> print(format_head(parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")))
+    (d0)[s0] -> (d0 + s0)
+    """
+    return _head(indexing_map, DIALECTS["floordiv"])
+
+
+def _head(indexing_map: IndexingMap, spelling: Spelling) -> str:
+    domain = indexing_map.domain
+    results = ", ".join(domain.text_of(form, spelling) for form in indexing_map.forms)
+    return f"{_declarations(domain)} -> ({results})"
 
 
 def _spelling(dialect: str) -> Spelling:

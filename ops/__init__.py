@@ -23,6 +23,7 @@ from ops.collectives import (
 )
 from ops.contraction import dot
 from ops.convolution import convolution
+from ops.dynamic import dynamic_slice, dynamic_update_slice
 from ops.fusion import fusion_indexing
 from ops.gather import gather
 from ops.padding import pad
@@ -58,6 +59,8 @@ __all__ = [
     "concatenate",
     "convolution",
     "dot",
+    "dynamic_slice",
+    "dynamic_update_slice",
     "elementwise",
     "fusion_indexing",
     "gather",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.text import format_head
+
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
@@ -40,6 +42,14 @@ class Origin:
     map: IndexingMap
     clamp: Interval | None = None
     replica: IndexingMap | None = None
+
+    def __str__(self) -> str:
+        source = "asking replica" if self.operand is None else f"operand {self.operand}"
+        return f"{source}; {self.map}{_on(self.replica)}"
+
+
+def _on(replica: IndexingMap | None) -> str:
+    return f"; replica id: {format_head(replica)}" if replica else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,9 @@ class RuntimeOrigin:
     clamp: Interval | None = None
     replica_id: IndexingMap | None = None
 
+    def __str__(self) -> str:
+        return f"{self.instruction.definition}; {format_head(self.map)}{_on(self.replica_id)}"
+
 
 @dataclass(frozen=True, slots=True)
 class OperandIndexing:
@@ -131,8 +144,28 @@ class OperandIndexing:
         """The same for one array of a tuple."""
         return replace(self, element=element)
 
+    def notes(self) -> list[str]:
+        """What the map does not say itself, a line each: origins, and the replica.
+
+        >>> from ops import hlo, output_to_input
+        >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)"
+        >>> text += "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2} }"
+        >>> ((way,), _) = output_to_input(hlo.parse(text).entry.root).indexing
+        >>> print(way)
+        (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 7]
+        rt0: %i = s32[] parameter(1); (d0) -> ()
+        """
+        lines: list[str] = []
+        if self.runtime:
+            _, _, names = self.map.domain.by_role(self.map.domain.names)
+            pairs = zip(names, self.runtime, strict=True)
+            lines += [f"{name}: {origin}" for name, origin in pairs]
+        if self.replica_id is not None:
+            lines.append(f"replica id: {format_head(self.replica_id)}")
+        return lines
+
     def __str__(self) -> str:
-        return str(self.map)
+        return "\n".join([str(self.map), *self.notes()])
 
 
 Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"

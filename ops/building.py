@@ -138,3 +138,22 @@ def check_count(op: str, role: str, values: Sequence[object], expected: int) -> 
         raise ShapeError(
             f"{op}: {role} has {len(values)} entries; expected {expected}, one for each dimension"
         )
+
+
+def check_sizes(op: str, role: str, sizes: Sizes, expected: Sizes, why: str = "") -> None:
+    """Raise a :class:`ShapeError` unless the sizes are those expected, for a reason.
+
+    >>> check_sizes("negate", "the result", (2, 3), (2, 4), "as in the operand")
+    Traceback (most recent call last):
+        ...
+    indexing.layout.errors.ShapeError: negate: dimension 1 of the result has size 3; expected 4, \
+as in the operand
+    """
+    reason = f", {why}" if why else ""
+    if len(sizes) != len(expected):
+        message = f"{op}: the rank of {role} is {len(sizes)}"
+        raise ShapeError(f"{message}; expected {len(expected)}{reason}")
+    for place, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
+        if size != wanted:
+            message = f"{op}: dimension {place} of {role} has size {size}"
+            raise ShapeError(f"{message}; expected {wanted}{reason}")

@@ -16,10 +16,11 @@ from indexing.layout import ShapeError
 from ops.adapters import BUILDERS, CALLERS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
-from ops.building import arrays_of
+from ops.building import arrays_of, check_sizes
 from ops.devices.numbering import asking_device, devices_of
 from ops.hlo.errors import HloTextError
 from ops.hlo.opcodes import find_opcode
+from ops.known_values import with_known_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -234,7 +235,7 @@ def _answer(
         RuntimeOrigin(_source(instruction, each.operand), each.map, each.clamp, each.replica)
         for each in origins
     )
-    return (OperandIndexing(found, tuple(runtime), replica),)
+    return (with_known_values(OperandIndexing(found, tuple(runtime), replica)),)
 
 
 def _source(instruction: Instruction, operand: int | None) -> Instruction:
@@ -245,9 +246,7 @@ def _source(instruction: Instruction, operand: int | None) -> Instruction:
 
 
 def _check_sizes(instruction: Instruction, shape: Shape, indexing: OpIndexing) -> None:
-    if shape.dimensions != indexing.output_sizes:
-        message = f"{instruction.opcode}: the result has sizes {shape.dimensions}"
-        raise ShapeError(f"{message}; expected {indexing.output_sizes}")
+    check_sizes(instruction.opcode, "the result", shape.dimensions, indexing.output_sizes)
 
 
 def _check_number(instruction: Instruction, what: str, given: int, expected: int) -> None:

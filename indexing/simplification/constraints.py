@@ -56,7 +56,9 @@ def spelled(scope: Scope, fact: Fact) -> Constraint:
     """The cheapest text of a fact: the form or its negative, without a constant."""
     ends = scope.range_of(fact.form)
     interval = Interval.from_range(fact.ends).intersect(Interval.from_range(ends))
-    same, turned = (simplified_form(scope, side) for side in (fact.form, -fact.form))
+    same, turned = fact.form, -fact.form
+    if not same.is_affine:
+        same, turned = simplified_form(scope, same), simplified_form(scope, turned)
     if _spelling_rank(turned) < _spelling_rank(same):
         same, interval = turned, -interval
     return same.plus_constant(-same.constant), interval - same.constant

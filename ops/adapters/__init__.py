@@ -10,6 +10,7 @@ from ops.adapters import (
     computation,
     control,
     data_movement,
+    dynamic,
     gathering,
     windows,
 )
@@ -23,6 +24,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     **collectives.BUILDERS,
     **computation.BUILDERS,
     **data_movement.BUILDERS,
+    **dynamic.BUILDERS,
     **gathering.BUILDERS,
     **windows.BUILDERS,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters.shared import check_scalars, sizes_of
+from ops.adapters.shared import folded_inputs, sizes_of
 from ops.contraction import dot
 from ops.pointwise import ELEMENTWISE, elementwise, generated
 from ops.reduction import reduce
@@ -22,10 +22,7 @@ def _elementwise(instruction: Instruction) -> OpIndexing:
 
 
 def _reduce(instruction: Instruction) -> OpIndexing:
-    count = len(instruction.operands) // 2
-    inputs = instruction.operands[:count]
-    elementwise([sizes_of(operand) for operand in inputs])
-    check_scalars("reduce", instruction.operands[count:])
+    inputs = folded_inputs(instruction)
     return reduce(sizes_of(inputs[0]), instruction.attributes["dimensions"], len(inputs))
 
 

@@ -139,22 +139,22 @@ def _map_text(indexing_map: IndexingMap) -> str:
 
 
 def _way_text(way: OperandIndexing) -> str:
-    names = way.map.domain.names[-len(way.runtime) :] if way.runtime else ()
-    lines = [_map_text(way.map)]
-    for name, origin in zip(names, way.runtime, strict=True):
-        lines.append(f"{name}: the element of %{origin.instruction.name} at {origin.map}")
-    if way.replica_id is not None:
-        lines.append(f"replica: {way.replica_id}")
-    return "\n".join(lines)
+    return "\n".join([_map_text(way.map), *way.notes()])
 
 
 def _way_fields(way: OperandIndexing) -> Fields:
+    whole = _map_fields(way.map)
     origins = [
-        {"instruction": origin.instruction.name, "map": _map_fields(origin.map)}
-        for origin in way.runtime
+        {
+            "variable": variable["name"],
+            "instruction": origin.instruction.name,
+            "text": str(origin),
+            "map": _map_fields(origin.map),
+        }
+        for variable, origin in zip(whole["runtime"], way.runtime, strict=True)
     ]
     replica = None if way.replica_id is None else _map_fields(way.replica_id)
-    return _map_fields(way.map) | {"runtime_origins": origins, "replica_id": replica}
+    return whole | {"runtime_origins": origins, "replica_id": replica}
 
 
 def _map_fields(indexing_map: IndexingMap) -> Fields:

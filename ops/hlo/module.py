@@ -57,6 +57,13 @@ class Instruction:
 
         return instruction_text(self)
 
+    @property
+    def definition(self) -> str:
+        """The text without attributes, and without the values of a large constant."""
+        from ops.hlo.printer import definition_text  # noqa: PLC0415
+
+        return definition_text(self)
+
     def __repr__(self) -> str:
         return f"<{self}>"
 

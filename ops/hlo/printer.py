@@ -19,10 +19,21 @@ def instruction_text(instruction: Instruction) -> str:
     attributes = [
         f"{name}={_attribute_text(name, value)}" for name, value in instruction.attributes.items()
     ]
-    head = (
-        f"%{instruction.name} = {instruction.shape} {instruction.opcode}({_arguments(instruction)})"
-    )
-    return ", ".join([head, *attributes])
+    return ", ".join([_definition(instruction, _arguments(instruction)), *attributes])
+
+
+def definition_text(instruction: Instruction) -> str:
+    """``%b = f32[2]{0} reduce(%a, %zero)``: no attributes, and no values of a large constant."""
+    arguments = _arguments(instruction)
+    is_large = instruction.literal is not None and len(arguments) > _LONGEST_LITERAL
+    return _definition(instruction, "{...}" if is_large else arguments)
+
+
+def _definition(instruction: Instruction, arguments: str) -> str:
+    return f"%{instruction.name} = {instruction.shape} {instruction.opcode}({arguments})"
+
+
+_LONGEST_LITERAL = 40
 
 
 def computation_text(computation: Computation) -> str:

@@ -182,22 +182,22 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
     (
         "concatenate-rank",
         lambda: ops.concatenate([(2,), (2, 2)], 0),
-        "concatenate: operand 1 has rank 2, operand 0 1; expected the same",
+        "concatenate: the rank of operand 1 is 2; expected 1, as in operand 0",
     ),
     (
         "concatenate-size",
         lambda: ops.concatenate([(2, 3), (2, 4)], 0),
-        "concatenate: operand 1 has size 4 in dimension 1, but operand 0 has 3; expected the same",
+        "concatenate: dimension 1 of operand 1 has size 4; expected 3, as in operand 0",
     ),
     (
         "elementwise-size",
         lambda: ops.elementwise([(2, 3), (2, 4)]),
-        "elementwise: operand 1 has size 4 in dimension 1, but another has 3; expected the same",
+        "elementwise: dimension 1 of operand 1 has size 4; expected 3, as in another operand",
     ),
     (
         "elementwise-rank",
         lambda: ops.elementwise([(3,), (2, 3)]),
-        "elementwise: operand 0 has rank 1, but another has 2; expected the same, or a scalar",
+        "elementwise: the rank of operand 0 is 1; expected 2, as in another operand",
     ),
     (
         "reduce",
