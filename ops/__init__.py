@@ -34,6 +34,7 @@ from ops.registry import REGISTRY, Registry
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
 from ops.scatter import scatter
+from ops.shuffling import permute, rotate
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.windows import reduce_window, select_and_scatter
 
@@ -68,12 +69,14 @@ __all__ = [
     "input_to_output",
     "output_to_input",
     "pad",
+    "permute",
     "ragged_all_to_all",
     "reduce",
     "reduce_scatter",
     "reduce_window",
     "reshape",
     "reverse",
+    "rotate",
     "scatter",
     "select_and_scatter",
     "slice",

@@ -12,6 +12,7 @@ from ops.broadcasting import broadcast
 from ops.padding import pad
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
+from ops.shuffling import permute, rotate
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 
 if TYPE_CHECKING:
@@ -72,6 +73,18 @@ def _pad(instruction: Instruction) -> OpIndexing:
     return pad(sizes_of(operand), instruction.attributes["padding"])
 
 
+def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:
+    (operand,) = instruction.operands
+    sizes, attributes = sizes_of(operand), instruction.attributes
+    match attributes["mode"]:
+        case "rotate":
+            return rotate(sizes, attributes["dimensions"], attributes.get("shifts", ()))
+        case "permute":
+            return permute(sizes, attributes["dimensions"])
+        case mode:
+            return Unknown(f"shuffle: no indexing map of mode {mode}")
+
+
 BUILDERS: Final[Mapping[str, Builder]] = {
     "bitcast": _bitcast,
     "bitcast-convert": _between_shapes(bitcast_convert),
@@ -80,6 +93,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "pad": _pad,
     "reshape": _between_shapes(reshape),
     "reverse": _on_dimensions(reverse),
+    "shuffle": _shuffle,
     "slice": _slice,
     "transpose": _on_dimensions(transpose),
 }

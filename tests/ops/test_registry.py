@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 WITHOUT_MAP = frozenset(
     """
-    async-start batch-norm-grad batch-norm-inference batch-norm-training cholesky custom-call
-    dynamic-reshape fft get-dimension-size ragged-dot rng rng-bit-generator
-    rng-get-and-update-state scaled-dot scan set-dimension-size sort topk triangular-solve
+    async-start batch-norm-grad batch-norm-inference batch-norm-training cholesky
+    collective-reduce custom-call dynamic-reshape fft get-dimension-size ragged-dot rng
+    rng-bit-generator rng-get-and-update-state scaled-dot scan set-dimension-size sort topk
+    triangular-solve
     """.split()  # noqa: SIM905 - a table reads best without quotes
 )
 """The opcodes that answer ``Unknown``; this table shrinks."""
