@@ -11,7 +11,11 @@ from ops.adapters import (
     control,
     data_movement,
     dynamic,
+    dynamic_sizes,
     gathering,
+    linear_algebra,
+    ordering,
+    statistics,
     windows,
 )
 
@@ -24,8 +28,12 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     **collectives.BUILDERS,
     **computation.BUILDERS,
     **data_movement.BUILDERS,
+    **dynamic_sizes.BUILDERS,
     **dynamic.BUILDERS,
     **gathering.BUILDERS,
+    **linear_algebra.BUILDERS,
+    **ordering.BUILDERS,
+    **statistics.BUILDERS,
     **windows.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
