@@ -27,7 +27,7 @@ from indexing.map import IndexingMap
 from indexing.variable import Variable
 from simplifier import Interval, operations
 from simplifier import form as forms
-from simplifier.form import Form, Kind
+from simplifier.form import Form, Kind, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -131,6 +131,32 @@ def linear_to_logical(shape: Shape) -> IndexingMap:
     digits = {f"d{place}": _form(digit) for place, digit in enumerate(tiled)}
     index = operations.substitute(tiled_to_logical(shape).forms, digits)
     return IndexingMap.from_forms(_joined_digits(index, sizes), _backward(sizes, steps).domain)
+
+
+def strides(shape: Shape) -> tuple[int | None, ...]:
+    """How far in memory the next element of each dimension is, counted in elements.
+
+    ``None`` for a dimension where that is not the same everywhere, because a tile cuts it; 0 where
+    there are no elements.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> strides(Shape.parse("f32[6,1,10]{0,1,2}"))
+    (1, 6, 6)
+    >>> strides(Shape.parse("f32[5,64,200]{2,1,0:T(8,128)}"))
+    (16384, None, None)
+    >>> strides(Shape.parse("f32[5,64,100]{2,1,0:T(8,128)}"))  # one tile is as wide as the array
+    (8192, 128, 1)
+    """
+    sizes = shape.dimensions
+    index = _dims(sizes)
+    offset = _map(sizes, forward(memory_steps(shape), index))
+    (form,) = offset.simplify(preserve_size_one=True).forms
+    cut = {name for atom in form.terms for name in variables_of(atom.arguments)}
+    steps = {atom.name: factor for atom, factor in form.terms.items()}
+    return tuple(None if name in cut else steps.get(name, 0) for name in offset.domain.places)
 
 
 def step_map(step: Step) -> IndexingMap:
