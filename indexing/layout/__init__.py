@@ -1,5 +1,6 @@
 """Shapes and the layouts of their elements in memory."""
 
+from indexing.layout.dimensions import delete_dimensions, in_memory_order, reorder_dimensions
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.errors import ShapeError
 from indexing.layout.formats import (
@@ -50,7 +51,9 @@ __all__ = [
     "TileFormat",
     "Transpose",
     "array_size",
+    "delete_dimensions",
     "format_of",
+    "in_memory_order",
     "is_padding",
     "linear_index",
     "linear_to_logical",
@@ -61,6 +64,7 @@ __all__ = [
     "multi_index",
     "physical_to_logical",
     "pieces",
+    "reorder_dimensions",
     "step_map",
     "strides",
     "tile_format",
