@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import product
 from math import prod
-from operator import eq, mul
+from operator import mul
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from indexing import IndexingMap
@@ -71,70 +71,74 @@ def _value(instruction: Instruction, place: IndexingMap, depth: int) -> Form | N
     function = FUNCTIONS.get(instruction.opcode)
     if function is None or not depth:
         return None
-    arguments = list(_arguments(instruction, place, depth - 1))
-    known = [argument for argument in arguments if argument]
-    found = function(instruction, known) if len(known) == len(arguments) else None
-    fits = found and instruction.shape.element_type.value_range.contains(_range(found, place))
-    return found if fits else None
+    arguments: list[Known] = []
+    for operand, there in _read(instruction, place):
+        form = _value(operand, there, depth - 1)
+        if form is None:
+            return None
+        arguments.append(Known(form, _range(form, place)))
+    found = function(instruction, arguments) if arguments else None
+    possible = instruction.shape.element_type.value_range
+    return None if found is None or not possible.contains(_range(found, place)) else found
 
 
-def _arguments(instruction: Instruction, place: IndexingMap, depth: int) -> Iterator[Known | None]:
-    """The values of the operands' elements that an element is computed from."""
+def _read(
+    instruction: Instruction, place: IndexingMap
+) -> Iterator[tuple[Instruction, IndexingMap]]:
+    """The operands that an element is computed from, and the places in them."""
     maps = _BUILDERS[instruction.opcode](instruction)
-    if not isinstance(maps, OpIndexing):
-        yield None
-        return
-    for operand, to_operand in zip(instruction.operands, maps.output_to_input, strict=True):
-        there = place.compose(to_operand)
-        form = _value(operand, there, depth)
-        yield Known(form, _range(form, place)) if form else None
+    if isinstance(maps, OpIndexing):
+        for operand, to_operand in zip(instruction.operands, maps.output_to_input, strict=True):
+            there = place.compose(to_operand)
+            if not there.is_known_empty:
+                yield operand, there
 
 
 _BUILDERS: Final[Mapping[str, Builder]] = {**computation.BUILDERS, **data_movement.BUILDERS}
 
 
-# Where values begin.
+# Values that are not computed from those of all operands.
 
 _Source: TypeAlias = "Callable[[Instruction, IndexingMap, int], Form | None]"
 
 
 def _constant(instruction: Instruction, place: IndexingMap, _: int) -> Form | None:
-    literal = instruction.literal
-    if literal is None or literal.values is None or len(literal.values) > _LARGEST:
+    """The element of a constant, if those that ``place`` leads to form an affine table."""
+    literal, sizes = instruction.literal, instruction.shape.dimensions
+    if literal is None or literal.values is None:
         return None
-    sizes = instruction.shape.dimensions
-    values = tuple(int(value.real) for value in literal.values)
-    offset = sum((form * step for form, step in zip(place.forms, _strides(sizes), strict=True)), _0)
-    if offset.is_constant:
-        return (
-            forms.constant(values[offset.constant])
-            if offset.constant in range(prod(sizes))
-            else None
-        )
-    steps = _steps(values, sizes)
-    if steps is None:
-        return None
-    terms = (form * step for form, step in zip(place.forms, steps, strict=True))
-    return sum(terms, forms.constant(values[0]))
-
-
-_0: Final = forms.constant(0)
-
-
-def _strides(sizes: Sequence[int]) -> list[int]:
-    """How far apart in row-major order elements lie that are neighbours along each dimension."""
-    return [prod(sizes[place + 1 :]) for place in range(len(sizes))]
-
-
-def _steps(values: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
-    """What one step along each dimension adds, if it is always the same: an affine table."""
-    steps = [
-        values[stride] - values[0] if size > 1 else 0
-        for size, stride in zip(sizes, _strides(sizes), strict=True)
+    box = [
+        _in_range(bounds, size) for bounds, size in zip(place.result_bounds(), sizes, strict=True)
     ]
-    indices = product(*map(range, sizes))
-    expected = (values[0] + sum(map(mul, index, steps)) for index in indices)
-    return steps if all(map(eq, values, expected)) else None
+    if not 0 < prod(map(len, box)) <= _LARGEST:
+        return None
+    strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
+    values = literal.values
+    table = {index: int(values[sum(map(mul, index, strides))].real) for index in product(*box)}
+    return _affine(table, box, place.forms)
+
+
+def _in_range(bounds: Interval, size: int) -> range:
+    first, last = bounds.lower or 0, size - 1 if bounds.upper is None else bounds.upper
+    return range(max(0, first), min(size, last + 1))
+
+
+def _affine(
+    table: Mapping[tuple[int, ...], int], box: Sequence[range], index: Sequence[Form]
+) -> Form | None:
+    """The entry of a table at an index in a box, if each step along a dimension adds the same."""
+    corner = tuple(along.start for along in box)
+    steps = [
+        table[(*corner[:number], along[1], *corner[number + 1 :])] - table[corner]
+        if len(along) > 1
+        else 0
+        for number, along in enumerate(box)
+    ]
+    at_zero = table[corner] - sum(map(mul, corner, steps))
+    if any(value != at_zero + sum(map(mul, each, steps)) for each, value in table.items()):
+        return None
+    terms = (form * step for form, step in zip(index, steps, strict=True))
+    return sum(terms, forms.constant(at_zero))
 
 
 def _iota(instruction: Instruction, place: IndexingMap, _: int) -> Form | None:
@@ -173,6 +177,18 @@ def _called(instruction: Instruction, place: IndexingMap, depth: int) -> Form | 
     return _value(callee.root, place, depth - 1) if depth else None
 
 
+def _selected(instruction: Instruction, place: IndexingMap, depth: int) -> Form | None:
+    """The one that is chosen, if that is always the same."""
+    if not depth:
+        return None
+    (predicate, at), *sides = _read(instruction, place)
+    choice = _value(predicate, at, depth - 1)
+    if choice is None or not choice.is_constant:
+        return None
+    chosen, there = sides[0 if choice.constant else 1]
+    return _value(chosen, there, depth - 1)
+
+
 def _element(instruction: Instruction, place: IndexingMap, depth: int) -> Form | None:
     (operand,) = instruction.operands
     if operand.opcode != "tuple" or not depth:
@@ -187,4 +203,5 @@ _SOURCES: Final[Mapping[str, _Source]] = {
     "get-tuple-element": _element,
     "iota": _iota,
     "parameter": _parameter,
+    "select": _selected,
 }
