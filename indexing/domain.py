@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
@@ -65,16 +65,12 @@ class Domain:
     ) -> Domain:
         """The domain of the variables, constrained as by :meth:`constrained`."""
         plain = cls(_unnamed(dims, "d"), _unnamed(ranges, "s"), _unnamed(runtime, "rt"))
-        return plain.constrained(constraints)
+        return plain.constrained(constraints) if constraints or plain.is_known_empty else plain
 
     @cached_property
     def places(self) -> tuple[str, ...]:
         """What the variables are called inside, in order of declaration."""
-        return tuple(
-            f"{letter}{place}"
-            for letter, variables in zip(LETTERS, self.roles, strict=True)
-            for place in range(len(variables))
-        )
+        return _places(len(self.dims), len(self.ranges), len(self.runtime))
 
     @property
     def roles(self) -> ByRole[Variable]:
@@ -109,7 +105,7 @@ class Domain:
             for place, variable in zip(self.places, self.variables, strict=True)
         }
 
-    @property
+    @cached_property
     def is_known_empty(self) -> bool:
         """Whether some variable has no value; an empty domain may fail to be known as one."""
         return (
@@ -133,7 +129,9 @@ class Domain:
         for form, interval in constraints:
             place = form.single_variable()
             if place is not None:
-                bounds[place] = bounds.get(place, self.bounds[place]).intersect(interval)
+                known = bounds.get(place) or self.bounds[place]
+                if not interval.contains(known):
+                    bounds[place] = known.intersect(interval)
             elif not form.is_constant:
                 table[form] = table[form].intersect(interval) if form in table else interval
             elif form.constant not in interval:
@@ -142,6 +140,10 @@ class Domain:
         if both is None or any(left.is_empty for left in (*bounds.values(), *table.values())):
             return self.emptied()
         return self._with(bounds, both)
+
+    def with_constraints(self, constraints: Iterable[Constraint] = ()) -> Domain:
+        """The same variables with these constraints, which are in normal order, and no others."""
+        return Domain(self.dims, self.ranges, self.runtime, tuple(constraints))
 
     def with_named(self, constraints: Sequence[Constraint]) -> Domain:
         """The domain with more constraints, in the reader's names.
@@ -160,6 +162,8 @@ class Domain:
         )
 
     def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
+        if not bounds:
+            return self.with_constraints(constraints)
         within = (
             variable.within(bounds[place]) if place in bounds else variable
             for place, variable in zip(self.places, self.variables, strict=True)
@@ -254,6 +258,15 @@ class Domain:
         return iter(self.variables)
 
 
+@lru_cache
+def _places(*counts: int) -> tuple[str, ...]:
+    return tuple(
+        f"{letter}{place}"
+        for letter, count in zip(LETTERS, counts, strict=True)
+        for place in range(count)
+    )
+
+
 # Without variables there is no bound to hold the contradiction.
 _CONTRADICTION: Final[tuple[Constraint, ...]] = ((forms.ZERO, Interval(1, 1)),)
 
@@ -320,6 +333,8 @@ def _order(constraint: Constraint) -> Key:
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
     """The variables without names that say no more than their place."""
     return tuple(
-        Variable(variable.bounds) if variable.name == f"{letter}{place}" else variable
+        Variable(variable.bounds)
+        if variable.name and variable.name == f"{letter}{place}"
+        else variable
         for place, variable in enumerate(variables)
     )

@@ -86,7 +86,11 @@ class Variable:
 
     def within(self, bounds: Interval) -> Variable:
         """The same variable with other bounds."""
-        return Variable(bounds, self.name, self.kind)
+        other = object.__new__(Variable)
+        object.__setattr__(other, "bounds", bounds)
+        object.__setattr__(other, "name", self.name)
+        object.__setattr__(other, "kind", self.kind)
+        return other
 
 
 def interval_of(bounds: IntervalLike, place: str) -> Interval:

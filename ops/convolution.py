@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import check_count, checked_sizes, dim, index_map
+from ops.building import check_sizes, checked_sizes, dim, index_map
 from ops.sliding import map_of, numbered, place_of, sliding_windows
 from simplifier import form as forms
 from simplifier import operations
 from simplifier.form import ZERO
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from indexing import IndexingMap
     from ops.building import Sizes
@@ -201,8 +201,8 @@ def _parts(
     lhs = _labelled("lhs", labels.input, lhs_sizes)
     rhs = _labelled("rhs", labels.kernel, rhs_sizes)
     _check_groups(lhs, rhs, groups)
-    check_count("convolution", "window", window.size, len(spatial))
-    _check_kernel(rhs, window, spatial)
+    kernel = [rhs[label] for label in spatial]
+    check_sizes("convolution", "the window", window.size, kernel, "as in the kernel")
     sliding = sliding_windows("convolution", [lhs[label] for label in spatial], window)
     sizes = {label: each.count for label, each in zip(spatial, sliding, strict=True)}
     sizes |= {"b": lhs["b"] // groups.batches, "f": rhs["o"]}
@@ -238,14 +238,6 @@ def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, int]:
         message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
         raise ShapeError(f"{message}; expected a label for each dimension")
     return dict(zip(labels, checked, strict=True))
-
-
-def _check_kernel(rhs: Mapping[str, int], window: Window, spatial: Sequence[str]) -> None:
-    for place, (label, size) in enumerate(zip(spatial, window.size, strict=True)):
-        if rhs[label] != size:
-            message = f"convolution: the window has size {size} in dimension {place}"
-            where = f"spatial dimension {label} of rhs has {rhs[label]}"
-            raise ShapeError(f"{message}, but {where}; expected the same")
 
 
 def _check_groups(lhs: Mapping[str, int], rhs: Mapping[str, int], groups: _Groups) -> None:

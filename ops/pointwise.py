@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
-from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import checked_sizes, every_element, no_dimensions
+from ops.building import check_sizes, checked_sizes, every_element, no_dimensions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 ELEMENTWISE: Final = frozenset(
     """
-    abs acos acosh add and asin asinh atan2 atanh cbrt ceil clamp compare complex convert copy
+    abs acos acosh add and asin asinh atan atan2 atanh cbrt ceil clamp compare complex convert copy
     cosine cosh count-leading-zeros divide erf exponential exponential-minus-one floor imag
     is-finite log log-plus-one logistic map maximum minimum mulhi multiply negate not or popcnt
     power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt select
@@ -32,8 +31,7 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
 
     Shapes:
         operands: all of one shape, or scalars that every element reads, such as the predicate
-            of a select and the
-            bounds of a clamp.
+            of a select and the bounds of a clamp.
         result: the shape of the operands.
 
     Source:
@@ -55,7 +53,10 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
     ]
     output_sizes = max(checked, key=len, default=())
     for number, sizes in enumerate(checked):
-        _check_same_sizes(number, sizes, output_sizes)
+        if sizes:
+            check_sizes(
+                "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
+            )
     identity = IndexingMap.identity(output_sizes)
     full = [sizes == output_sizes for sizes in checked]
     return OpIndexing(
@@ -63,18 +64,6 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
         tuple(identity if is_full else no_dimensions(output_sizes) for is_full in full),
         tuple(identity if is_full else every_element(output_sizes) for is_full in full),
     )
-
-
-def _check_same_sizes(number: int, sizes: Sizes, others: Sizes) -> None:
-    if sizes and len(sizes) != len(others):
-        message = (
-            f"elementwise: operand {number} has rank {len(sizes)}, but another has {len(others)}"
-        )
-        raise ShapeError(f"{message}; expected the same, or a scalar")
-    for place, (size, other) in enumerate(zip(sizes, others, strict=False)):
-        if size != other:
-            message = f"elementwise: operand {number} has size {size} in dimension {place}"
-            raise ShapeError(f"{message}, but another has {other}; expected the same")
 
 
 def generated(output_sizes: Sizes) -> OpIndexing:

@@ -15,7 +15,7 @@ from indexing.layout import ShapeError
 from ops.adapters import BUILDERS, CALLERS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
-from ops.building import arrays_of
+from ops.building import arrays_of, check_sizes
 from ops.hlo.errors import HloTextError
 from ops.hlo.opcodes import find_opcode
 from ops.known_values import with_known_values
@@ -218,9 +218,7 @@ def _answer(
 
 
 def _check_sizes(instruction: Instruction, shape: Shape, indexing: OpIndexing) -> None:
-    if shape.dimensions != indexing.output_sizes:
-        message = f"{instruction.opcode}: the result has sizes {shape.dimensions}"
-        raise ShapeError(f"{message}; expected {indexing.output_sizes}")
+    check_sizes(instruction.opcode, "the result", shape.dimensions, indexing.output_sizes)
 
 
 def _check_number(instruction: Instruction, what: str, given: int, expected: int) -> None:

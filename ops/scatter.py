@@ -6,9 +6,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
-from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import checked_dimensions, checked_integers, checked_sizes, index_map, symbol
+from ops.building import (
+    check_sizes,
+    checked_dimensions,
+    checked_integers,
+    checked_sizes,
+    index_map,
+    symbol,
+)
 from ops.indexed_windows import IndexedWindows, Names, check_windows_fit
 
 if TYPE_CHECKING:
@@ -110,7 +116,7 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
         indices_batching_dims=tuple(scatter_indices_batching_dims),
     )
     check_windows_fit(windows, windows.kept_dims)
-    _check_updates(windows.sizes, updates)
+    check_sizes("scatter", "the updates", updates, windows.sizes, "as indices and windows have")
     identity = IndexingMap.identity(operand)
     to_updates, origins = windows.operand_to_windows()
     from_updates, starts = windows.windows_to_operand()
@@ -150,13 +156,3 @@ def _window_sizes(rank: int, updates: Sizes, window_dims: Sizes, dropped: Sizes)
     """The sizes of a window in all dimensions of the operand."""
     kept = (updates[place] for place in window_dims)
     return tuple(1 if place in dropped else next(kept, 0) for place in range(rank))
-
-
-def _check_updates(expected: Sizes, updates: Sizes) -> None:
-    if len(updates) != len(expected):
-        message = f"scatter: the updates have rank {len(updates)}"
-        raise ShapeError(f"{message}, but indices and windows make rank {len(expected)}")
-    for place, (size, wanted) in enumerate(zip(updates, expected, strict=True)):
-        if size != wanted:
-            message = f"scatter: dimension {place} of the updates has size {size}"
-            raise ShapeError(f"{message}, but the indices have {wanted} there; expected the same")

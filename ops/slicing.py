@@ -9,6 +9,7 @@ from indexing.layout import ShapeError
 from ops.answers import OpIndexing
 from ops.building import (
     check_count,
+    check_sizes,
     checked_dimensions,
     checked_integers,
     checked_sizes,
@@ -170,10 +171,6 @@ def _check_concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> None:
     first = operand_sizes[0]
     checked_dimensions("concatenate", "dimension", (dimension,), len(first))
     for number, sizes in enumerate(operand_sizes):
-        if len(sizes) != len(first):
-            message = f"concatenate: operand {number} has rank {len(sizes)}, operand 0 {len(first)}"
-            raise ShapeError(f"{message}; expected the same")
-        for place, (size, expected) in enumerate(zip(sizes, first, strict=True)):
-            if size != expected and place != dimension:
-                message = f"concatenate: operand {number} has size {size} in dimension {place}"
-                raise ShapeError(f"{message}, but operand 0 has {expected}; expected the same")
+        joined = (sizes if dimension < len(sizes) else first)[dimension]
+        expected = (*first[:dimension], joined, *first[dimension + 1 :])
+        check_sizes("concatenate", f"operand {number}", sizes, expected, "as in operand 0")

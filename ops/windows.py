@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import check_count, checked_sizes, every_element, no_dimensions
+from ops.building import check_sizes, checked_sizes, every_element, no_dimensions
 from ops.sliding import from_windows, sliding_windows, through_windows, to_windows
 
 if TYPE_CHECKING:
@@ -91,9 +90,9 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     op = "select-and-scatter"
     operand_sizes = checked_sizes(op, "operand", operand_sizes)
     windows = sliding_windows(op, operand_sizes, window)
-    _check_source(
-        checked_sizes(op, "source", source_sizes), tuple(window.count for window in windows)
-    )
+    counts = [window.count for window in windows]
+    source_sizes = checked_sizes(op, "source", source_sizes)
+    check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
     to_source, to_result = to_windows(windows), from_windows(windows)
     # Two elements are together in a window whichever of them is asked, so both ways are one map.
     to_operand = through_windows(windows)
@@ -102,11 +101,3 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
         (to_operand, to_source, no_dimensions(operand_sizes)),
         (to_operand, to_result, every_element(operand_sizes)),
     )
-
-
-def _check_source(sizes: tuple[int, ...], counts: tuple[int, ...]) -> None:
-    check_count("select-and-scatter", "source", sizes, len(counts))
-    for place, (size, count) in enumerate(zip(sizes, counts, strict=True)):
-        if size != count:
-            message = f"select-and-scatter: source dimension {place} has size {size}"
-            raise ShapeError(f"{message}, but there are {count} windows; expected one for each")

@@ -46,7 +46,8 @@ class Quotient(NamedTuple):
     @classmethod
     def of(cls, numerator: Form, divisor: int, remainder: int) -> Quotient:
         """The quotient of a numerator that is ``remainder`` modulo the divisor."""
-        (atom,) = variable(f"{numerator} floordiv {divisor}{_MARK}").terms
+        name = numerator.single_variable() or numerator
+        (atom,) = variable(f"{name} floordiv {divisor}{_MARK}").terms
         return cls(atom, numerator, divisor, remainder)
 
     def restored(self, factor: int) -> Form:

@@ -111,6 +111,8 @@ class Interval:
     upper: int | None
 
     def __post_init__(self) -> None:
+        if type(self.lower) is int and type(self.upper) is int:
+            return
         for name, end in (("lower", self.lower), ("upper", self.upper)):
             if end is not None and (not hasattr(end, "__index__") or isinstance(end, bool)):
                 given = f"Interval: {name} end has value {quoted(end)}"
@@ -174,7 +176,10 @@ class Interval:
 
     def contains(self, other: Interval) -> bool:
         """Whether every integer of the other interval lies in this one."""
-        return other.is_empty or self.intersect(other) == other
+        if other.is_empty:
+            return True
+        mine, others = self.ends, other.ends
+        return mine[0] <= others[0] and mine[1] >= others[1]
 
     def __iter__(self) -> Iterator[int]:
         if self.lower is None or self.upper is None:
@@ -184,8 +189,8 @@ class Interval:
 
     def intersect(self, other: Interval) -> Interval:
         """The integers in both; an empty result is ``[l, l - 1]``."""
-        lower = max(self.ends[0], other.ends[0])
-        upper = min(self.ends[1], other.ends[1])
+        mine, others = self.ends, other.ends
+        lower, upper = max(mine[0], others[0]), min(mine[1], others[1])
         if not isinstance(lower, Infinity) and upper < lower:
             upper = lower - 1
         return Interval.from_range((lower, upper))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.budget import MOST_FACTS
@@ -15,7 +14,7 @@ from simplifier.laws.catalogue.ranges import FACT_RANGE
 from simplifier.ranges import term_by_term
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from simplifier.interval import Range
     from simplifier.laws.law import Law
@@ -102,6 +101,17 @@ def _read(scope: Scope, constraints: Constraints) -> Knowledge | None:
     return Knowledge(dict(scope.bounds) | lesson.bounds(), lesson.others())
 
 
+class _Narrowed(dict["Atom", "Range"]):
+    """Ranges that are narrower than in a scope; of all other atoms there is the scope's."""
+
+    def __init__(self, wider: Mapping[Atom, Range]) -> None:
+        super().__init__()
+        self._wider = wider
+
+    def __missing__(self, atom: Atom) -> Range:
+        return self._wider[atom]
+
+
 class _Lesson:
     """Facts and ranges of atoms while they sharpen each other."""
 
@@ -111,8 +121,9 @@ class _Lesson:
         self.is_contradictory = False
         self._scope = scope
         self._facts: dict[Form, Fact] = {}
-        self._ranges: ChainMap[Atom, Range] = ChainMap({}, scope.ranges)
-        """What is narrower than in the scope comes first."""
+        self._ranges = _Narrowed(scope.ranges)
+        self._gone_through: dict[Form, tuple[Range, list[Range]]] = {}
+        """Facts in the state in which they have nothing more to say."""
 
     def add(self, form: Form, ends: Range) -> None:
         """Learn that a canonical form lies in a range."""
@@ -131,14 +142,17 @@ class _Lesson:
         """Narrow each atom of each fact by what the fact leaves to it."""
         self.is_new = False
         for fact in list(self._facts.values()):
-            for atom in fact.form.terms:
-                self._narrow(atom, self._left_to(atom, fact))
+            known = (fact.ends, [self._ranges[atom] for atom in fact.form.terms])
+            if self._gone_through.get(fact.form) != known:
+                self._gone_through[fact.form] = known
+                for atom in fact.form.terms:
+                    self._narrow(atom, self._left_to(atom, fact))
 
     def bounds(self) -> dict[str, Interval]:
         """Bounds of the variables that were narrowed."""
         return {
             atom.name: Interval.from_range(ends)
-            for atom, ends in self._ranges.maps[0].items()
+            for atom, ends in self._ranges.items()
             if atom.kind is Kind.VARIABLE
         }
 
@@ -168,7 +182,9 @@ class _Lesson:
     def _left_to(self, atom: Atom, fact: Fact) -> Range:
         """What a fact leaves to one of its atoms when all the others take any value."""
         rest = fact.form.without(atom)
-        low, high = _met(term_by_term(self._ranges, rest), self._scope.range_of(rest))
+        low, high = term_by_term(self._ranges, rest)
+        if not rest.is_affine:
+            low, high = _met((low, high), self._scope.range_of(rest))
         lower, upper = fact.ends[0] - high, fact.ends[1] - low
         factor = fact.form.terms[atom]
         if factor < 0:

@@ -11,11 +11,12 @@ from simplifier.gathering import gathered
 from simplifier.interval import Interval
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import ONLY_VALUE
+from simplifier.laws.catalogue.quotients import ONLY_VALUE, SAME_VALUES
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.tables import decided, without_idle_parts
 from simplifier.writing import written
+from simplifier.writing.bounds import UNIT, least_price_of_parts
 
 if TYPE_CHECKING:
     from simplifier.equations import Solution
@@ -26,8 +27,14 @@ def simplified(scope: Scope, form: Form) -> Form:
     """The cheapest form found; simplifying it again changes nothing."""
     known = scope.simplified.get(form.key)
     if known is None:
-        known = scope.simplified[form.key] = _settled(scope, form)
+        is_smallest = form.is_affine and _is_smallest(scope, form)
+        known = scope.simplified[form.key] = form if is_smallest else _settled(scope, form)
     return known
+
+
+def _is_smallest(scope: Scope, form: Form) -> bool:
+    """Whether an affine form is the smallest at a glance: no variable of it has one value."""
+    return scope.smaller is None and scope.journal is None and scope.canonical(form) == form
 
 
 def _settled(scope: Scope, form: Form) -> Form:
@@ -50,7 +57,7 @@ def _without_constants(scope: Scope, form: Form) -> Form:
     shorter = simplified(scope, found.after)
     if cost_of_form(shorter) > cost_of_form(form):
         return form
-    scope.filled(form, found.after)
+    scope.filled(found)
     return shorter
 
 
@@ -79,16 +86,29 @@ def _by_values(scope: Scope, form: Form) -> Form:
     shorter = simplified(scope, replaced)
     if cost_of_form(shorter) >= cost_of_form(form):
         return form
-    scope.filled(form, replaced)
+    scope.filled(Fact((SAME_VALUES,), form, replaced))
     return shorter
 
 
 def _step(scope: Scope, form: Form) -> Form:
     """The form spelled as it stands, or read in another way, where that is cheaper."""
-    spelling = _spelled(scope, form)
-    if cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
+    read = _tabulated(scope, form)
+    spelling = _spelled(scope, form if read is None else read.after)
+    if spelling != form and cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
         spelling = _spelled_otherwise(scope, form, spelling)
     return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
+
+
+def _tabulated(scope: Scope, form: Form) -> Fact | None:
+    """The form with tables decided at once, where all that is left to search is smaller for it."""
+    if cost_of_form(form) < WORTH_A_TABLE or is_large(form):
+        return None
+    after = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
+    if after == form or cost_of_form(scope.canonical(after)) >= cost_of_form(scope.canonical(form)):
+        return None
+    fact = Fact((SAME_VALUES,), form, after)
+    scope.read(fact)
+    return fact
 
 
 def _spelled_otherwise(scope: Scope, form: Form, spelling: Form) -> Form:
@@ -129,6 +149,8 @@ def _has_extremum(form: Form) -> bool:
 
 def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
     """What is written may say more as it stands than multiplied out."""
+    if least_price_of_parts(form, scope.canonical) >= cost_of_form(spelling) * UNIT:
+        return spelling
     journal = scope.journal
     known = None if journal is None else journal.parts.pop(form.key, None)
     parts = _by_parts(scope, form)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from indexing.simplification.arithmetic import bounded, progression, without_implied
 from indexing.simplification.constraints import normal, spelled
+from indexing.simplification.grouping import connected
 from indexing.simplification.kept import NOTHING, Kept
 from indexing.simplification.redundancy import without_redundancy
 from indexing.simplification.residues import Residues, merged
@@ -36,7 +37,25 @@ def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Dom
     if not domain.constraints:
         return domain
     kept = Kept.of if preserve_size_one else _nothing
-    return _sharpened(domain, kept) or _settled(domain, kept)
+    domain = bounded(domain)
+    groups = connected(domain.constraints)
+    if len(groups) == 1:
+        return _smallest(domain, kept)
+    found: list[Constraint] = []
+    for group in groups:
+        domain = _smallest(domain.with_constraints(group), kept)
+        found += domain.constraints
+    return domain.with_constraints().constrained(found)
+
+
+def _smallest(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
+    found = progression(domain)
+    if found is None:
+        domain = without_implied(domain)
+        if not domain.constraints:
+            return domain
+        found = _sharpened(domain, kept) or _settled(domain, kept)
+    return found
 
 
 def _nothing(_: Domain) -> Kept:
@@ -45,10 +64,12 @@ def _nothing(_: Domain) -> Kept:
 
 def _sharpened(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain | None:
     """Bounds, each constraint and all of them together; ``None`` if they take too many rounds."""
-    final: Domain | None = None
+    before = final = None
+    alone = domain
     for _ in range(_ROUNDS):
         tightened = _tightened(domain)
-        alone = _normal(tightened, kept(tightened))
+        if tightened != before:
+            before, alone = tightened, _normal(tightened, kept(tightened))
         if alone == final:
             return alone
         together = without_redundancy(alone, kept(alone))
@@ -77,8 +98,12 @@ def _tightened(domain: Domain) -> Domain:
     scope = scope_with_facts(domain)
     if scope.is_empty:
         return domain.emptied()
-    bounds = scope.bounds
-    return domain.constrained((forms.variable(place), bounds[place]) for place in domain.places)
+    narrowed = [
+        (forms.variable(place), scope.bounds[place])
+        for place, bounds in domain.bounds.items()
+        if scope.bounds[place] != bounds
+    ]
+    return domain.constrained(narrowed) if narrowed else domain
 
 
 # Each constraint for itself, and remainders together.
@@ -103,8 +128,9 @@ def _normal(domain: Domain, kept: Kept) -> Domain:
     if left is None:
         return domain.emptied()
     written = [each.constraint_within(scope.range_of(each.form)) for each in left]
-    intervals = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
-    return replace(domain, constraints=()).constrained(kept.shown([*written, *intervals]))
+    if left:
+        others = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
+    return domain.with_constraints().constrained(kept.shown([*written, *others]))
 
 
 def _parted(scope: Scope, facts: Iterable[Fact]) -> tuple[list[Residues], list[Constraint]]:

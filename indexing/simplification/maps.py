@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from indexing.map import IndexingMap
 from indexing.simplification.domains import simplified_domain
+from indexing.simplification.grouping import connected, tells
 from indexing.simplification.kept import NOTHING, Kept
 from indexing.simplification.scopes import scope_with_facts, scope_within
 from simplifier import Interval
 from simplifier.settling import range_of
 from simplifier.settling import simplified as simplified_form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indexing.domain import Domain
+    from simplifier.form import Form
 
 
 def simplified(indexing_map: IndexingMap, *, preserve_size_one: bool = False) -> IndexingMap:
@@ -20,12 +29,17 @@ def simplified(indexing_map: IndexingMap, *, preserve_size_one: bool = False) ->
     forms = indexing_map.forms
     if not domain.is_known_empty:
         kept = Kept.of(domain) if preserve_size_one else NOTHING
-        scope = scope_within(domain, (*kept.facts, *kept.hidden(domain.constraints)))
-        forms = tuple(
-            kept.form_shown(simplified_form(scope, kept.form_hidden(form))) for form in forms
-        )
+        forms = tuple(map(kept.form_shown, _simplified_forms(domain, kept, forms)))
     smallest = IndexingMap.from_forms(forms, domain)
     return indexing_map if smallest == indexing_map else smallest
+
+
+def _simplified_forms(domain: Domain, kept: Kept, forms: tuple[Form, ...]) -> Iterator[Form]:
+    """Each form where those constraints hold that matter to it, with terms for what is kept."""
+    groups = connected(kept.hidden(domain.constraints))
+    for form in map(kept.form_hidden, forms):
+        telling = [constraint for group in groups if tells(group, form) for constraint in group]
+        yield simplified_form(scope_within(domain, (*kept.facts, *telling)), form)
 
 
 def result_bounds(indexing_map: IndexingMap) -> tuple[Interval, ...]:

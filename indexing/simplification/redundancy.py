@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from indexing.simplification.grouping import connected
 from indexing.simplification.scopes import scope_within
-from simplifier import form as forms
 from simplifier.cost import cost_of_form
 from simplifier.settling import range_of
 from simplifier.settling import simplified as simplified_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from indexing.domain import Constraint, Domain
     from indexing.simplification.kept import Kept
     from simplifier.scope import Scope
@@ -28,7 +25,7 @@ def without_redundancy(domain: Domain, kept: Kept) -> Domain:
     if len(domain.constraints) <= 1 or domain.is_known_empty:
         return domain
     left: list[Constraint] = []
-    for group in _connected(kept.hidden(domain.constraints)):
+    for group in connected(kept.hidden(domain.constraints)):
         if 1 < len(group) <= _MOST_COMPARED:
             needed = _needed(domain, group, kept.facts)
             if needed is None:
@@ -36,23 +33,7 @@ def without_redundancy(domain: Domain, kept: Kept) -> Domain:
             left += needed
         else:
             left += group
-    return replace(domain, constraints=()).constrained(kept.shown(left))
-
-
-def _connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
-    """Constraints grouped so that no two groups share a variable."""
-    groups: list[tuple[set[str], list[Constraint]]] = []
-    for constraint in constraints:
-        names, group = set(forms.variables_of((constraint[0],))), [constraint]
-        apart: list[tuple[set[str], list[Constraint]]] = []
-        for other in groups:
-            if names.isdisjoint(other[0]):
-                apart.append(other)
-            else:
-                names |= other[0]
-                group = [*other[1], *group]
-        groups = [*apart, (names, group)]
-    return [group for _, group in groups]
+    return domain.with_constraints().constrained(kept.shown(left))
 
 
 def _needed(

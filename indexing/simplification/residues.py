@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from simplifier import Interval, operations
 from simplifier.cost import cost_of_form
-from simplifier.form import Form, constant, in_order
+from simplifier.form import ZERO, Form, Kind, constant, content, in_order
 from simplifier.interval import Infinity
 
 if TYPE_CHECKING:
@@ -55,6 +55,33 @@ class Residues:
         form = quotient.numerator.plus_constant(-quotient.numerator.constant)
         count = group * (values.upper - values.lower + 1)
         return cls(form, quotient.divisor, first % quotient.divisor, count).scaled()
+
+    @classmethod
+    def as_written(cls, constraint: Constraint) -> Residues | None:
+        """What ``N mod c + b`` in an interval says, where it leaves one residue, or none.
+
+        A common factor of ``c`` and the terms of ``N`` goes. There is ``None`` for all else, and
+        where nothing is left of ``c``.
+        """
+        form, interval = constraint
+        if [*form.terms.values()] != [1]:
+            return None
+        (atom,) = form.terms
+        if atom.kind is not Kind.MOD or atom.divisor < 1:
+            return None
+        values = (interval - form.constant).intersect(Interval(0, atom.divisor - 1))
+        if not (values.is_empty or values.is_point):
+            return None
+        numerator = atom.numerator
+        common = gcd(content(numerator), atom.divisor)
+        residue = (values.lower or 0) - numerator.constant
+        modulus = atom.divisor // common
+        if modulus == 1:
+            return None
+        if values.is_empty or residue % common:
+            return cls(ZERO, 1, 0, 0)
+        bare = numerator.plus_constant(-numerator.constant).exactly_divided(common)
+        return cls(bare, modulus, residue // common % modulus, 1).scaled()
 
     def __contains__(self, value: int) -> bool:
         return (value - self.first) % self.modulus < self.count
@@ -104,7 +131,7 @@ class Residues:
 
         A single residue is one of any multiple by a number that has an inverse.
         """
-        if not self.is_single:
+        if not self.is_single or self.form.single_variable():
             return self
         units = [factor for factor in self.form.terms.values() if gcd(factor, self.modulus) == 1]
         inverses = [pow(sign * unit, -1, self.modulus) for unit in units for sign in (1, -1)]

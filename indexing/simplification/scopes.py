@@ -17,4 +17,6 @@ def scope_with_facts(domain: Domain) -> Scope:
 
 def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
     """The scope in which the domain's bounds hold, and some constraints."""
-    return scope_of(tuple(domain.bounds.items()), constraints)
+    bounds = tuple(domain.bounds.items())
+    # Without constraints it is the one that every scope with some begins with.
+    return scope_of(bounds, constraints) if constraints else scope_of(bounds)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.building import arrays_of
+from ops.building import arrays_of, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,6 +63,15 @@ def sizes_of(instruction: Instruction) -> tuple[int, ...]:
     return instruction.shape.dimensions
 
 
+def only_dimension(instruction: Instruction) -> int:
+    """The attribute ``dimensions`` of what works along one dimension."""
+    dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
+    if len(dimensions) != 1:
+        message = f"{instruction.opcode}: there are {len(dimensions)} dimensions; expected 1"
+        raise ShapeError(message)
+    return dimensions[0]
+
+
 def arrays_in_operands(instruction: Instruction) -> Iterator[tuple[int, int]]:
     """The arrays in all operands, in order: the number of the operand, and of the array in it."""
     return (
@@ -77,3 +86,21 @@ def check_scalars(op: str, operands: Iterable[Instruction]) -> None:
     for operand in operands:
         if operand.shape.rank:
             raise ShapeError(f"{op}: %{operand.name} is {operand.shape}; expected a scalar")
+
+
+def folded_inputs(instruction: Instruction) -> tuple[Instruction, ...]:
+    """What a fold takes before the initial values: inputs of one shape, as many as results.
+
+    Raises:
+        ShapeError: the sizes of two inputs differ, an initial value is no scalar, or there is not
+            one result for each input.
+    """
+    op, operands = instruction.opcode, instruction.operands
+    inputs = operands[: len(operands) // 2]
+    for number, each in enumerate(inputs):
+        check_sizes(op, f"operand {number}", sizes_of(each), sizes_of(inputs[0]), "as in operand 0")
+    check_scalars(op, operands[len(inputs) :])
+    results = len(arrays_of(instruction.shape))
+    if results != len(inputs):
+        raise ShapeError(f"{op}: there are {results} results; expected {len(inputs)}, as inputs")
+    return inputs

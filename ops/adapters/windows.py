@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters.shared import check_scalars, sizes_of
+from ops.adapters.shared import check_scalars, folded_inputs, sizes_of
 from ops.convolution import convolution
 from ops.hlo.values import Window
-from ops.pointwise import elementwise
 from ops.windows import reduce_window, select_and_scatter
 
 if TYPE_CHECKING:
@@ -24,11 +23,8 @@ def _window(instruction: Instruction) -> Window:
 
 
 def _reduce_window(instruction: Instruction) -> OpIndexing:
-    count = len(instruction.operands) // 2
-    inputs = instruction.operands[:count]
-    elementwise([sizes_of(operand) for operand in inputs])
-    check_scalars("reduce-window", instruction.operands[count:])
-    return reduce_window(sizes_of(inputs[0]), _window(instruction), count)
+    inputs = folded_inputs(instruction)
+    return reduce_window(sizes_of(inputs[0]), _window(instruction), len(inputs))
 
 
 def _select_and_scatter(instruction: Instruction) -> OpIndexing:

@@ -160,6 +160,16 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
         "reverse: dimensions lists dimension 1 of a tensor of rank 1",
     ),
     (
+        "rotate",
+        lambda: ops.rotate((2, 3), (0, 1), (1,)),
+        "shuffle: shifts has 1 entries; expected 2, one for each dimension",
+    ),
+    (
+        "permute",
+        lambda: ops.permute((2, 3), (2,)),
+        "shuffle: dimensions lists dimension 2 of a tensor of rank 2",
+    ),
+    (
         "slice-limit",
         lambda: ops.slice((5,), (2,), (6,)),
         "slice: dimension 0 of size 5 is cut from 2 to 6; expected 0 <= start <= limit <= size",
@@ -182,22 +192,22 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
     (
         "concatenate-rank",
         lambda: ops.concatenate([(2,), (2, 2)], 0),
-        "concatenate: operand 1 has rank 2, operand 0 1; expected the same",
+        "concatenate: the rank of operand 1 is 2; expected 1, as in operand 0",
     ),
     (
         "concatenate-size",
         lambda: ops.concatenate([(2, 3), (2, 4)], 0),
-        "concatenate: operand 1 has size 4 in dimension 1, but operand 0 has 3; expected the same",
+        "concatenate: dimension 1 of operand 1 has size 4; expected 3, as in operand 0",
     ),
     (
         "elementwise-size",
         lambda: ops.elementwise([(2, 3), (2, 4)]),
-        "elementwise: operand 1 has size 4 in dimension 1, but another has 3; expected the same",
+        "elementwise: dimension 1 of operand 1 has size 4; expected 3, as in another operand",
     ),
     (
         "elementwise-rank",
         lambda: ops.elementwise([(3,), (2, 3)]),
-        "elementwise: operand 0 has rank 1, but another has 2; expected the same, or a scalar",
+        "elementwise: the rank of operand 0 is 1; expected 2, as in another operand",
     ),
     (
         "reduce",
