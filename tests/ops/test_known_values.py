@@ -155,6 +155,8 @@ def test_known_values_are_those_that_xla_computes(indices: Computed) -> None:
 
 KNOWN = [
     ("a table", "s32[4] constant({5, 3, 1, -1})", "d0 * -2 + 5"),
+    ("an iota that overflows", "s8[200] iota(), iota_dimension=0", None),
+    ("an iota", "s8[128] iota(), iota_dimension=0", "d0"),
     ("a table of no pattern", "s32[4] constant({5, 3, 3, -1})", None),
     ("an unsigned difference", "u32[4] subtract(u, u5)", None),
     ("a sum", "u32[4] add(u, u5)", "d0 + 5"),
@@ -200,11 +202,11 @@ ENTRY e {{ p = s32[4] parameter(0)
 )
 def test_what_is_known_of_values(instruction: str, expected: str | None) -> None:
     root = hlo.parse(KNOWN_TEXT.format(instruction=instruction)).entry.root
-    place = IndexingMap.identity((4,))
+    place = IndexingMap.identity(root.shape.dimensions)
     value = value_of(root, place)
     if expected is None:
         assert value is None
     else:
         assert value is not None
         simple = IndexingMap.from_forms([value], place.domain).simplify()
-        assert str(simple) == f"(d0) -> ({expected}), domain: d0 in [0, 3]"
+        assert str(simple).startswith(f"(d0) -> ({expected}), domain")
