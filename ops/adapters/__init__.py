@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import computation, control, data_movement, dynamic, gathering, windows
+from ops.adapters import (
+    computation,
+    control,
+    data_movement,
+    dynamic,
+    dynamic_sizes,
+    gathering,
+    linear_algebra,
+    ordering,
+    statistics,
+    windows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,8 +25,12 @@ if TYPE_CHECKING:
 BUILDERS: Final[Mapping[str, Builder]] = {
     **computation.BUILDERS,
     **data_movement.BUILDERS,
+    **dynamic_sizes.BUILDERS,
     **dynamic.BUILDERS,
     **gathering.BUILDERS,
+    **linear_algebra.BUILDERS,
+    **ordering.BUILDERS,
+    **statistics.BUILDERS,
     **windows.BUILDERS,
 }
 """Opcode -> the maps of an operation."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from indexing.layout import ShapeError
-from ops.adapters.shared import check_scalars, sizes_of
+from ops.adapters.shared import check_scalars, only_dimension, sizes_of
 from ops.answers import OpIndexing, Unknown
 from ops.bitcasting import bitcast_convert, bitcast_of_shapes, obstacle
 from ops.broadcasting import broadcast
@@ -61,10 +60,8 @@ def _slice(instruction: Instruction) -> OpIndexing:
 
 
 def _concatenate(instruction: Instruction) -> OpIndexing:
-    dimensions = instruction.attributes["dimensions"]
-    if len(dimensions) != 1:
-        raise ShapeError(f"concatenate: there are {len(dimensions)} dimensions; expected 1")
-    return concatenate([sizes_of(operand) for operand in instruction.operands], dimensions[0])
+    sizes = [sizes_of(operand) for operand in instruction.operands]
+    return concatenate(sizes, only_dimension(instruction))
 
 
 def _pad(instruction: Instruction) -> OpIndexing:

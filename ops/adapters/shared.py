@@ -63,6 +63,15 @@ def sizes_of(instruction: Instruction) -> tuple[int, ...]:
     return instruction.shape.dimensions
 
 
+def only_dimension(instruction: Instruction) -> int:
+    """The attribute ``dimensions`` of what works along one dimension."""
+    dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
+    if len(dimensions) != 1:
+        message = f"{instruction.opcode}: there are {len(dimensions)} dimensions; expected 1"
+        raise ShapeError(message)
+    return dimensions[0]
+
+
 def arrays_in_operands(instruction: Instruction) -> Iterator[tuple[int, int]]:
     """The arrays in all operands, in order: the number of the operand, and of the array in it."""
     return (
