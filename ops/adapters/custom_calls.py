@@ -49,7 +49,9 @@ def _passed_on(instruction: Instruction) -> Maps:
 
 def _computed(instruction: Instruction) -> Maps:
     """Every result element by element from all operands."""
-    sizes = {array.dimensions for array in (*arrays_of(instruction.shape), *_arrays_in(instruction))}
+    sizes = {
+        array.dimensions for array in (*arrays_of(instruction.shape), *_arrays_in(instruction))
+    }
     if len(sizes) != 1:
         return _no_map(instruction, "operands and results differ in size")
     return elementwise([array.dimensions for array in _arrays_in(instruction)])
