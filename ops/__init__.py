@@ -12,6 +12,15 @@ from ops.answers import (
 )
 from ops.bitcasting import bitcast, bitcast_convert
 from ops.broadcasting import broadcast
+from ops.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_of_tuple,
+    collective_broadcast,
+    collective_permute,
+    reduce_scatter,
+)
 from ops.contraction import dot, ragged_dot, scaled_dot
 from ops.convolution import convolution
 from ops.dynamic import dynamic_slice, dynamic_update_slice
@@ -24,6 +33,7 @@ from ops.normalization import batch_norm_grad, batch_norm_inference, batch_norm_
 from ops.ordering import sort, top_k
 from ops.padding import pad
 from ops.pointwise import elementwise, generated
+from ops.ragged_exchange import ragged_all_to_all
 from ops.random import rng, rng_bit_generator
 from ops.reduction import reduce
 from ops.registry import REGISTRY, Registry
@@ -45,6 +55,10 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_of_tuple",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",
@@ -52,6 +66,8 @@ __all__ = [
     "bitcast_convert",
     "broadcast",
     "cholesky",
+    "collective_broadcast",
+    "collective_permute",
     "concatenate",
     "convolution",
     "dot",
@@ -68,8 +84,10 @@ __all__ = [
     "output_to_input",
     "pad",
     "permute",
+    "ragged_all_to_all",
     "ragged_dot",
     "reduce",
+    "reduce_scatter",
     "reduce_window",
     "reshape",
     "reverse",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters import (
+    asynchronous,
+    collectives,
     computation,
     control,
     data_movement,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ops.adapters.shared import Builder, Caller, Router
 
 BUILDERS: Final[Mapping[str, Builder]] = {
+    **collectives.BUILDERS,
     **computation.BUILDERS,
     **data_movement.BUILDERS,
     **dynamic_sizes.BUILDERS,
@@ -36,6 +39,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
 """Opcode -> the maps of an operation."""
 
 ROUTES: Final[Mapping[str, Router]] = {
+    **asynchronous.ROUTES,
     **control.ROUTES,
 }
 """Opcode -> which array of the result is which array of an operand."""

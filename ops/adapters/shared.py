@@ -9,14 +9,18 @@ from indexing.layout import ShapeError
 from ops.building import arrays_of, check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from indexing.layout import Shape
     from ops.answers import OpIndexing, Unknown
     from ops.hlo import Computation, Instruction
 
-Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Unknown"
-"""The maps of all arrays of a result, where they are the same; or of each of them; or none."""
+Pair: TypeAlias = "tuple[int, int]"
+"""The number of an array in the result, and of one in the operands, counted through all of them."""
+
+Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Mapping[Pair, OpIndexing] | Unknown"
+"""The maps of all arrays of a result, where they are the same; or of each of them; or of each
+pair of which one depends on the other, with the pair's one operand; or none."""
 
 Builder: TypeAlias = "Callable[[Instruction], Maps]"
 """From an instruction to its maps. They are listed for every array in the operands, in order."""

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 
 from indexing import parse_map
 from indexing.exact import equals
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
     from ops import RuntimeOrigin
     from ops.answers import Answer
     from tests.conformance import Row
-
-NO_MAP_YET = frozenset(
-    {
-        "all-gather",
-    }
-)
-"""Opcodes that wait for their map; rows that need one are skipped."""
 
 CHEAPER = {
     "bitcast_keeps_unit_dims.o2i": "a dimension of size 1 takes no part",
@@ -108,15 +100,7 @@ def module_of(row: Row) -> hlo.HloModule:
     text: str = row["hlo"]
     for refused, accepted in REWORDED.items():
         text = re.sub(refused, accepted, text)
-    module = hlo.parse(text)
-    waiting = {found.opcode for found in module.instructions} & NO_MAP_YET
-    if waiting:
-        pytest.skip(f"no indexing map yet: {', '.join(sorted(waiting))}")
-    return module
-
-
-def test_only_rows_without_map_are_skipped() -> None:
-    assert not NO_MAP_YET & REGISTRY.opcodes
+    return hlo.parse(text)
 
 
 # XLA's maps.
