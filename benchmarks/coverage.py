@@ -47,7 +47,9 @@ class Coverage:
     def share_unknown(self) -> float:
         """The share of unknown instructions among all but custom calls."""
         aside = {"custom-call": 0}
-        unknown, all_ = (sum({**each, **aside}.values()) for each in (self.unknown, self.instructions))
+        unknown, all_ = (
+            sum({**each, **aside}.values()) for each in (self.unknown, self.instructions)
+        )
         return unknown / all_
 
 
@@ -92,7 +94,9 @@ def _row(coverage: Coverage, opcode: str) -> str:
     count, unknown = coverage.instructions[opcode], coverage.unknown[opcode]
     reasons = sorted((reason, n) for (of, reason), n in coverage.reasons.items() if of == opcode)
     why = "; ".join(f"{reason} ({n})" for reason, n in reasons)
-    return f"| `{opcode}` | {count} | {count - unknown} | {f'{unknown}: {why}' if unknown else ''} |"
+    return (
+        f"| `{opcode}` | {count} | {count - unknown} | {f'{unknown}: {why}' if unknown else ''} |"
+    )
 
 
 def main(paths: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from ops.adapters import (
     collectives,
     computation,
     control,
+    custom_calls,
     data_movement,
     dynamic,
     dynamic_sizes,
@@ -48,3 +49,6 @@ CALLERS: Final[Mapping[str, Caller]] = {
     **control.CALLERS,
 }
 """Opcode -> the computations that it runs."""
+
+CUSTOM_CALLS: Final = custom_calls.CUSTOM_CALLS
+"""Target of a custom call -> the maps of what it does."""

@@ -17,11 +17,6 @@ from tests.ops.operations import ALL_OPCODES, PROGRAMS, Program
 SINCE = {"atan", "collective-reduce", "shuffle"}
 """Opcodes that are younger than the XLA that the tests have."""
 
-WITHOUT_MAP = {
-    "collective-reduce": "collective-reduce: no indexing map",
-}
-"""Why no map is known, of the programs for which there is none."""
-
 
 def test_every_opcode_is_known_and_has_a_program() -> None:
     assert [*PROGRAMS] == [*ALL_OPCODES]
@@ -34,7 +29,7 @@ def test_every_opcode_is_answered_in_both_directions(program: Program) -> None:
     root = program.root
     assert root.opcode == program.opcode
     reasons = {answer.reason for answer in answers(root) if isinstance(answer, Unknown)}
-    assert reasons == {WITHOUT_MAP[root.opcode]} if root.opcode in WITHOUT_MAP else not reasons
+    assert not reasons
 
 
 def answers(instruction: hlo.Instruction) -> list[Any]:
