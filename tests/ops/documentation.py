@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 import ops
 from ops import Unknown, input_to_output, output_to_input
+from ops.adapters import CUSTOM_CALLS
 from ops.building import arrays_of
 from tests.ops.operations import PROGRAMS, Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.answers import Answer
+    from ops.answers import Answer, OperandIndexing
     from ops.hlo import Instruction
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -24,12 +25,14 @@ START: Final = "<!-- operations -->\n"
 END: Final = "<!-- end of operations -->\n"
 
 _WITHOUT_BUILDER: Final = {
-    "passed on": ("Arrays that are passed on as they are", "XLA's shape inference"),
-    "called computations": ("What follows from the called computations", "XLA operation semantics"),
-    "custom calls": ("Custom calls", "see below"),
-    "nothing": ("What depends on no operand", "XLA operation semantics"),
+    "passed on": "Arrays that are passed on as they are: the identity.",
+    "called computations": "What follows from the maps of the computations that are run.",
+    "custom calls": "The targets that are known are "
+    + ", ".join(f"`{target}`" for target in CUSTOM_CALLS)
+    + ".",
+    "nothing": "Tokens, and what comes from outside or goes there: nothing depends on an operand.",
 }
-"""Families that no builder makes: what they are, and where that is written."""
+"""Families that no function in ``ops`` makes."""
 
 
 def overview() -> str:
@@ -44,6 +47,8 @@ _HEAD: Final = (
 
 def _row(program: Program) -> str:
     back, forth = _backward(program), _forward(program)
+    if program.family == "custom calls":
+        back = forth = "known or not by the target"
     return f"| `{program.opcode}` | {program.family} | {back} | {forth} |"
 
 
@@ -87,25 +92,28 @@ def examples() -> str:
 
 
 def _section(family: str, programs: list[Program]) -> Iterator[str]:
-    meaning, source = _described(family)
     yield f"### {family if family in _WITHOUT_BUILDER else f'`{family}`'}\n"
-    yield f"{meaning}\n"
-    yield f"Opcodes: {', '.join(f'`{program.opcode}`' for program in programs)}. Source: {source}\n"
+    yield f"{_meaning(family)}\n"
+    yield f"Opcodes: {', '.join(f'`{program.opcode}`' for program in programs)}.{_source(family)}\n"
     yield "```text"
     shown = programs if family == "called computations" else programs[:1]
     yield "\n\n".join("\n".join(_maps(program)) for program in shown)
     yield "```\n"
 
 
-def _described(family: str) -> tuple[str, str]:
-    """What an operation means, and where that is written, in words of its builder's docstring."""
-    if family in _WITHOUT_BUILDER:
-        meaning, source = _WITHOUT_BUILDER[family]
-        return f"{meaning}.", f"{source}."
-    text = inspect.getdoc(getattr(ops, family)) or ""
-    found = re.search(r"\nSource:\n(.*?)(\n\n|$)", text, re.DOTALL)
-    source = " ".join(found[1].split()) if found else "XLA operation semantics."
-    return _as_markdown(text.split("\n\n")[0]), _as_markdown(source)
+def _meaning(family: str) -> str:
+    """What an operation means, in the words of its builder."""
+    return _WITHOUT_BUILDER.get(family) or _as_markdown(_docstring(family).split("\n\n")[0])
+
+
+def _source(family: str) -> str:
+    """Where that is written, if the builder says it."""
+    found = re.search(r"\nSource:\n(.*?)(\n\n|$)", _docstring(family), re.DOTALL)
+    return f" Source: {_as_markdown(found[1])}" if found else ""
+
+
+def _docstring(family: str) -> str:
+    return inspect.getdoc(getattr(ops, family, None)) or ""
 
 
 def _as_markdown(text: str) -> str:
@@ -119,10 +127,12 @@ def _maps(program: Program) -> Iterator[str]:
     names = _names(root)
     for output, name in enumerate(names):
         for operand, answer in enumerate(output_to_input(root, output).indexing):
-            yield from _ways(f"{name} from", _names(root.operands[operand]), answer)
+            for way in _ways(answer):
+                yield f"{name} -> {_names(root.operands[operand])[way.element]}: {way}"
     for operand, given in enumerate(root.operands):
         for name, answer in zip(names, input_to_output(root, operand).indexing, strict=True):
-            yield from _ways(f"{name} to", _names(given), answer)
+            for way in _ways(answer):
+                yield f"{_names(given)[way.element]} -> {name}: {way}"
 
 
 def _names(instruction: Instruction) -> list[str]:
@@ -132,12 +142,10 @@ def _names(instruction: Instruction) -> list[str]:
     return [f"{instruction.name}[{number}]" for number in range(len(arrays_of(instruction.shape)))]
 
 
-def _ways(start: str, names: list[str], answer: Answer) -> Iterator[str]:
-    if isinstance(answer, Unknown):
-        yield f"{start} {', '.join(names)}: {answer}"
-        return
-    for way in answer:
-        yield f"{start} {names[way.element]}: {way}"
+def _ways(answer: Answer) -> list[OperandIndexing]:
+    """The maps that have points."""
+    ways = () if isinstance(answer, Unknown) else answer
+    return [way for way in ways if not way.map.is_known_empty]
 
 
 def with_tables(page: str) -> str:
