@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands, sizes_of
 from ops.adapters.windows import convolution_of
 from ops.answers import OpIndexing, Unknown
 from ops.broadcasting import broadcast
 from ops.building import arrays_of
 from ops.contraction import dot
+from ops.hlo.opcodes import Arity
 from ops.ordering import top_k
 from ops.pointwise import elementwise
 
@@ -43,7 +45,7 @@ def _passed_on(instruction: Instruction) -> Maps:
     results = arrays_of(instruction.shape)
     given = [*_arrays_in(instruction)]
     if [array.dimensions for array in results] != [array.dimensions for array in given]:
-        return _no_map(instruction, "the result is a part of the operand, or made of parts")
+        return _no_map(instruction, "each device has a part of its own")
     return {(number, number): elementwise([array.dimensions]) for number, array in enumerate(given)}
 
 
@@ -55,6 +57,22 @@ def _computed(instruction: Instruction) -> Maps:
     if len(sizes) != 1:
         return _no_map(instruction, "operands and results differ in size")
     return elementwise([array.dimensions for array in _arrays_in(instruction)])
+
+
+def _checked(build: Builder, arity: Arity, *attributes: str) -> Builder:
+    """The builder for calls that are what the target takes; nothing is known of others."""
+
+    def adapted(instruction: Instruction) -> Maps:
+        missing = [name for name in attributes if name not in instruction.attributes]
+        if missing or len(instruction.operands) not in arity:
+            expected = " and ".join((str(arity), *missing))
+            return _no_map(instruction, f"it takes {expected}")
+        try:
+            return build(instruction)
+        except ShapeError as error:
+            return _no_map(instruction, f"its operands do not fit: {error}")
+
+    return adapted
 
 
 def _top_k(instruction: Instruction) -> Maps:
@@ -160,8 +178,8 @@ _MATRIX_PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul")
 CUSTOM_CALLS: Final[Mapping[str, Builder]] = {
     **dict.fromkeys(_ANNOTATIONS, _passed_on),
     **dict.fromkeys(_ELEMENTWISE, _computed),
-    **dict.fromkeys(_CONVOLUTIONS, _convolution),
-    **dict.fromkeys(_MATRIX_PRODUCTS, _matrix_product),
-    **dict.fromkeys(("TopK", "__gpu$TopK"), _top_k),
+    **dict.fromkeys(_CONVOLUTIONS, _checked(_convolution, Arity(2, 4), "dim_labels")),
+    **dict.fromkeys(_MATRIX_PRODUCTS, _checked(_matrix_product, Arity(2, 4))),
+    **dict.fromkeys(("TopK", "__gpu$TopK"), _checked(_top_k, Arity(1))),
 }
 """Target of a custom call -> the maps of what it does."""
