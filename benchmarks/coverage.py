@@ -32,9 +32,9 @@ TARGETS = ("unoptimized", "cpu", "gpu", "tpu")
 class Coverage:
     """How many instructions there are of each opcode, how many are unknown, and for what reason."""
 
-    instructions: Counter[str] = field(default_factory=Counter)
-    unknown: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    instructions: Counter[str] = field(default_factory=Counter[str])
+    unknown: Counter[str] = field(default_factory=Counter[str])
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def __add__(self, other: Coverage) -> Coverage:
         return Coverage(

@@ -40,7 +40,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
 """Opcode -> the maps of an operation."""
 
 CUSTOM_CALLS: Final[Mapping[str, Builder]] = {
-    **ordering.CUSTOM_CALLS,
+    **custom_calls.CUSTOM_CALLS,
 }
 """Target of a custom call -> its maps."""
 
@@ -54,6 +54,3 @@ CALLERS: Final[Mapping[str, Caller]] = {
     **control.CALLERS,
 }
 """Opcode -> the computations that it runs."""
-
-CUSTOM_CALLS: Final = custom_calls.CUSTOM_CALLS
-"""Target of a custom call -> the maps of what it does."""

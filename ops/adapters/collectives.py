@@ -102,7 +102,7 @@ def _each(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
 def _rooted(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
     """A last operand may choose the root of each array; then it is any replica of a group."""
 
-    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+    def adapted(instruction: Instruction) -> Maps:
         if not instruction.attributes.get("has_dynamic_root"):
             return _each(build)(instruction)
         *data, root = instruction.operands

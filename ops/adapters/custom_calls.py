@@ -78,8 +78,8 @@ def _checked(build: Builder, arity: Arity, *attributes: str) -> Builder:
 def _top_k(instruction: Instruction) -> Maps:
     """The largest elements along the last dimension, and where they were."""
     (operand,) = instruction.operands
-    values, *_ = arrays_of(instruction.shape)
-    return top_k(sizes_of(operand), values.dimensions[-1])
+    (count,) = arrays_of(instruction.shape)[0].dimensions[-1:] or (1,)
+    return top_k(sizes_of(operand), count)
 
 
 # Libraries of a GPU: the result, and memory to work in, which holds nothing of interest.
