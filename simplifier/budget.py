@@ -79,6 +79,9 @@ The first pair is for the sum itself, the second for what a step brings in, the 
 step inside that brings in.
 """
 
+MOST_NESTED: Final = 10
+"""Variables and operations in a form of extrema inside extrema that is compared with others."""
+
 NESTED_EXTREMA_DEPTH: Final = 3
 """How deep a term is at least in which an extremum of a quotient of an extremum stands."""
 
@@ -133,6 +136,11 @@ def nests_extrema(form: Form) -> bool:
         elif is_extremum:
             holding.add(atom)
     return False
+
+
+def is_tangled(form: Form) -> bool:
+    """Whether so much stands in extrema inside extrema that others are not compared with it."""
+    return nests_extrema(form) and len(postorder((form,))) > MOST_NESTED
 
 
 def are_many(operands: Sequence[Form]) -> bool:
