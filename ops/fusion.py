@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
+from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, Unknown
 from ops.building import arrays_of
 from ops.chaining import followed, joined
@@ -125,7 +126,13 @@ class Paths:
         if not calls:
             return []
         if not calls.condition:
-            return [((call.computation.root, number), answer) for call in calls.choices]
+            inner = number - _arrays_before(instruction, calls)
+            roots = (call.computation.root for call in calls.choices)
+            return [
+                ((root, inner), answer)
+                for root in roots
+                if inner in range(len(arrays_of(root.shape)))
+            ]
         body, condition = calls.computations
         rounds = self.links_from(instruction, number)
         steps: list[Reached] = [
@@ -183,6 +190,11 @@ class Paths:
             body, condition = map(self._all_links, calls.computations)
             kept = kept_arrays(calls.computations[0], self._registry)
             return repeated(body, condition, arrays, kept, self._direction)
+        if calls.has_operands:
+            return _operands_themselves(instruction) + [
+                link._replace(output=link.output + _arrays_before(instruction, calls))
+                for link in self._through(calls.choices[0])
+            ]
         if calls.selector is None:
             return self._through(calls.choices[0], start)
         links = [link for call in calls.choices for link in self._through(call)]
@@ -235,26 +247,38 @@ def paths_in(_: Computation, direction: Direction, registry: Registry) -> Paths:
     return Paths(direction, registry)
 
 
+def _operands_themselves(instruction: Instruction) -> list[Link]:
+    """The links of a result that has the operands first."""
+    arrays = arrays_of(instruction.shape)
+    return [
+        Link(output, *array, identity_of(arrays[output]))
+        for output, array in enumerate(arrays_in_operands(instruction))
+    ]
+
+
+def _arrays_before(instruction: Instruction, calls: Calls) -> int:
+    """How many arrays stand in the result before those of a called computation."""
+    return len([*arrays_in_operands(instruction)]) if calls.has_operands else 0
+
+
 def _check_calls(instruction: Instruction, calls: Calls) -> None:
     """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
     operands = instruction.operands
-    pairs = [
-        pair
-        for call in calls.choices
-        for pair in (
-            (instruction, call.computation.root),
-            *zip(
-                (operands[number] for number in call.operands),
-                call.computation.parameters,
-                strict=True,
-            ),
-        )
-    ]
+    result = instruction.shape.elements[1] if calls.has_operands else instruction.shape
+    pairs = [(instruction, result, call.computation.root) for call in calls.choices]
+    for call in calls.choices:
+        arguments = [operands[number] for number in call.operands]
+        parameters = zip(arguments, call.computation.parameters, strict=True)
+        pairs += [(outside, outside.shape, inside) for outside, inside in parameters]
+    if calls.has_operands:
+        shapes = zip(instruction.shape.elements[0].elements, operands, strict=True)
+        pairs += [(instruction, shape, operand) for shape, operand in shapes]
     if calls.condition:
-        pairs += [(operands[0], instruction), (operands[0], calls.condition.parameters[0])]
-    for outside, inside in pairs:
-        if not outside.shape.is_compatible_with(inside.shape):
-            message = f"%{outside.name} is {outside.shape}, but %{inside.name} {inside.shape}"
+        around = (instruction, calls.condition.parameters[0])
+        pairs += [(operands[0], operands[0].shape, other) for other in around]
+    for outside, shape, inside in pairs:
+        if not shape.is_compatible_with(inside.shape):
+            message = f"%{outside.name} is {shape}, but %{inside.name} {inside.shape}"
             raise HloTextError(message, instruction.span, instruction=instruction.name)
 
 

@@ -48,12 +48,13 @@ ROUTES: Final[Mapping[str, Router]] = {
 """Opcode -> which array of the result is which array of an operand."""
 
 
-def _with_all_operands(attribute: str) -> Caller:
+def _with_all_operands(attribute: str, *, has_operands: bool = False) -> Caller:
     """The computation in an attribute, of which the operands are the arguments."""
 
     def adapted(instruction: Instruction) -> Calls:
         operands = tuple(range(len(instruction.operands)))
-        return Calls((Call(instruction.attributes[attribute], operands),))
+        call = Call(instruction.attributes[attribute], operands)
+        return Calls((call,), has_operands=has_operands)
 
     return adapted
 
@@ -75,6 +76,7 @@ CALLS: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
 
 CALLERS: Final[Mapping[str, Caller]] = {
     **{opcode: _with_all_operands(attribute) for opcode, attribute in CALLS.items()},
+    "async-start": _with_all_operands("calls", has_operands=True),
     "conditional": _branches,
     "while": _rounds,
 }

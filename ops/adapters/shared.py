@@ -45,11 +45,13 @@ class Calls:
 
     The element of the operand ``selector`` chooses among several. While ``condition`` holds for
     it, the result of the only one becomes its argument again; at first it is the operand itself.
+    If the result ``has_operands``, these stand before the result of the only one.
     """
 
     choices: tuple[Call, ...]
     selector: int | None = None
     condition: Computation | None = None
+    has_operands: bool = False
 
     @property
     def computations(self) -> tuple[Computation, ...]:

@@ -29,7 +29,7 @@ from ops.pointwise import ELEMENTWISE
 if TYPE_CHECKING:
     from ops.answers import Answer
 
-WITHOUT_MAP = frozenset({"async-start", "collective-reduce", "custom-call"})
+WITHOUT_MAP = frozenset({"collective-reduce", "custom-call"})
 """The opcodes that answer ``Unknown``; this table shrinks."""
 
 
