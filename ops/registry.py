@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
-from ops.adapters import BUILDERS, CALLERS, ROUTES
+from ops.adapters import BUILDERS, CALLERS, CUSTOM_CALLS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of, check_sizes
@@ -130,7 +130,7 @@ class Registry:
         return build(instruction)
 
 
-REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLERS, {})
+REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLERS, CUSTOM_CALLS)
 """What the library answers for."""
 
 

@@ -38,6 +38,11 @@ BUILDERS: Final[Mapping[str, Builder]] = {
 }
 """Opcode -> the maps of an operation."""
 
+CUSTOM_CALLS: Final[Mapping[str, Builder]] = {
+    **ordering.CUSTOM_CALLS,
+}
+"""Target of a custom call -> its maps."""
+
 ROUTES: Final[Mapping[str, Router]] = {
     **asynchronous.ROUTES,
     **control.ROUTES,

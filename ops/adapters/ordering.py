@@ -18,14 +18,24 @@ if TYPE_CHECKING:
     from ops.hlo import Computation, Instruction
 
 
-def _sort(instruction: Instruction) -> OpIndexing:
+def _sort(instruction: Instruction) -> tuple[OpIndexing, ...]:
     inputs = [sizes_of(operand) for operand in instruction.operands]
     elementwise(inputs)
-    return sort(inputs[0], only_dimension(instruction), len(inputs))
+    return (sort(inputs[0], only_dimension(instruction), len(inputs)),) * len(inputs)
 
 
-def _top_k(instruction: Instruction) -> OpIndexing:
-    return top_k(sizes_of(instruction.operands[0]), instruction.attributes["k"])
+def _top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
+    (operand,) = instruction.operands
+    indexing = top_k(sizes_of(operand), instruction.attributes["k"])
+    return indexing, indexing
+
+
+def _called_top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
+    """As XLA's own passes write it: the number of elements is seen from the results only."""
+    operand = instruction.operands[0]
+    (k,) = arrays_of(instruction.shape)[0].dimensions[-1:] or (1,)
+    indexing = top_k(sizes_of(operand), k)
+    return indexing, indexing
 
 
 def _scan(instruction: Instruction) -> tuple[OpIndexing, ...]:
@@ -58,4 +68,8 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "scan": _scan,
     "sort": _sort,
     "topk": _top_k,
+}
+
+CUSTOM_CALLS: Final[Mapping[str, Builder]] = {
+    "TopK": _called_top_k,
 }

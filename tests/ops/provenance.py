@@ -88,10 +88,15 @@ def folded(array: Array, axes: Sequence[int]) -> Array:
 
 
 @st.composite
-def shapes(draw: st.DrawFn, most_dimensions: int = 5, smallest: int = 0) -> Sizes:
+def shapes(
+    draw: st.DrawFn,
+    most_dimensions: int = 5,
+    smallest: int = 0,
+    most_elements: int = MOST_ELEMENTS,
+) -> Sizes:
     """Sizes of small tensors, of rank 0 too, with sizes 0 and 1 among them."""
     sizes = draw(st.lists(st.integers(smallest, 5), max_size=most_dimensions))
-    while prod(sizes) > MOST_ELEMENTS:
+    while prod(sizes) > most_elements:
         sizes[sizes.index(max(sizes))] -= 1
     return tuple(sizes)
 
