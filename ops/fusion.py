@@ -18,6 +18,7 @@ from ops.registry import REGISTRY, identity_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from indexing.layout import Shape
     from ops.adapters.shared import Call, Calls
     from ops.hlo import Computation, Instruction
     from ops.registry import Registry
@@ -126,13 +127,7 @@ class Paths:
         if not calls:
             return []
         if not calls.condition:
-            inner = number - _arrays_before(instruction, calls)
-            roots = (call.computation.root for call in calls.choices)
-            return [
-                ((root, inner), answer)
-                for root in roots
-                if inner in range(len(arrays_of(root.shape)))
-            ]
+            return _roots(calls, number - calls.first_output(instruction), answer)
         body, condition = calls.computations
         rounds = self.links_from(instruction, number)
         steps: list[Reached] = [
@@ -190,9 +185,9 @@ class Paths:
             body, condition = map(self._all_links, calls.computations)
             kept = kept_arrays(calls.computations[0], self._registry)
             return repeated(body, condition, arrays, kept, self._direction)
-        if calls.has_operands:
+        if calls.is_start:
             return _operands_themselves(instruction) + [
-                link._replace(output=link.output + _arrays_before(instruction, calls))
+                link._replace(output=link.output + calls.first_output(instruction))
                 for link in self._through(calls.choices[0])
             ]
         if calls.selector is None:
@@ -234,6 +229,20 @@ class Paths:
         return Link(output, parameter.parameter_number or 0, element, answer)
 
 
+def _roots(calls: Calls, number: int, answer: Answer) -> list[Reached]:
+    """One array of the results of called computations, where there is one of that number."""
+    roots = (call.computation.root for call in calls.choices)
+    return [((root, number), answer) for root in roots if number in range(_count(root))]
+
+
+def _operands_themselves(instruction: Instruction) -> list[Link]:
+    """The links of a result that begins with the operands."""
+    return [
+        Link(output, operand, element, identity_of(arrays_of(instruction.shape)[output]))
+        for output, (operand, element) in enumerate(arrays_in_operands(instruction))
+    ]
+
+
 def _itself(array: Array) -> Answer:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
@@ -247,47 +256,40 @@ def paths_in(_: Computation, direction: Direction, registry: Registry) -> Paths:
     return Paths(direction, registry)
 
 
-def _operands_themselves(instruction: Instruction) -> list[Link]:
-    """The links of a result that has the operands first."""
-    arrays = arrays_of(instruction.shape)
-    return [
-        Link(output, *array, identity_of(arrays[output]))
-        for output, array in enumerate(arrays_in_operands(instruction))
-    ]
-
-
-def _arrays_before(instruction: Instruction, calls: Calls) -> int:
-    """How many arrays stand in the result before those of a called computation."""
-    return len([*arrays_in_operands(instruction)]) if calls.has_operands else 0
-
-
 def _check_calls(instruction: Instruction, calls: Calls) -> None:
     """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
     operands = instruction.operands
-    result = instruction.shape.elements[1] if calls.has_operands else instruction.shape
-    pairs = [(instruction, result, call.computation.root) for call in calls.choices]
-    for call in calls.choices:
-        arguments = [operands[number] for number in call.operands]
-        parameters = zip(arguments, call.computation.parameters, strict=True)
-        pairs += [(outside, outside.shape, inside) for outside, inside in parameters]
-    if calls.has_operands:
-        shapes = zip(instruction.shape.elements[0].elements, operands, strict=True)
-        pairs += [(instruction, shape, operand) for shape, operand in shapes]
+    pairs = [
+        (operands[number], parameter)
+        for call in calls.choices
+        for number, parameter in zip(call.operands, call.computation.parameters, strict=True)
+    ]
     if calls.condition:
-        around = (instruction, calls.condition.parameters[0])
-        pairs += [(operands[0], operands[0].shape, other) for other in around]
-    for outside, shape, inside in pairs:
-        if not shape.is_compatible_with(inside.shape):
-            message = f"%{outside.name} is {shape}, but %{inside.name} {inside.shape}"
-            raise HloTextError(message, instruction.span, instruction=instruction.name)
+        pairs += [(operands[0], instruction), (operands[0], calls.condition.parameters[0])]
+    result = calls.result_shape(instruction)
+    for call in calls.choices:
+        _check_shapes(instruction, instruction.name, result, call.computation.root)
+    for outside, inside in pairs:
+        _check_shapes(instruction, outside.name, outside.shape, inside)
+
+
+def _check_shapes(caller: Instruction, name: str, shape: Shape, inside: Instruction) -> None:
+    if not shape.is_compatible_with(inside.shape):
+        message = f"%{name} is {shape}, but %{inside.name} {inside.shape}"
+        raise HloTextError(message, caller.span, instruction=caller.name)
 
 
 def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
     return [
         (instruction, number)
         for instruction in instructions
-        for number in range(len(arrays_of(instruction.shape)))
+        for number in range(_count(instruction))
     ]
+
+
+def _count(instruction: Instruction) -> int:
+    """How many arrays the result has."""
+    return len(arrays_of(instruction.shape))
 
 
 def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:
