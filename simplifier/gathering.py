@@ -24,8 +24,11 @@ def gathered(form: Form) -> Fact | None:
 
     ``None`` where no quotient is divided and nothing gets cheaper: the canonical form sees as much.
     """
+    inside = postorder((form,))
+    if not any(atom.kind is Kind.MOD and atom.divisor > 1 for atom in inside):
+        return None
     values: dict[Atom, Form] = {}
-    for atom in postorder((form,)):
+    for atom in inside:
         arguments = tuple([combine(argument, values) for argument in atom.arguments])
         if atom.divisor > 1 and atom.kind in _DIVISIONS:
             values[atom] = _divided(atom, arguments[0])

@@ -16,6 +16,7 @@ from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.tables import decided, without_idle_parts
 from simplifier.writing import written
+from simplifier.writing.bounds import UNIT, least_price_of_parts
 
 if TYPE_CHECKING:
     from simplifier.equations import Solution
@@ -91,10 +92,23 @@ def _by_values(scope: Scope, form: Form) -> Form:
 
 def _step(scope: Scope, form: Form) -> Form:
     """The form spelled as it stands, or read in another way, where that is cheaper."""
-    spelling = _spelled(scope, form)
-    if cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
+    read = _tabulated(scope, form)
+    spelling = _spelled(scope, form if read is None else read.after)
+    if spelling != form and cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
         spelling = _spelled_otherwise(scope, form, spelling)
     return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
+
+
+def _tabulated(scope: Scope, form: Form) -> Fact | None:
+    """The form with tables decided at once, where all that is left to search is smaller for it."""
+    if cost_of_form(form) < WORTH_A_TABLE or is_large(form):
+        return None
+    after = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
+    if after == form or cost_of_form(scope.canonical(after)) >= cost_of_form(scope.canonical(form)):
+        return None
+    fact = Fact((ONLY_VALUE,), form, after)
+    scope.read(fact)
+    return fact
 
 
 def _spelled_otherwise(scope: Scope, form: Form, spelling: Form) -> Form:
@@ -135,6 +149,8 @@ def _has_extremum(form: Form) -> bool:
 
 def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
     """What is written may say more as it stands than multiplied out."""
+    if least_price_of_parts(form, scope.canonical) >= cost_of_form(spelling) * UNIT:
+        return spelling
     journal = scope.journal
     known = None if journal is None else journal.parts.pop(form.key, None)
     parts = _by_parts(scope, form)

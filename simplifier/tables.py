@@ -8,10 +8,10 @@ its slope once or twice, a sum of clamps; and either may be what a remainder lea
 
 from __future__ import annotations
 
-from fractions import Fraction
+import operator
 from itertools import accumulate, groupby, pairwise, product
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simplifier import operations
 from simplifier.budget import MOST_POINTS, MOST_VALUES
@@ -23,19 +23,26 @@ if TYPE_CHECKING:
 
     from simplifier.interval import Interval
 
+    Columns: TypeAlias = Mapping[Atom, Sequence[int]]
+    """The values of atoms at one point after the other."""
+
 
 def decided(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Form], Form]) -> Form:
     """The form with a cheaper sum in place of each sum of one variable of few values.
 
     ``spelled`` writes a sum out in its cheapest spelling.
     """
+    inside = postorder((form,))
+    deciding = _Deciding(bounds)
+    if sum(bool(atom.arguments and deciding[atom]) for atom in inside) <= 1:
+        return form
     values: dict[Atom, Form] = {}
-    for atom in postorder((form,)):
+    for atom in inside:
         arguments = tuple(
-            _shortened(combine(argument, values), bounds, spelled) for argument in atom.arguments
+            _shortened(combine(argument, values), deciding, spelled) for argument in atom.arguments
         )
         values[atom] = operations.rebuilt(atom, arguments)
-    return _shortened(combine(form, values), bounds, spelled)
+    return _shortened(combine(form, values), deciding, spelled)
 
 
 def without_idle_parts(form: Form, bounds: Mapping[str, Interval]) -> Form:
@@ -47,24 +54,26 @@ def without_idle_parts(form: Form, bounds: Mapping[str, Interval]) -> Form:
     if not any(atom.kind in EXTREMA for atom in inside):
         return form
     points = _points(inside, bounds)
-    for atom in reversed(inside) if points else ():
+    if points is None:
+        return form
+    known = _tabulated(form, points)
+    for atom in reversed(inside):
         for less in _less(atom):
             shorter = operations.replace(form, {atom: less})
-            if cost_of_form(shorter) < cost_of_form(form) and _agree(form, shorter, points):
+            if cost_of_form(shorter) < cost_of_form(form) and _tabulated(shorter, points) == known:
                 return without_idle_parts(shorter, bounds)
     return form
 
 
-def _points(inside: Sequence[Atom], bounds: Mapping[str, Interval]) -> list[dict[Atom, int]]:
-    """All points of the box; none where they are many, or some operation cannot be evaluated."""
-    if not all(atom.kind in _EVALUATED or atom.divisor for atom in inside):
-        return []
+def _points(inside: Sequence[Atom], bounds: Mapping[str, Interval]) -> Columns | None:
+    """The variables at all points of the box, if these are few and everything can be evaluated."""
+    if not all(map(_is_evaluated, inside)):
+        return None
     variables = [atom for atom in inside if atom.kind is Kind.VARIABLE]
-    places = [_places(bounds[atom.name]) if atom.name in bounds else None for atom in variables]
-    known = [place for place in places if place is not None]
-    if len(known) < len(variables) or prod(map(len, known)) > MOST_POINTS:
-        return []
-    return [dict(zip(variables, point, strict=True)) for point in product(*known)]
+    places = [_places(bounds.get(atom.name)) for atom in variables]
+    if not all(places) or prod(map(len, places)) > MOST_POINTS:
+        return None
+    return dict(zip(variables, zip(*product(*places), strict=True), strict=True))
 
 
 def _less(atom: Atom) -> Iterator[Form]:
@@ -77,76 +86,90 @@ def _less(atom: Atom) -> Iterator[Form]:
         yield atom.numerator
 
 
-def _agree(left: Form, right: Form, points: Sequence[Mapping[Atom, int]]) -> bool:
-    return all(_value(left, point) == _value(right, point) for point in points)
+class _Deciding(dict[Atom, "Atom | None"]):
+    """The variable of few values that decides an atom, if one does."""
+
+    def __init__(self, bounds: Mapping[str, Interval]) -> None:
+        super().__init__()
+        self._bounds = bounds
+
+    def __missing__(self, atom: Atom) -> Atom | None:
+        found = None
+        if atom.kind is Kind.VARIABLE:
+            found = atom if self.places(atom) else None
+        elif _is_evaluated(atom):
+            inner = {self[inner] for argument in atom.arguments for inner in argument.terms}
+            found = inner.pop() if len(inner) == 1 else None
+        self[atom] = found
+        return found
+
+    def places(self, variable: Atom) -> Sequence[int]:
+        """The values of a variable, if they are few."""
+        return _places(self._bounds.get(variable.name))
+
+    def parts(self, form: Form) -> dict[Atom, dict[Atom, int]]:
+        """The terms of a sum that one variable decides, where they hold several operations."""
+        parts: dict[Atom, dict[Atom, int]] = {}
+        for atom, factor in form.terms.items():
+            variable = self[atom]
+            if variable is not None:
+                parts.setdefault(variable, {})[atom] = factor
+        return {variable: terms for variable, terms in parts.items() if _are_several(terms)}
 
 
-def _shortened(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Form], Form]) -> Form:
-    for variable, terms in _parts(form).items():
-        interval = bounds.get(variable.name)
-        places = _places(interval) if interval is not None else None
-        if places is None:
-            continue
+def _are_several(terms: Mapping[Atom, int]) -> bool:
+    """Whether there is more than one operation in the terms."""
+    return sum(bool(atom.arguments) + (atom.depth > 1) for atom in terms) > 1
+
+
+def _shortened(form: Form, deciding: _Deciding, spelled: Callable[[Form], Form]) -> Form:
+    """The sum with a cheaper one in place of the part that one variable decides."""
+    if form.is_affine:
+        return form
+    for variable, terms in deciding.parts(form).items():
+        places = deciding.places(variable)
         part = Form(form.constant, terms)
         rest = Form(0, {atom: n for atom, n in form.terms.items() if atom not in terms})
-        table = [_value(part, {variable: place}) for place in places]
-        for template in _templates(table, variable, places.start):
+        table = _tabulated(part, {variable: places})
+        for template in _templates(table, variable, places[0]):
             shorter = rest.plus(spelled(template))
             if cost_of_form(shorter) < cost_of_form(form):
                 form = shorter
     return form
 
 
-def _places(interval: Interval) -> range | None:
-    """The values of a variable, if they are few."""
-    lower, upper = interval.ends
+def _places(interval: Interval | None) -> Sequence[int]:
+    """The values of a variable, if it has several, but few."""
+    lower, upper = (None, None) if interval is None else interval.ends
     if isinstance(lower, int) and isinstance(upper, int) and 0 < upper - lower < MOST_VALUES:
         return range(lower, upper + 1)
-    return None
+    return ()
 
 
-def _parts(form: Form) -> dict[Atom, dict[Atom, int]]:
-    """The terms that depend on one variable alone, where they hold several operations."""
-    parts: dict[Atom, dict[Atom, int]] = {}
-    for atom, factor in form.terms.items():
-        variable = _only_variable(atom)
-        if variable is not None:
-            parts.setdefault(variable, {})[atom] = factor
-    return {
-        variable: terms
-        for variable, terms in parts.items()
-        if len(postorder((Form(0, terms),))) > 2  # noqa: PLR2004 - the variable, one operation
-    }
+def _is_evaluated(atom: Atom) -> bool:
+    return atom.kind is Kind.VARIABLE or atom.kind in EXTREMA or atom.divisor != 0
 
 
-def _only_variable(atom: Atom) -> Atom | None:
-    """The variable that decides an atom made of operations that can be evaluated."""
-    inside = postorder((Form(0, {atom: 1}),))
-    variables = [inner for inner in inside if inner.kind is Kind.VARIABLE]
-    if len(variables) == 1 and all(inner.kind in _EVALUATED or inner.divisor for inner in inside):
-        return variables[0]
-    return None
-
-
-_EVALUATED = (Kind.VARIABLE, *EXTREMA)
-
-
-def _value(form: Form, point: Mapping[Atom, int]) -> int:
-    known = dict(point)
+def _tabulated(form: Form, columns: Columns) -> list[int]:
+    """The values of a form where its variables have those of the columns, one after the other."""
+    known = dict(columns)
     for atom in postorder((form,), skip=known.__contains__):
-        operands = [_sum(argument, known) for argument in atom.arguments]
-        known[atom] = _OPERATIONS[atom.kind](operands)
-    return _sum(form, known)
+        operands = [_added(argument, known) for argument in atom.arguments]
+        known[atom] = list(map(_OPERATIONS[atom.kind], *operands))
+    return _added(form, known)
 
 
-def _sum(form: Form, known: Mapping[Atom, int]) -> int:
-    return form.constant + sum(factor * known[atom] for atom, factor in form.terms.items())
+def _added(form: Form, columns: Columns) -> list[int]:
+    total = [form.constant] * len(next(iter(columns.values())))
+    for atom, factor in form.terms.items():
+        total = [before + factor * n for before, n in zip(total, columns[atom], strict=True)]
+    return total
 
 
-_OPERATIONS: Mapping[Kind, Callable[[Sequence[int]], int]] = {
-    Kind.FLOORDIV: lambda operands: operands[0] // operands[1],
-    Kind.CEILDIV: lambda operands: -(-operands[0] // operands[1]),
-    Kind.MOD: lambda operands: operands[0] % operands[1],
+_OPERATIONS: Mapping[Kind, Callable[..., int]] = {
+    Kind.FLOORDIV: operator.floordiv,
+    Kind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
+    Kind.MOD: operator.mod,
     Kind.MIN: min,
     Kind.MAX: max,
 }
@@ -218,31 +241,39 @@ def _staircase(stairs: Sequence[int]) -> Line | None:
     ``S(x) = floor(s*x + t)`` for some ``t`` exactly where every two values differ by less than 1
     from ``s`` times the distance of their places.
     """
-    low, high = _slopes(stairs)
-    if low >= high:
+    slope = _slope(stairs)
+    if slope is None:
         return None
-    slope = _simplest_between(low, high)
-    rise, run = slope.numerator, slope.denominator
+    rise, run = slope
     offsets = [run * value - rise * place for place, value in enumerate(stairs)]
     least, most = max(offsets), min(offsets) + run - 1
     return Line(rise, 0 if least <= 0 <= most else least, run) if least <= most else None
 
 
-def _slopes(stairs: Sequence[int]) -> tuple[Fraction, Fraction]:
-    """Between which slopes a line may have that rounded down has these values."""
-    low, high = Fraction(-1), Fraction(2)
+Slope: TypeAlias = tuple[int, int]
+"""Rise and run."""
+
+
+def _slope(stairs: Sequence[int]) -> Slope | None:
+    """The simplest slope that a line may have which rounded down has these values."""
+    low, high = (-1, 1), (2, 1)
     for distance in range(1, len(stairs)):
-        rises = [after - before for before, after in zip(stairs, stairs[distance:], strict=False)]
-        low = max(low, Fraction(max(rises) - 1, distance))
-        high = min(high, Fraction(min(rises) + 1, distance))
-    return low, high
+        rises = list(map(operator.sub, stairs[distance:], stairs))
+        flattest, steepest = (max(rises) - 1, distance), (min(rises) + 1, distance)
+        low = flattest if _is_less(low, flattest) else low
+        high = steepest if _is_less(steepest, high) else high
+        if not _is_less(low, high):
+            return None
+    return _simplest_between(low, high)
 
 
-def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the least denominator strictly between two (Stern, Brocot)."""
+def _simplest_between(low: Slope, high: Slope) -> Slope:
+    """The slope of the shortest run strictly between two (Stern, Brocot)."""
     run = 1
-    while True:
-        rise = low.numerator * run // low.denominator + 1
-        if Fraction(rise, run) < high:
-            return Fraction(rise, run)
+    while not _is_less(slope := (low[0] * run // low[1] + 1, run), high):
         run += 1
+    return slope
+
+
+def _is_less(left: Slope, right: Slope) -> bool:
+    return left[0] * right[1] < right[0] * left[1]

@@ -109,6 +109,11 @@ class Layout:
         return _default(rank)
 
     @property
+    def major_to_minor(self) -> tuple[int, ...]:
+        """The dimensions from the one whose index changes slowest."""
+        return self.minor_to_major[::-1]
+
+    @property
     def is_sparse(self) -> bool:
         """Whether a dimension is not stored densely."""
         return any(level.kind is not LevelKind.DENSE for level in self.dim_level_types)
@@ -129,11 +134,23 @@ class Layout:
             raise ShapeError(
                 f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}"
             )
-        if any(size <= 0 and size != COMBINE_DIMENSION for tile in self.tiles for size in tile):
-            raise ShapeError(f"the layout {self} has a tile without elements")
+        self._check_tiles(rank)
         if any(config.dimension >= rank for config in self.split_configs):
             raise ShapeError(f"the layout {self} splits a dimension that the shape does not have")
         self._check_levels(rank)
+
+    def _check_tiles(self, rank: int) -> None:
+        left = max(rank, 1)  # a scalar is tiled as an array of one element
+        for tile in self.tiles:
+            if any(size <= 0 and size != COMBINE_DIMENSION for size in tile):
+                raise ShapeError(f"the layout {self} has a tile without elements")
+            if len(tile) > left:
+                raise ShapeError(
+                    f"the layout {self} has a tile of {len(tile)} dimensions for an array of {left}"
+                )
+            if not tile or tile[-1] == COMBINE_DIMENSION:
+                raise ShapeError(f"the layout {self} has a tile that does not end in a size")
+            left += len(tile) - 2 * tile.count(COMBINE_DIMENSION)
 
     def _check_levels(self, rank: int) -> None:
         if self.dim_level_types and len(self.dim_level_types) != rank:

@@ -112,6 +112,17 @@ class Shape:
         return self.element_type is ElementType.TUPLE
 
     @property
+    def array_layout(self) -> Layout:
+        """The layout of an array.
+
+        Raises:
+            ShapeError: the shape is no array.
+        """
+        if self.layout is None:
+            raise ShapeError(f"{self} has no layout; expected the shape of an array")
+        return self.layout
+
+    @property
     def rank(self) -> int:
         """Number of dimensions."""
         return len(self.dimensions)

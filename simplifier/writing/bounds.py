@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simplifier.cost import DIVISION
-from simplifier.form import EXTREMA, Kind, postorder
+from simplifier.form import EXTREMA, Form, Kind, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simplifier.form import Atom, Form
+    from simplifier.form import Atom, Key
 
 UNIT: Final = 256
 """The price of an operator, when a negative number costs one more."""
@@ -63,6 +63,36 @@ def least_price_in_detail(form: Form) -> int:
         if len(quotients) == 1:
             factors.update(_growths(form, quotients[0]))
     return (operators + len(factors - {1})) * UNIT
+
+
+def least_price_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:
+    """What the form costs at least when its operations stay, and only their operands are spelled.
+
+    Nothing is said where terms may vanish: where an extremum may lose all operands but one, or two
+    operations have one value.
+    """
+    total = -UNIT
+    seen: set[Key] = set()
+    for atom in form.terms:
+        value = canonical(Form(0, {atom: 1}))
+        if value.key in seen or (atom.kind in _VANISHING and value.is_affine):
+            return 0
+        seen.add(value.key)
+        if value.terms:
+            total += UNIT + _least_of_operation(atom, value, canonical)
+    return max(total, 0)
+
+
+def _least_of_operation(atom: Atom, value: Form, canonical: Callable[[Form], Form]) -> int:
+    least = least_price_in_detail(value)
+    if atom.kind not in _DIVISIONS:
+        return least
+    operands = sum(least_price_in_detail(canonical(operand)) for operand in atom.arguments)
+    return max(least, DIVISION * UNIT + operands)
+
+
+_VANISHING: Final = (Kind.SUM, *EXTREMA)
+_DIVISIONS: Final = (Kind.FLOORDIV, Kind.CEILDIV, Kind.MOD, Kind.QUOTIENT)
 
 
 def _least_of_kinds(form: Form) -> int:

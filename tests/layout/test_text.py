@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.layout import COMBINE_DIMENSION, UNBOUNDED_SIZE, ElementType, Layout, Shape
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from indexing.layout.element_type import ARRAY_TYPES
 from indexing.layout.text import read_shape
 from simplifier.errors import TextError
 from tests.conformance import Row, for_each, rows_of
+from tests.layout.strategies import layouts
 
 
 @for_each(rows_of("parse", kind="shape_text"))
@@ -143,12 +146,9 @@ def test_a_shape_is_read_inside_of_a_text() -> None:
 def arrays(draw: st.DrawFn) -> Shape:
     """An array of any type, with any order of dimensions, and tiles."""
     sizes = draw(st.lists(st.integers(UNBOUNDED_SIZE, 2**63 - 1), max_size=4).map(tuple))
-    tile = st.lists(st.just(COMBINE_DIMENSION) | st.integers(1, 256), min_size=1, max_size=3)
-    layout = Layout(
-        draw(st.permutations(range(len(sizes))).map(tuple)),
-        tiles=draw(st.lists(tile.map(tuple), max_size=3).map(tuple)),
+    layout = replace(
+        draw(layouts(len(sizes), st.integers(1, 256))),
         memory_space=draw(st.integers(0, 9)),
-        tail_padding_alignment_in_elements=draw(st.integers(1, 9)),
         element_size_in_bits=draw(st.integers(0, 9)),
     )
     flags = draw(st.just(()) | st.tuples(*(st.booleans() for _ in sizes)))

@@ -27,8 +27,10 @@ POINTS: Final = 20_000
 REACH: Final = 6
 """Metavariables run from minus this to this on random points."""
 
-RESOURCES: Final = 20_000_000
+RESOURCES: Final = 5_000_000
 """How much work z3 may put into one question; a count, so that no busy machine changes answers."""
+
+TACTICS: Final = ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "smt")
 
 
 def is_identity(law: Law) -> bool:
@@ -106,19 +108,24 @@ def _defined(forms: Iterable[Form], points: Columns) -> Column:
 
 # By z3.
 
+DIVISIONS: Final = (Kind.FLOORDIV, Kind.CEILDIV, Kind.MOD, Kind.QUOTIENT)
+
 
 class Encoding:
     """Forms as terms of z3 over all integers.
 
     A quotient is an unknown ``q`` with ``N = d*q + r`` and ``r`` between zero and ``d``, where the
-    divisor is not zero; nothing is said of it elsewhere.
+    divisor is not zero; nothing is said of it elsewhere. Each encoding has a context of its own,
+    so that no answer depends on what z3 was asked before.
     """
 
     def __init__(self) -> None:
         self.z3: Any = import_module("z3")
+        self.context: Any = self.z3.Context()
         self.axioms: list[Any] = []
         self._terms: dict[Atom, Any] = {}
         self._divisors: dict[Atom, Any] = {}
+        self._quotients: dict[tuple[Form, Form], tuple[Any, Any]] = {}
 
     def comparison(self, part: Comparison) -> Any:  # noqa: ANN401 - z3 is not typed
         """A comparison as a formula."""
@@ -127,7 +134,17 @@ class Encoding:
     def defined(self, forms: Iterable[Form]) -> Any:  # noqa: ANN401 - z3 is not typed
         """That no divisor in the forms is zero."""
         divisors = [self._divisors[atom] for atom in postorder(forms) if atom in self._divisors]
-        return self.z3.And([divisor != 0 for divisor in divisors])
+        return self.conjunction([divisor != 0 for divisor in divisors])
+
+    def conjunction(self, formulas: Iterable[Any]) -> Any:  # noqa: ANN401 - z3 is not typed
+        """That all of the formulas hold."""
+        return self.z3.And(*formulas, self.context)
+
+    def solver(self) -> Any:  # noqa: ANN401 - z3 is not typed
+        """A solver of these tactics; z3's usual one looks at the clock to choose its own."""
+        solver = self.z3.Then(*TACTICS, ctx=self.context).solver()
+        solver.set("rlimit", RESOURCES)
+        return solver
 
     def form(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
         """A form as a term."""
@@ -138,31 +155,43 @@ class Encoding:
 
     def _sum(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
         terms = [factor * self._terms[atom] for atom, factor in form.terms.items()]
-        return sum(terms, self.z3.IntVal(form.constant))
+        return sum(terms, self.z3.IntVal(form.constant, self.context))
 
     def _atom(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
+        if atom.kind is Kind.VARIABLE:
+            return self.z3.Int(atom.name, self.context)
+        if atom.kind in DIVISIONS:
+            return self._division(atom)
         arguments = [self._sum(argument) for argument in atom.arguments]
         when = self.z3.If
-        if atom.kind is Kind.VARIABLE:
-            return self.z3.Int(atom.name)
         if atom.kind is Kind.MAX:
             return reduce(lambda a, b: when(a >= b, a, b), arguments)
         if atom.kind is Kind.MIN:
             return reduce(lambda a, b: when(a <= b, a, b), arguments)
-        if atom.kind is Kind.PRODUCT:
-            return reduce(lambda a, b: a * b, arguments)
-        return self._division(atom, *arguments)
+        return reduce(lambda a, b: a * b, arguments)
 
-    def _division(self, atom: Atom, numerator: Any, divisor: Any) -> Any:  # noqa: ANN401 - z3 is not typed
+    def _division(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
+        numerator, divisor = atom.arguments
+        self._divisors[atom] = self._sum(divisor)
+        if atom.kind is Kind.CEILDIV:
+            return -self._divided(numerator.times(-1), divisor)[0]
+        quotient, rest = self._divided(numerator, divisor)
+        return rest if atom.kind is Kind.MOD else quotient
+
+    def _divided(self, dividend: Form, by: Form) -> tuple[Any, Any]:
+        """Quotient and rest."""
+        if (dividend, by) not in self._quotients:
+            quotient, rest = (self.z3.FreshInt(name, self.context) for name in "qr")
+            self._quotients[dividend, by] = quotient, rest
+            self._define(self._sum(dividend), self._sum(by), quotient, rest)
+        return self._quotients[dividend, by]
+
+    def _define(self, dividend: Any, divisor: Any, quotient: Any, rest: Any) -> None:  # noqa: ANN401 - z3 is not typed
         either, both = self.z3.Or, self.z3.And
-        quotient, rest = self.z3.FreshInt("q"), self.z3.FreshInt("r")
-        divided = -numerator if atom.kind is Kind.CEILDIV else numerator
-        self._divisors[atom] = divisor
         self.axioms += [
-            either(divisor == 0, divided == divisor * quotient + rest),
+            either(divisor == 0, dividend == divisor * quotient + rest),
             either(divisor == 0, both(rest >= 0, rest < divisor), both(rest <= 0, rest > divisor)),
         ]
-        return {Kind.MOD: rest, Kind.CEILDIV: -quotient}.get(atom.kind, quotient)
 
 
 def verdicts(law: Law) -> list[str]:
@@ -178,19 +207,18 @@ def verdicts(law: Law) -> list[str]:
     known += encoding.axioms
     known.append(encoding.defined(given))
     answers: list[str] = []
-    for step in (*steps, encoding.z3.And(encoding.defined(shown), claim)):
+    for step in (*steps, encoding.conjunction([encoding.defined(shown), claim])):
         answers.append(_verdict(encoding, known, step))
         known.append(step)
     return answers
 
 
 def _conjunction(encoding: Encoding, parts: Iterable[Comparison]) -> Any:  # noqa: ANN401 - z3 is not typed
-    return encoding.z3.And([encoding.comparison(part) for part in parts])
+    return encoding.conjunction([encoding.comparison(part) for part in parts])
 
 
 def _verdict(encoding: Encoding, known: Sequence[Any], claim: Any) -> str:  # noqa: ANN401 - z3 is not typed
-    solver = encoding.z3.Solver()
-    solver.set("rlimit", RESOURCES)
+    solver = encoding.solver()
     solver.add(*known, encoding.z3.Not(claim))
     return str(solver.check())
 

@@ -1,0 +1,221 @@
+"""Layouts as maps: from an index to its place in memory, and back.
+
+Every map is a bijection. What lies in memory beside the elements, the padding of tiles, is not in
+the domain of the maps that lead back.
+
+Maps are written as people write them: each tile number and each place in a tile is one term, with
+its stride before it. ``simplify()`` often finds something shorter, ``d0 * 128 - (d0 floordiv 8) *
+896`` where a person reads ``(d0 floordiv 8) * 128 + (d0 mod 8) * 128``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.domain import Domain
+from indexing.layout.shape import UNBOUNDED_SIZE
+from indexing.layout.steps import (
+    Transpose,
+    backward,
+    forward,
+    memory_size,
+    memory_steps,
+    tiled_sizes,
+    tiling_steps,
+)
+from indexing.map import IndexingMap
+from indexing.variable import Variable
+from simplifier import Interval, operations
+from simplifier import form as forms
+from simplifier.form import Form, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.layout.shape import Shape
+    from indexing.layout.steps import Index, Limit, Sizes, Step, Value
+
+
+def logical_to_physical(shape: Shape) -> IndexingMap:
+    """From an index to the same index with the dimensions in their order in memory, major first.
+
+    Tiles take no part.
+
+    Raises:
+        ShapeError: the shape is no array.
+
+    >>> from indexing.layout import Shape
+    >>> print(logical_to_physical(Shape.parse("f32[2,3,4]{1,0,2}")))
+    (d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 3]
+    """
+    order = _order_in_memory(shape)
+    return _map(order.sizes_before, order.forward(_dims(order.sizes_before)))
+
+
+def physical_to_logical(shape: Shape) -> IndexingMap:
+    """From an index with the dimensions in their order in memory to the one that users write.
+
+    Raises:
+        ShapeError: the shape is no array.
+
+    >>> from indexing.layout import Shape
+    >>> print(physical_to_logical(Shape.parse("f32[2,3,4]{1,0,2}")))
+    (d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 3], d1 in [0, 1], d2 in [0, 2]
+    """
+    order = _order_in_memory(shape)
+    return _map(order.sizes, order.backward(_dims(order.sizes)))
+
+
+def logical_to_tiled(shape: Shape) -> IndexingMap:
+    """From an index to that in the tiled dimensions: which tile, where in it, and so on.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> print(logical_to_tiled(Shape.parse("f32[3,5]{1,0:T(2,2)}")))
+    (d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2),
+    domain: d0 in [0, 2], d1 in [0, 4]
+    """
+    sizes = shape.dimensions
+    return _map(sizes, forward(tiling_steps(shape), _dims(sizes))).simplify()
+
+
+def tiled_to_logical(shape: Shape) -> IndexingMap:
+    """From an index in the tiled dimensions to that of the element, where there is one.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> print(tiled_to_logical(Shape.parse("f32[3,5]{1,0:T(2,2)}")))
+    (d0, d1, d2, d3) -> (d0 * 2 + d2, d1 * 2 + d3),
+    domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 1], d3 in [0, 1],
+    d0 * 2 + d2 in [0, 2], d1 * 2 + d3 in [0, 4]
+    """
+    return _backward(tiled_sizes(shape), tiling_steps(shape))
+
+
+def logical_to_linear(shape: Shape) -> IndexingMap:
+    """From an index to the offset in memory, counted in elements.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> print(logical_to_linear(Shape.parse("f32[32,500]{1,0:T(8,128)}")))
+    (d0, d1) -> ((d0 mod 8) * 128 + (d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + d1 mod 128),
+    domain: d0 in [0, 31], d1 in [0, 499]
+    """
+    sizes = shape.dimensions
+    tiled = logical_to_tiled(shape).forms
+    (offset,) = forward(memory_steps(shape)[len(tiling_steps(shape)) :], tiled)
+    return IndexingMap.from_forms(_joined_digits([_form(offset)], sizes), _box(sizes))
+
+
+def linear_to_logical(shape: Shape) -> IndexingMap:
+    """From an offset in memory, counted in elements, to the index of the element there, if any.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> print(linear_to_logical(Shape.parse("f32[32,500]{1,0:T(8,128)}")))
+    (d0) -> ((d0 floordiv 4096) * 8 + (d0 floordiv 128) mod 8,
+             ((d0 floordiv 1024) mod 4) * 128 + d0 mod 128),
+    domain: d0 in [0, 16383], ((d0 floordiv 1024) mod 4) * 128 + d0 mod 128 in [0, 499]
+    """
+    sizes = (memory_size(shape),)
+    steps = memory_steps(shape)
+    tiled, _ = backward(steps[len(tiling_steps(shape)) :], _dims(sizes))
+    digits = {f"d{place}": _form(digit) for place, digit in enumerate(tiled)}
+    index = operations.substitute(tiled_to_logical(shape).forms, digits)
+    return IndexingMap.from_forms(_joined_digits(index, sizes), _backward(sizes, steps).domain)
+
+
+def step_map(step: Step) -> IndexingMap:
+    """From an index before a step of a layout to the index after it.
+
+    Composed, the maps of :func:`~indexing.layout.tiling_steps` are :func:`logical_to_tiled`.
+
+    >>> from indexing.layout import Shape
+    >>> pad, reshape, transpose = tiling_steps(Shape.parse("f32[3,5]{1,0:T(2,2)}"))
+    >>> print(step_map(reshape))
+    (d0, d1) -> (d0 floordiv 2, d0 mod 2, d1 floordiv 2, d1 mod 2),
+    domain: d0 in [0, 3], d1 in [0, 5]
+    >>> print(step_map(transpose))
+    (d0, d1, d2, d3) -> (d0, d2, d1, d3),
+    domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 2], d3 in [0, 1]
+    """
+    return _map(step.sizes_before, step.forward(_dims(step.sizes_before))).simplify()
+
+
+def _order_in_memory(shape: Shape) -> Transpose:
+    return Transpose.of(shape.dimensions, shape.array_layout.major_to_minor)
+
+
+def _backward(sizes: Sizes, steps: Sequence[Step]) -> IndexingMap:
+    index, limits = backward(steps, _dims(sizes))
+    return _map(sizes, index, limits).simplify()
+
+
+def _dims(sizes: Sizes) -> Index:
+    return tuple(forms.variable(f"d{place}") for place in range(len(sizes)))
+
+
+def _map(sizes: Sizes, results: Index, limits: Iterable[Limit] = ()) -> IndexingMap:
+    constraints = [(_form(value), Interval(0, size - 1)) for value, size in limits]
+    return IndexingMap.from_forms(map(_form, results), _box(sizes).constrained(constraints))
+
+
+def _box(sizes: Sizes) -> Domain:
+    return Domain.of(map(_variable, sizes))
+
+
+def _variable(size: int) -> Variable:
+    return Variable((0, None)) if size == UNBOUNDED_SIZE else Variable.of_size(size)
+
+
+def _form(value: Value) -> Form:
+    return value if isinstance(value, Form) else forms.constant(value)
+
+
+# Neighbouring digits of one number are one digit: (x floordiv 8) * 8 + x mod 8 is x.
+
+
+def _joined_digits(results: Iterable[Form], sizes: Sizes) -> Iterator[Form]:
+    """Sums with as few terms as there are, if each is to be one digit of one variable."""
+    box = _box(sizes)
+    for result in results:
+        digits: list[Form] = []
+        for atom, factor in result.terms.items():
+            _add(digits, _simplified(Form(0, {atom: factor}), box), box)
+        yield sum(digits, forms.constant(result.constant))
+
+
+def _add(digits: list[Form], digit: Form, box: Domain) -> None:
+    """Put a digit beside the others, or into the one that it is a neighbour of."""
+    for place, other in enumerate(digits):
+        both = _simplified(other + digit, box)
+        if _is_digit(both):
+            digits[place] = both
+            return
+    digits.append(digit)
+
+
+def _is_digit(form: Form) -> bool:
+    """Whether a form is a multiple of a variable, or of a quotient or remainder of a digit."""
+    if form.constant or len(form.terms) != 1:
+        return False
+    (atom,) = form.terms
+    if atom.kind is Kind.VARIABLE:
+        return True
+    return atom.kind in {Kind.FLOORDIV, Kind.MOD} and _is_part(atom.numerator)
+
+
+def _is_part(form: Form) -> bool:
+    return _is_digit(form) and set(form.terms.values()) == {1}
+
+
+def _simplified(form: Form, box: Domain) -> Form:
+    return IndexingMap.from_forms([form], box).simplify().forms[0]

@@ -1,0 +1,333 @@
+"""A layout read as steps: transposes, pads and reshapes, from an index to its place in memory.
+
+A tile pads the dimensions that it cuts, reshapes each into tiles and the places in them, and
+transposes the latter to the end. Whatever is known of layouts follows from the steps: an index
+taken forward through all of them is an offset, an offset taken backward an index, or a place
+in the padding. They compute on integers, on NumPy arrays, and on forms alike; so offsets and
+maps are one computation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from indexing.layout.errors import ShapeError
+from indexing.layout.layout import COMBINE_DIMENSION
+from simplifier import form as forms
+from simplifier import operations
+from simplifier.form import Form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.layout.layout import Layout
+    from indexing.layout.shape import Shape
+
+Value: TypeAlias = Any
+"""An integer, a NumPy array of integers, or a form."""
+
+Index: TypeAlias = tuple[Value, ...]
+Sizes: TypeAlias = tuple[int, ...]
+Group: TypeAlias = tuple[Sizes, Sizes]
+"""Dimensions, and others of as many elements."""
+
+Limit: TypeAlias = tuple[Value, int]
+"""A part of an index, and the size that it lies below."""
+
+_REMEMBERED = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Step(ABC):
+    """One rearrangement of an array: from dimensions ``sizes_before`` to dimensions ``sizes``.
+
+    >>> from indexing.layout import Shape
+    >>> for step in tiling_steps(Shape.parse("f32[3,5]{1,0:T(2,2)}")):
+    ...     print(step)
+    pad (3,5) to (4,6)
+    reshape (4,6) to (2,2,3,2)
+    transpose (2,2,3,2) to (2,3,2,2)
+    """
+
+    sizes_before: Sizes
+    sizes: Sizes
+
+    @property
+    def operation(self) -> str:
+        """``transpose``, ``pad`` or ``reshape``."""
+        return type(self).__name__.lower()
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether every element stays at its index."""
+        return self.sizes == self.sizes_before
+
+    @abstractmethod
+    def forward(self, index: Index) -> Index:
+        """Where the element at an index goes."""
+
+    @abstractmethod
+    def backward(self, index: Index) -> Index:
+        """Where the element at an index comes from; for padding, outside of ``sizes_before``."""
+
+    def __str__(self) -> str:
+        return f"{self.operation} {_text(self.sizes_before)} to {_text(self.sizes)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose(Step):
+    """Dimension ``k`` of the result is dimension ``order[k]``."""
+
+    order: tuple[int, ...]
+
+    @classmethod
+    def of(cls, sizes: Sizes, order: tuple[int, ...]) -> Transpose:
+        """The transpose of an array of these dimensions."""
+        return cls(sizes, tuple(sizes[place] for place in order), order)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the order is the one there was."""
+        return self.order == tuple(range(len(self.order)))
+
+    def forward(self, index: Index) -> Index:
+        """The parts of the index in the new order."""
+        return tuple(index[place] for place in self.order)
+
+    def backward(self, index: Index) -> Index:
+        """The parts of the index in the old order."""
+        places = dict(zip(self.order, index, strict=True))
+        return tuple(places[place] for place in range(len(places)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pad(Step):
+    """Elements that mean nothing are added at the high end of dimensions."""
+
+    def forward(self, index: Index) -> Index:
+        """The index itself."""
+        return index
+
+    def backward(self, index: Index) -> Index:
+        """The index itself."""
+        return index
+
+    def limits(self, index: Index) -> Iterator[Limit]:
+        """What holds of the index of an element, and not of padding."""
+        for value, size, padded in zip(index, self.sizes_before, self.sizes, strict=True):
+            if size != padded:
+                yield value, size
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape(Step):
+    """Each group of neighbouring dimensions becomes another of as many elements."""
+
+    groups: tuple[Group, ...]
+
+    @classmethod
+    def of(cls, groups: Iterable[Group]) -> Reshape:
+        """The reshape that makes of the first dimensions of each group the second ones."""
+        groups = tuple(groups)
+        sizes_before = tuple(size for before, _ in groups for size in before)
+        return cls(sizes_before, tuple(size for _, after in groups for size in after), groups)
+
+    def forward(self, index: Index) -> Index:
+        """The index in every group of new dimensions."""
+        return _regrouped(index, self.groups)
+
+    def backward(self, index: Index) -> Index:
+        """The index in every group of old dimensions."""
+        return _regrouped(index, [(after, before) for before, after in self.groups])
+
+
+def forward(steps: Iterable[Step], index: Index) -> Index:
+    """The index after all steps."""
+    for step in steps:
+        index = step.forward(index)
+    return index
+
+
+def backward(steps: Sequence[Step], index: Index) -> tuple[Index, list[Limit]]:
+    """The index before all steps, and the :meth:`Pad.limits` that it met on the way."""
+    limits: list[Limit] = []
+    for step in reversed(steps):
+        index = step.backward(index)
+        if isinstance(step, Pad):
+            limits += step.limits(index)
+    return index, limits
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def tiling_steps(shape: Shape) -> tuple[Step, ...]:
+    """How an array becomes its tiled dimensions, as pads, reshapes and transposes.
+
+    First the dimensions are brought into their order in memory, and then cut by one tile after
+    another; a ``*`` combines dimensions before. Steps that change nothing are left out. In
+    memory lies what the last step leaves, row by row.
+
+    Raises:
+        ShapeError: the shape is no array, a dimension has no bound, or the layout is sparse or
+            splits the array between memories.
+
+    Source: XLA documentation, "Tiled layout".
+
+    >>> from indexing.layout import Shape
+    >>> for step in tiling_steps(Shape.parse("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}")):
+    ...     print(step)
+    reshape (2,7,8,11,10) to (112,110)
+    pad (112,110) to (112,111)
+    reshape (112,111) to (56,2,37,3)
+    transpose (56,2,37,3) to (56,37,2,3)
+    """
+    layout = _layout_in_one_memory(shape)
+    steps: list[Step] = [Transpose.of(shape.dimensions, layout.major_to_minor)]
+    if not shape.dimensions and layout.tiles:
+        steps.append(Reshape.of([((), (1,))]))  # a scalar is tiled as an array of one element
+    for tile in layout.tiles:
+        steps += _cut(steps[-1].sizes, tile)
+    return tuple(step for step in steps if not step.changes_nothing)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def memory_steps(shape: Shape) -> tuple[Step, ...]:
+    """How an array becomes one dimension, its memory: :func:`tiling_steps`, and what follows.
+
+    Raises:
+        ShapeError: as :func:`tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> for step in memory_steps(Shape.parse("f32[2,3]{0,1:L(4)}")):
+    ...     print(step)
+    transpose (2,3) to (3,2)
+    reshape (3,2) to (6)
+    pad (6) to (8)
+    """
+    sizes = tiled_sizes(shape)
+    size = prod(sizes)
+    aligned = _rounded_up(size, shape.array_layout.tail_padding_alignment_in_elements)
+    last = (Reshape.of([(sizes, (size,))]), Pad((size,), (aligned,)))
+    return (*tiling_steps(shape), *(step for step in last if not step.changes_nothing))
+
+
+def tiled_sizes(shape: Shape) -> Sizes:
+    """The dimensions in memory once all tiles are cut, major first: tiles, and places in them.
+
+    Raises:
+        ShapeError: as :func:`tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> tiled_sizes(Shape.parse("bf16[32,500]{1,0:T(8,128)(2,1)}"))
+    (4, 4, 4, 128, 2, 1)
+    """
+    return _sizes_after(tiling_steps(shape), shape)
+
+
+def memory_size(shape: Shape) -> int:
+    """How many elements there is memory for, those of padding included."""
+    return _sizes_after(memory_steps(shape), shape)[0]
+
+
+def _cut(sizes: Sizes, tile: Sizes) -> Iterator[Step]:
+    """The steps of one tile, which cuts the most minor of the dimensions."""
+    first = len(sizes) - len(tile)
+    combine = Reshape.of([*_kept(sizes[:first]), *_combined(sizes[first:], tile)])
+    steps = tuple(step for step in tile if step != COMBINE_DIMENSION)
+    cut = zip(combine.sizes[first:], steps, strict=True)
+    padded = [(_rounded_up(size, step), step) for size, step in cut]
+    pad = Pad(combine.sizes, (*sizes[:first], *(size for size, _ in padded)))
+    split = Reshape.of(
+        [*_kept(sizes[:first]), *(((size,), (size // step, step)) for size, step in padded)]
+    )
+    tiles, inner = (range(first + part, len(split.sizes), 2) for part in (0, 1))
+    yield from (combine, pad, split, Transpose.of(split.sizes, (*range(first), *tiles, *inner)))
+
+
+def _kept(sizes: Sizes) -> list[Group]:
+    return [((size,), (size,)) for size in sizes]
+
+
+def _combined(sizes: Sizes, tile: Sizes) -> Iterator[Group]:
+    """Groups of dimensions that a tile takes for one: those under ``*`` and the one after."""
+    group: Sizes = ()
+    for size, step in zip(sizes, tile, strict=True):
+        group = (*group, size)
+        if step != COMBINE_DIMENSION:
+            yield group, (prod(group),)
+            group = ()
+
+
+def _layout_in_one_memory(shape: Shape) -> Layout:
+    layout = shape.array_layout
+    if shape.is_unbounded:
+        raise ShapeError(f"{shape}: a dimension has no bound; expected one, to tell offsets")
+    if layout.is_sparse:
+        raise ShapeError(f"{shape}: the layout is sparse; expected a dense one, to tell offsets")
+    if layout.split_configs:
+        raise ShapeError(
+            f"{shape}: the array lies in several memories; expected one of its pieces, "
+            "to tell offsets"
+        )
+    return layout
+
+
+def _sizes_after(steps: Sequence[Step], shape: Shape) -> Sizes:
+    return steps[-1].sizes if steps else shape.dimensions
+
+
+def _rounded_up(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
+
+
+def _text(sizes: Sizes) -> str:
+    return f"({','.join(map(str, sizes))})"
+
+
+# Mixed radix: several dimensions as one, and one as several.
+
+
+def _regrouped(index: Index, groups: Iterable[Group]) -> Index:
+    values = iter(index)
+    return tuple(
+        digit
+        for before, after in groups
+        for digit in _digits(_number(tuple(islice(values, len(before))), before), after)
+    )
+
+
+def _number(index: Index, sizes: Sizes) -> Value:
+    """The place of an element in row-major order."""
+    number: Value = 0
+    for value, size in zip(index, sizes, strict=True):
+        number = number * size + value
+    return number
+
+
+def _digits(number: Value, sizes: Sizes) -> Index:
+    """The index at a place of row-major order; the first digit needs no remainder."""
+    digits: list[Value] = []
+    stride = 1
+    for place in reversed(range(len(sizes))):
+        quotient = _floordiv(number, stride)
+        digits.append(_mod(quotient, sizes[place]) if place else quotient)
+        stride *= sizes[place]
+    return tuple(reversed(digits))
+
+
+def _floordiv(number: Value, divisor: int) -> Value:
+    if divisor == 1:
+        return number
+    if isinstance(number, Form):
+        return operations.floordiv(number, forms.constant(divisor))
+    return number // divisor
+
+
+def _mod(number: Value, divisor: int) -> Value:
+    if isinstance(number, Form):
+        return operations.mod(number, forms.constant(divisor))
+    return number % divisor

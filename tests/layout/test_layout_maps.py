@@ -1,0 +1,231 @@
+"""Layouts as maps: bijections, their inverses, and what their steps compose to."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from indexing import IndexingMap
+from indexing.layout import (
+    Shape,
+    ShapeError,
+    linear_to_logical,
+    logical_to_linear,
+    logical_to_physical,
+    logical_to_tiled,
+    physical_to_logical,
+    step_map,
+    tiled_sizes,
+    tiled_to_logical,
+    tiling_steps,
+)
+from simplifier import cost, parse_expr
+from tests.layout.model import PADDING, index_of, memory_of
+from tests.layout.strategies import small_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FORMATS = [
+    "f32[64,512]{1,0}",
+    "f32[64,512]{0,1}",
+    "f32[64,512]{1,0:T(8,128)}",
+    "f32[60,500]{1,0:T(8,128)}",
+    "f32[3,60,500]{1,2,0:T(8,128)}",
+    "f32[2,500]{1,0:T(2,128)}",
+    "f32[7,2,500]{2,1,0:T(2,128)}",
+    "f32[3,500]{1,0:T(4,128)}",
+    "bf16[64,512]{1,0:T(8,128)(2,1)}",
+    "bf16[13,300]{1,0:T(8,128)(2,1)}",
+    "s8[64,512]{1,0:T(8,128)(4,1)}",
+    "s8[60,300]{0,1:T(8,128)(4,1)}",
+    "s4[60,300]{1,0:T(8,128)(8,1)E(4)}",
+    "pred[64,512]{1,0:T(32,128)(32,1)E(1)}",
+    "pred[60,300]{1,0:T(32,128)(32,1)E(1)}",
+    "f32[768]{0:T(1024)}",
+    "u8[1000]{0:T(512)(128)(4,1)}",
+    "f32[]{:T(128)}",
+    "f32[3,5]{1,0:T(2,2)}",
+    "bf16[4,8]{1,0:T(2,4)(2,1)}",
+    "bf16[8,8]{1,0:T(2,4)(2,1,1,1)}",
+    "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
+    "f32[4,2,8]{2,1,0:T(*,8)}",
+    "f32[3]{0:T(256)L(1024)}",
+    "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}",
+]
+"""Every format of the document, and some more."""
+
+each_format = pytest.mark.parametrize("text", FORMATS)
+
+
+def identity_on(made: IndexingMap) -> IndexingMap:
+    """Every point of the domain of a map at itself, simplified."""
+    return IndexingMap.from_forms(made.domain.by_name.values(), made.domain).simplify()
+
+
+@each_format
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [
+        (logical_to_physical, physical_to_logical),
+        (logical_to_tiled, tiled_to_logical),
+        (logical_to_linear, linear_to_logical),
+    ],
+    ids=["physical", "tiled", "linear"],
+)
+def test_there_and_back_is_the_identity(
+    text: str, there: Callable[[Shape], IndexingMap], back: Callable[[Shape], IndexingMap]
+) -> None:
+    shape = Shape.parse(text)
+    assert there(shape).compose(back(shape)).simplify() == identity_on(there(shape))
+    assert back(shape).compose(there(shape)).simplify() == identity_on(back(shape))
+
+
+def test_half_of_every_tile_may_be_padding() -> None:
+    shape = Shape.parse("f32[7,1,500]{2,1,0:T(2,128)}")
+    back = linear_to_logical(shape)
+    around = back.compose(logical_to_linear(shape))
+    assert around.simplify(exact=True) == identity_on(back).simplify(exact=True)
+
+
+@each_format
+def test_steps_compose_to_the_tiled_dimensions(text: str) -> None:
+    shape = Shape.parse(text)
+    steps = map(step_map, tiling_steps(shape))
+    composed = reduce(IndexingMap.compose, steps, IndexingMap.identity(shape.dimensions))
+    assert composed.simplify() == logical_to_tiled(shape)
+
+
+@given(shape=small_arrays())
+def test_steps_of_any_layout_compose(shape: Shape) -> None:
+    steps = map(step_map, tiling_steps(shape))
+    composed = reduce(IndexingMap.compose, steps, IndexingMap.identity(shape.dimensions))
+    assert composed.equals(logical_to_tiled(shape))
+
+
+@given(shape=small_arrays())
+def test_maps_are_the_memory_that_numpy_makes(shape: Shape) -> None:
+    memory = memory_of(shape).tolist()
+    expected = {
+        (offset,): index_of(number, shape)
+        for offset, number in enumerate(memory)
+        if number != PADDING
+    }
+    back = {dims: results for dims, _, _, results in linear_to_logical(shape).points()}
+    assert back == expected
+    there = {results: dims for dims, _, _, results in logical_to_linear(shape).points()}
+    assert there == expected
+
+
+@given(shape=small_arrays())
+def test_the_physical_index_is_the_index_in_the_order_of_memory(shape: Shape) -> None:
+    elements = np.arange(shape.element_count).reshape(shape.dimensions)
+    physical = elements.transpose(shape.array_layout.major_to_minor)
+    for dims, _, _, results in logical_to_physical(shape).points():
+        assert physical[results] == elements[dims]
+    for dims, _, _, results in physical_to_logical(shape).points():
+        assert physical[dims] == elements[results]
+
+
+@settings(max_examples=25)
+@given(shape=small_arrays())
+def test_maps_are_bijections_and_inverses(shape: Shape) -> None:
+    for there, back in [
+        (logical_to_tiled(shape), tiled_to_logical(shape)),
+        (logical_to_linear(shape), linear_to_logical(shape)),
+    ]:
+        assert there.is_injective()
+        assert there.count() == there.count_results() == shape.element_count
+        assert back.equals(there.inverse())
+
+
+def test_no_padding_no_gap() -> None:
+    shape = Shape.parse("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}")
+    assert logical_to_tiled(shape).is_bijective_onto(tiled_sizes(shape))
+    assert logical_to_linear(shape).is_bijective_onto([shape.element_count])
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "back"),
+    [
+        ("f32[6,10]{1,0}", ["d0 * 10 + d1"], ["d0 floordiv 10", "d0 mod 10"]),
+        ("f32[6,10]{0,1}", ["d1 * 6 + d0"], ["d0 mod 6", "d0 floordiv 6"]),
+        ("f32[6,1,10]{0,1,2}", ["d2 * 6 + d0"], ["d0 mod 6", "0", "d0 floordiv 6"]),
+        (
+            "f32[64,512]{1,0:T(8,128)}",
+            ["(d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 + d1 mod 128"],
+            [
+                "(d0 floordiv 4096) * 8 + (d0 floordiv 128) mod 8",
+                "((d0 floordiv 1024) mod 4) * 128 + d0 mod 128",
+            ],
+        ),
+        (
+            "f32[4,512]{1,0:T(4,128)}",
+            ["(d1 floordiv 128) * 512 + d0 * 128 + d1 mod 128"],
+            ["(d0 floordiv 128) mod 4", "(d0 floordiv 512) * 128 + d0 mod 128"],
+        ),
+        ("f32[7,500]{1,0:T(1,128)}", ["d0 * 512 + d1"], ["d0 floordiv 512", "d0 mod 512"]),
+        (
+            "bf16[64,512]{1,0:T(8,128)(2,1)}",
+            [
+                (
+                    "(d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024"
+                    " + ((d0 floordiv 2) mod 4) * 256 + (d1 mod 128) * 2 + d0 mod 2"
+                )
+            ],
+            [
+                "(d0 floordiv 4096) * 8 + ((d0 floordiv 256) mod 4) * 2 + d0 mod 2",
+                "((d0 floordiv 1024) mod 4) * 128 + (d0 floordiv 2) mod 128",
+            ],
+        ),
+        (
+            "pred[64,512]{1,0:T(32,128)(32,1)}",
+            ["(d0 floordiv 32) * 16384 + d1 * 32 + d0 mod 32"],
+            ["(d0 floordiv 16384) * 32 + d0 mod 32", "(d0 floordiv 32) mod 512"],
+        ),
+        (
+            "f32[4,2,8]{2,1,0:T(*,8)}",
+            ["d0 * 16 + d1 * 8 + d2"],
+            ["d0 floordiv 16", "(d0 floordiv 8) mod 2", "d0 mod 8"],
+        ),
+    ],
+)
+def test_maps_are_what_a_person_would_write(text: str, there: list[str], back: list[str]) -> None:
+    """Up to the order of the terms of a sum."""
+    shape = Shape.parse(text)
+    for made, written in [(logical_to_linear(shape), there), (linear_to_logical(shape), back)]:
+        results = (str(parse_expr(expression)) for expression in written)
+        assert [str(result) for result in made.results] == list(results)
+
+
+@each_format
+def test_simplifying_makes_no_map_longer(text: str) -> None:
+    for make in (logical_to_linear, linear_to_logical, logical_to_tiled, tiled_to_logical):
+        made = make(Shape.parse(text))
+        assert sum(map(cost, made.simplify().results)) <= sum(map(cost, made.results))
+
+
+def test_a_size_may_be_unknown_where_it_does_not_matter() -> None:
+    shape = Shape.parse("f32[?,3]{0,1}")
+    assert str(logical_to_physical(shape)).startswith(
+        "(d0, d1) -> (d1, d0), domain: d0 in [0, inf]"
+    )
+    assert str(physical_to_logical(shape)).startswith("(d0, d1) -> (d1, d0), domain: d0 in [0, 2]")
+    with pytest.raises(ShapeError, match="a dimension has no bound"):
+        logical_to_linear(shape)
+
+
+def test_no_elements_no_points() -> None:
+    shape = Shape.parse("f32[0,3]{1,0:T(*,2)}")
+    assert logical_to_linear(shape).is_known_empty
+    assert linear_to_logical(shape).is_known_empty
+
+
+def test_only_arrays_have_maps() -> None:
+    for make in (logical_to_physical, logical_to_tiled, linear_to_logical):
+        with pytest.raises(ShapeError, match="has no layout; expected the shape of an array"):
+            make(Shape.parse("token[]"))
