@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
 from ops.building import check_count, dim, index_map, symbol
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ops.hlo.values import Window
     from simplifier.form import Form
 
+_Number = TypeVar("_Number", int, "Form")
+
 Found: TypeAlias = "tuple[Form, list[Constraint]]"
 """An index, and what must hold for there to be one."""
 
@@ -36,8 +38,8 @@ class SlidingWindow:
     """One dimension of an operand, and the windows on it.
 
     >>> pooling = SlidingWindow(operand_size=13, window_size=3, stride=2, low=1, high=1)
-    >>> pooling.count, pooling.turns
-    (7, 2)
+    >>> pooling.count, pooling.load, pooling.turns
+    (7, 3, 2)
     """
 
     operand_size: int
@@ -55,14 +57,47 @@ class SlidingWindow:
         return max(0, (room - _dilated(self.window_size, self.window_dilation)) // self.stride + 1)
 
     @property
+    def load(self) -> int:
+        """The number of elements that one window may hold."""
+        return 1 if self.is_paired else self.window_size
+
+    @property
     def turns(self) -> int:
         """The number of windows that may hold one element."""
-        return min(self.count, self._overlap)
+        return 1 if self.is_paired else min(self.count, self._overlap)
+
+    @property
+    def uses(self) -> int:
+        """The number of windows that may hold an element at one and the same place."""
+        if not self.is_paired:
+            return self.count
+        return 1 if self._growth else min(self.count, self.operand_size)
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether a window holds no element but the one of its own number.
+
+        So are the dimensions that compilers make of a batch, for convolutions that know none:
+
+        >>> SlidingWindow(operand_size=8, window_size=8, stride=7, base_dilation=8).is_paired
+        True
+        """
+        windows, elements = self.count - 1, self.operand_size - 1
+        last_place = (self.window_size - 1) * self.window_dilation
+        later = (self._lead(d) + self.base_dilation for d in (0, min(windows, elements - 1)))
+        earlier = (self._lead(d) - self.base_dilation for d in (1, min(windows, elements + 1)))
+        return (elements < 1 or min(later) > last_place) and (windows < 1 or max(earlier) < 0)
 
     def element(self, window: Form, place: Form) -> Found:
-        """The element at a place of a window."""
+        """An element in a window; ``place`` numbers those that may be, up to :attr:`load`."""
+        if self.is_paired:
+            return window, self._meeting(window)[1]
         position = window * self.stride + place * self.window_dilation
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
+
+    def place(self, window: Form, place: Form) -> Found:
+        """The place at which a window may hold an element, numbered as for :meth:`element`."""
+        return self._meeting(window) if self.is_paired else (place, [])
 
     def window(self, element: Form, turn: Form) -> Found:
         """A window that holds an element; ``turn`` numbers those that may, up to :attr:`turns`.
@@ -71,6 +106,8 @@ class SlidingWindow:
         that begins before the element, if the places of the windows leave no gaps, and is the
         place of the element in the window otherwise.
         """
+        if self.is_paired:
+            return element, self._meeting(element)[1]
         position = element * self.base_dilation + self.low
         if self.count <= self._overlap:
             place = position - turn * self.stride
@@ -86,6 +123,36 @@ class SlidingWindow:
             window, more = _quotient(position - turn * spread, stride)
             constraints += more
         return window, [*constraints, (window, self._existing)]
+
+    def window_at(self, place: Form, turn: Form) -> Found:
+        """A window that may hold an element at a place; ``turn`` numbers them, up to `uses`."""
+        if not self.is_paired:
+            return turn, []
+        lead = place * self.window_dilation - self.low
+        if not self._growth:
+            return turn, [(lead, Interval(0, 0)), (turn, self._pairs)]
+        number, constraints = _quotient(lead if self._growth > 0 else -lead, abs(self._growth))
+        return number, [*constraints, (number, self._pairs)]
+
+    def _meeting(self, number: Form) -> Found:
+        """The place at which a window holds the element of its own number."""
+        lead, spread = self._lead(number), max(1, self._spread)
+        place, constraints = _index_of(lead, spread, 0, self.window_size)
+        return place, [*constraints, (number, self._pairs)]
+
+    def _lead(self, number: _Number) -> _Number:
+        """How far an element lies behind the beginning of the window of the same number."""
+        return number * self._growth + self.low
+
+    @property
+    def _growth(self) -> int:
+        """By how much the lead of an element is more than that of the one before."""
+        return self.base_dilation - self.stride
+
+    @property
+    def _pairs(self) -> Interval:
+        """The numbers that both a window and an element have."""
+        return Interval(0, min(self.count, self.operand_size) - 1)
 
     @property
     def _existing(self) -> Interval:
@@ -160,7 +227,7 @@ def numbered(sizes: Iterable[int]) -> tuple[list[Form], list[int]]:
 
 def from_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     """From a window in every dimension to the elements that it holds."""
-    places, ranges = numbered(window.window_size for window in windows)
+    places, ranges = numbered(window.load for window in windows)
     counts = [window.count for window in windows]
     found = [
         window.element(place_of(number, window.count), place)
@@ -183,8 +250,8 @@ def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
 def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     """From an element to the elements that some window holds together with it."""
     rank, sizes = len(windows), [window.operand_size for window in windows]
-    places = (window.window_size for window in windows)
-    indices, ranges = numbered([*places, *(window.turns for window in windows)])
+    loads = (window.load for window in windows)
+    indices, ranges = numbered([*loads, *(window.turns for window in windows)])
     found: list[Found] = []
     for number, window in enumerate(windows):
         place, turn = indices[number], indices[rank + number]
