@@ -33,15 +33,23 @@ class Origin:
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable. ``clamp``
     is the interval into which the operation clamps the value that it finds, if it does. Where the
-    value is then outside of the variable's bounds, the map has no point.
+    value is then outside of the variable's bounds, the map has no point. ``replica``, a map with
+    one result from the same dimensions and ranges, says which replica holds the value, if not the
+    one that asks. Without an operand, the value is the number of the replica that asks.
     """
 
-    operand: int
+    operand: int | None
     map: IndexingMap
     clamp: Interval | None = None
+    replica: IndexingMap | None = None
 
     def __str__(self) -> str:
-        return f"operand {self.operand}; {self.map}"
+        source = "asking replica" if self.operand is None else f"operand {self.operand}"
+        return f"{source}; {self.map}{_on(self.replica)}"
+
+
+def _on(replica: IndexingMap | None) -> str:
+    return f"; replica id: {format_head(replica)}" if replica else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +88,20 @@ class RuntimeOrigin:
     ``map`` leads there from the dimensions and ranges of the map that has the variable, and
     from its runtime variables if the place depends on them. ``clamp`` is that of :class:`Origin`:
     what is known of a value may narrow the variable's bounds, but not that interval.
+    ``replica_id``, a map with one result from the same variables, says which replica finds the
+    value, if not the one that asks.
+
+    Of a collective operation, the number of the replica that asks may be such a value; a
+    ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`).
     """
 
     instruction: Instruction
     map: IndexingMap
     clamp: Interval | None = None
+    replica_id: IndexingMap | None = None
 
     def __str__(self) -> str:
-        return f"{self.instruction.definition}; {format_head(self.map)}"
+        return f"{self.instruction.definition}; {format_head(self.map)}{_on(self.replica_id)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +109,8 @@ class OperandIndexing:
     """One way in which elements of a tensor depend on elements of another.
 
     ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with
-    one result from the same dimensions and ranges, says which replica holds the element, if not
-    the one that asks. ``element`` is the number of the array that is meant where the other is a
+    one result from the same variables, says which replica holds the element, if not the one that
+    asks. ``element`` is the number of the array that is meant where the other is a
     tuple, counted through nested tuples.
     """
 
@@ -109,8 +123,8 @@ class OperandIndexing:
         """The dependence on what the producer depends on, in its smallest form.
 
         Ranges and runtime variables of the producer come before this one's, with their origins;
-        those that nothing depends on are dropped. The element is on the producer's replica, if
-        it names one.
+        those that nothing depends on are dropped. The replica that asks for the producer's
+        element is the one that this element is on.
 
         >>> from indexing import parse_map
         >>> tail = OperandIndexing(parse_map("(d0) -> (d0 + 2), domain: d0 in [0, 1]"))

@@ -13,7 +13,7 @@ from simplifier import Interval
 from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from indexing.domain import Constraint
     from indexing.layout import Shape
@@ -75,6 +75,46 @@ def every_element(sizes: Sizes) -> IndexingMap:
 def no_dimensions(sizes: Sizes) -> IndexingMap:
     """From every element of a tensor to a scalar."""
     return index_map((), sizes)
+
+
+def paired(
+    output_sizes: Sizes, operand_sizes: Sizes, pairs: Iterable[tuple[int, int]] = ()
+) -> tuple[IndexingMap, IndexingMap]:
+    """Maps, both ways, between elements with the same index in dimensions that are paired.
+
+    Each pair is a dimension of the result and one of the operand; in all other dimensions an
+    element belongs to every element of the other side.
+
+    >>> to_input, to_output = paired((2, 3), (5, 2), [(0, 1)])
+    >>> print(to_input)
+    (d0, d1)[s0] -> (s0, d0), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 4]
+    >>> print(to_output)
+    (d0, d1)[s0] -> (d1, s0), domain: d0 in [0, 4], d1 in [0, 1], s0 in [0, 2]
+    """
+    there = {operand: output for output, operand in pairs}
+    back = {output: operand for operand, output in there.items()}
+    return (
+        _with_the_same(output_sizes, operand_sizes, there),
+        _with_the_same(operand_sizes, output_sizes, back),
+    )
+
+
+def _with_the_same(sizes: Sizes, others: Sizes, pairs: Mapping[int, int]) -> IndexingMap:
+    free = [place for place in range(len(others)) if place not in pairs]
+    element = {place: symbol(number) for number, place in enumerate(free)}
+    element |= {place: dim(same) for place, same in pairs.items()}
+    results = (element[place] for place in range(len(others)))
+    return index_map(results, sizes, [others[place] for place in free])
+
+
+def unrelated(output_sizes: Sizes, operand_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:
+    """Maps, both ways, of a result and an operand that have nothing to do with each other."""
+    never = [(forms.constant(1), Interval(0, 0))]
+    ways = (output_sizes, operand_sizes), (operand_sizes, output_sizes)
+    there, back = (
+        index_map([forms.constant(0)] * len(others), sizes, (), never) for sizes, others in ways
+    )
+    return there, back
 
 
 def major_to_minor(shape: Shape) -> tuple[int, ...]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from indexing import IndexingMap
-from indexing.domain import Domain
-from indexing.variables import substitute
+from indexing import IndexingMap, Variable
 from ops.adapters.values import clamped, value_of
-from ops.answers import OperandIndexing
+from ops.dependences import dependence_of, device_of, devices_in
+from ops.devices.numbering import is_asking_device
+from simplifier import Interval
 from simplifier import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ops.answers import RuntimeOrigin
+    from ops.answers import OperandIndexing, RuntimeOrigin
+    from ops.devices.numbering import Devices
     from simplifier.form import Form
 
 
@@ -24,7 +24,8 @@ def with_known_values(way: OperandIndexing) -> OperandIndexing:
     """The same with the values that are known in place of their runtime variables, simplified.
 
     A value is clamped as the operation does it, and what the map says of the variable holds for
-    the value. Where none is known, the dependence stays as it is.
+    the value. What is computed from the number of the device is known as well, if the program says
+    that it runs on several. Where none is known, the dependence stays as it is.
 
     >>> from ops import hlo, output_to_input
     >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[4] iota(), iota_dimension=0 ROOT r = "
@@ -34,58 +35,40 @@ def with_known_values(way: OperandIndexing) -> OperandIndexing:
     >>> print(way)
     (d0, d1) -> (min(2, d0) + d1), domain: d0 in [0, 3], d1 in [0, 6]
     """
-    known = dict(_known_values(way))
-    while known:
-        way = _with_values(way, known)
-        known = dict(_known_values(way))
+    devices = devices_in(way)
+    while known := dict(_known_values(way, devices)):
+        way = dependence_of(way, devices, known).simplified(way.element)
     return way
 
 
-def _known_values(way: OperandIndexing) -> Iterator[tuple[int, Form]]:
+def _known_values(way: OperandIndexing, devices: Devices | None) -> Iterator[tuple[int, Form]]:
     """The numbers and values of the runtime variables of which the values are known.
 
     None of them depends on another one of these.
     """
-    found = {number: _value(origin) for number, origin in enumerate(way.runtime)}
+    found = {
+        number: None if is_asking_device(origin.instruction) else _value(origin, way, devices)
+        for number, origin in enumerate(way.runtime)
+    }
     known = {f"rt{number}" for number, value in found.items() if value is not None}
     for number, value in found.items():
         if value is not None and known.isdisjoint(forms.variables_of([value])):
             yield number, value
 
 
-def _value(origin: RuntimeOrigin) -> Form | None:
-    value = value_of(origin.instruction, origin.map)
+def _value(origin: RuntimeOrigin, way: OperandIndexing, devices: Devices | None) -> Form | None:
+    place, device = origin.map, None
+    if devices and devices.total > 1:
+        place = _with_device(place, devices)
+        device = origin.replica_id.forms[0] if origin.replica_id else device_of(way)
+    value = value_of(origin.instruction, place, device)
     if value is None or origin.clamp is None:
         return value
-    return clamped(value, origin.clamp, origin.map)
+    return clamped(value, origin.clamp, place)
 
 
-def _with_values(way: OperandIndexing, known: dict[int, Form]) -> OperandIndexing:
-    domain = way.map.domain
-    _, _, names = domain.by_role(domain.names)
-    values = {names[number]: domain.named(form) for number, form in known.items()}
-    parts = [way.map, *(origin.map for origin in way.runtime), *filter(None, [way.replica_id])]
-    together = IndexingMap.from_forms((form for part in parts for form in part.forms), domain)
-    whole = substitute(together, values, ((), (), ())).simplify()
-    results = iter(whole.forms)
-    first, *others = (
-        IndexingMap.from_forms(islice(results, len(part.forms)), whole.domain) for part in parts
-    )
-    beside = map(without_unused_runtime, others)
-    runtime = [
-        replace(origin, map=place) for origin, place in zip(way.runtime, beside, strict=False)
-    ]
-    left = (origin for number, origin in enumerate(runtime) if number not in known)
-    return OperandIndexing(first, tuple(left), next(beside, None), way.element)
-
-
-def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:
-    """The map without its runtime variables, if no result depends on them."""
-    domain = indexing_map.domain
-    dims, ranges, runtime = domain.by_role(domain.places)
-    if not {*runtime}.isdisjoint(forms.variables_of(indexing_map.forms)):
-        return indexing_map
-    others = {*dims, *ranges}
-    kept = (pair for pair in domain.constraints if others.issuperset(forms.variables_of(pair[:1])))
-    left = Domain(domain.dims, domain.ranges, (), tuple(kept))
-    return IndexingMap.from_forms(indexing_map.forms, left)
+def _with_device(place: IndexingMap, devices: Devices) -> IndexingMap:
+    """The map with the device that asks as its last dimension."""
+    every = Variable(Interval(0, devices.total - 1))
+    domain = replace(place.domain, dims=(*place.dims, every))
+    return IndexingMap.from_forms(place.forms, domain)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ELEMENTWISE: Final = frozenset(
     """
-    abs acos acosh add and asin asinh atan2 atanh cbrt ceil clamp compare complex convert copy
+    abs acos acosh add and asin asinh atan atan2 atanh cbrt ceil clamp compare complex convert copy
     cosine cosh count-leading-zeros divide erf exponential exponential-minus-one floor imag
     is-finite log log-plus-one logistic map maximum minimum mulhi multiply negate not or popcnt
     power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt select

@@ -6,6 +6,7 @@ what the library knows. What calls a computation is followed by :mod:`ops.fusion
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -16,15 +17,16 @@ from ops.adapters import BUILDERS, CALLERS, ROUTES
 from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, OperandIndexing, OpIndexing, RuntimeOrigin, Unknown
 from ops.building import arrays_of, check_sizes
+from ops.devices.numbering import asking_device, devices_of
 from ops.hlo.errors import HloTextError
 from ops.hlo.opcodes import find_opcode
 from ops.known_values import with_known_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from indexing.layout import Shape
-    from ops.adapters.shared import Builder, Caller, Calls, Maps, Route, Router
+    from ops.adapters.shared import Builder, Caller, Calls, Maps, Pair, Route, Router
     from ops.answers import Origin
     from ops.hlo import Instruction
 
@@ -166,6 +168,9 @@ def _routed(instruction: Instruction, routes: Iterable[Route]) -> Iterator[Depen
 
 def _built(instruction: Instruction, maps: Maps) -> Iterator[Dependency]:
     outputs = arrays_of(instruction.shape)
+    if isinstance(maps, Mapping):
+        yield from _paired(instruction, maps)
+        return
     each = maps if isinstance(maps, tuple) else (maps,) * len(outputs)
     _check_number(instruction, "results", len(each), len(outputs))
     for output, (shape, indexing) in enumerate(zip(outputs, each, strict=True)):
@@ -177,15 +182,31 @@ def _built(instruction: Instruction, maps: Maps) -> Iterator[Dependency]:
             yield from _of_output(instruction, output, indexing)
 
 
+def _paired(instruction: Instruction, maps: Mapping[Pair, OpIndexing]) -> Iterator[Dependency]:
+    """The dependences of the pairs of arrays that are listed."""
+    outputs = arrays_of(instruction.shape)
+    inputs = [*arrays_in_operands(instruction)]
+    for (output, number), indexing in maps.items():
+        _check_sizes(instruction, outputs[output], indexing)
+        yield from _dependencies(instruction, output, inputs[number : number + 1], indexing)
+
+
 def _of_output(instruction: Instruction, output: int, indexing: OpIndexing) -> Iterator[Dependency]:
+    return _dependencies(instruction, output, [*arrays_in_operands(instruction)], indexing)
+
+
+def _dependencies(
+    instruction: Instruction, output: int, inputs: list[tuple[int, int]], indexing: OpIndexing
+) -> Iterator[Dependency]:
+    """The dependences of an array of the result on arrays in the operands."""
     there = _answers(
         instruction, indexing.output_to_input, indexing.output_origins, indexing.output_replicas
     )
     back = _answers(
         instruction, indexing.input_to_output, indexing.input_origins, indexing.input_replicas
     )
-    arrays = arrays_in_operands(instruction)
-    for (operand, element), *answers in zip(arrays, there, back, strict=True):
+    _check_number(instruction, "operands", len(there), len(inputs))
+    for (operand, element), *answers in zip(inputs, there, back, strict=True):
         yield Dependency(output, operand, element, *answers)
 
 
@@ -195,9 +216,8 @@ def _answers(
     origins: tuple[tuple[Origin, ...], ...],
     replicas: tuple[IndexingMap | None, ...],
 ) -> list[Answer]:
-    """One answer for each array in the operands."""
-    count = len(list(arrays_in_operands(instruction)))
-    _check_number(instruction, "operands", len(maps), count)
+    """One answer for each map."""
+    count = len(maps)
     beside = zip(origins or ((),) * count, replicas or (None,) * count, strict=True)
     return [_answer(instruction, found, *more) for found, more in zip(maps, beside, strict=True)]
 
@@ -212,9 +232,17 @@ def _answer(
         return Unknown(found.reason)
     _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
     runtime = (
-        RuntimeOrigin(instruction.operands[each.operand], each.map, each.clamp) for each in origins
+        RuntimeOrigin(_source(instruction, each.operand), each.map, each.clamp, each.replica)
+        for each in origins
     )
     return (with_known_values(OperandIndexing(found, tuple(runtime), replica)),)
+
+
+def _source(instruction: Instruction, operand: int | None) -> Instruction:
+    """The operand that holds a value; without one, what gives the number of the replica."""
+    if operand is None:
+        return asking_device(devices_of(instruction.computation.module))
+    return instruction.operands[operand]
 
 
 def _check_sizes(instruction: Instruction, shape: Shape, indexing: OpIndexing) -> None:

@@ -11,7 +11,7 @@ from simplifier.gathering import gathered
 from simplifier.interval import Interval
 from simplifier.laws.announcing import Fact
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import ONLY_VALUE
+from simplifier.laws.catalogue.quotients import ONLY_VALUE, SAME_VALUES
 from simplifier.operations import rebuilt, replace
 from simplifier.ranges import range_as_written, ranges_as_written
 from simplifier.tables import decided, without_idle_parts
@@ -57,7 +57,7 @@ def _without_constants(scope: Scope, form: Form) -> Form:
     shorter = simplified(scope, found.after)
     if cost_of_form(shorter) > cost_of_form(form):
         return form
-    scope.filled(form, found.after)
+    scope.filled(found)
     return shorter
 
 
@@ -86,7 +86,7 @@ def _by_values(scope: Scope, form: Form) -> Form:
     shorter = simplified(scope, replaced)
     if cost_of_form(shorter) >= cost_of_form(form):
         return form
-    scope.filled(form, replaced)
+    scope.filled(Fact((SAME_VALUES,), form, replaced))
     return shorter
 
 
@@ -106,7 +106,7 @@ def _tabulated(scope: Scope, form: Form) -> Fact | None:
     after = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
     if after == form or cost_of_form(scope.canonical(after)) >= cost_of_form(scope.canonical(form)):
         return None
-    fact = Fact((ONLY_VALUE,), form, after)
+    fact = Fact((SAME_VALUES,), form, after)
     scope.read(fact)
     return fact
 

@@ -166,10 +166,14 @@ def _added(form: Form, columns: Columns) -> list[int]:
     return total
 
 
+def _rounded_up(numerator: int, divisor: int) -> int:
+    return -(-numerator // divisor)
+
+
 _OPERATIONS: Mapping[Kind, Callable[..., int]] = {
-    Kind.FLOORDIV: operator.floordiv,
-    Kind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
-    Kind.MOD: operator.mod,
+    Kind.FLOORDIV: int.__floordiv__,
+    Kind.CEILDIV: _rounded_up,
+    Kind.MOD: int.__mod__,
     Kind.MIN: min,
     Kind.MAX: max,
 }

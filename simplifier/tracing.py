@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, overload
 
 from simplifier.form import ZERO, Form, postorder
 from simplifier.laws.announcing import Fact, Journal
-from simplifier.laws.catalogue.quotients import ONLY_VALUE
 from simplifier.scope import Scope, traced_scope
 from simplifier.settling import simplified
 from simplifier.text import format_form
@@ -128,8 +127,8 @@ def facts_of(scope: Scope, form: Form) -> Iterator[Fact]:
         yield from _solved(scope, begun)
     filled = journal.filled.get(last.key)
     if filled is not None:
-        yield Fact((ONLY_VALUE,), last, filled)
-        yield from facts_of(scope, filled)
+        yield filled
+        yield from facts_of(scope, filled.after)
 
 
 def _solved(scope: Scope, form: Form) -> Iterator[Fact]:

@@ -1,7 +1,16 @@
 """Shapes and the layouts of their elements in memory."""
 
+from indexing.layout.dimensions import delete_dimensions, in_memory_order, reorder_dimensions
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.errors import ShapeError
+from indexing.layout.formats import (
+    FORMATS,
+    UNTILED,
+    TileFormat,
+    format_of,
+    tile_format,
+    tpu_shape,
+)
 from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
 from indexing.layout.maps import (
     linear_to_logical,
@@ -10,27 +19,41 @@ from indexing.layout.maps import (
     logical_to_tiled,
     physical_to_logical,
     step_map,
+    strides,
     tiled_to_logical,
 )
 from indexing.layout.offsets import is_padding, linear_index, memory_order, multi_index
+from indexing.layout.padded import PaddedLayout, PaddingValue
 from indexing.layout.shape import UNBOUNDED_SIZE, Shape
+from indexing.layout.sizes import ArraySize, Piece, array_size, pieces
 from indexing.layout.steps import Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
 
 __all__ = [
     "COMBINE_DIMENSION",
+    "FORMATS",
     "UNBOUNDED_SIZE",
+    "UNTILED",
+    "ArraySize",
     "ElementType",
     "Kind",
     "Layout",
     "LevelKind",
     "LevelType",
     "Pad",
+    "PaddedLayout",
+    "PaddingValue",
+    "Piece",
     "Reshape",
     "Shape",
     "ShapeError",
     "SplitConfig",
     "Step",
+    "TileFormat",
     "Transpose",
+    "array_size",
+    "delete_dimensions",
+    "format_of",
+    "in_memory_order",
     "is_padding",
     "linear_index",
     "linear_to_logical",
@@ -40,8 +63,13 @@ __all__ = [
     "memory_order",
     "multi_index",
     "physical_to_logical",
+    "pieces",
+    "reorder_dimensions",
     "step_map",
+    "strides",
+    "tile_format",
     "tiled_sizes",
     "tiled_to_logical",
     "tiling_steps",
+    "tpu_shape",
 ]

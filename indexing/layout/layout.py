@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from indexing.layout.errors import ShapeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from indexing.layout.element_type import ElementType
     from indexing.layout.shape import Shape
@@ -61,8 +61,15 @@ class Layout:
 
     ``minor_to_major`` lists the dimensions from the one whose index changes fastest. Each of
     ``tiles`` cuts the most minor dimensions of what the tiles before it leave;
-    :data:`COMBINE_DIMENSION` stands for ``*``.
+    :data:`COMBINE_DIMENSION` stands for ``*``. Elements of padding at the end make their number a
+    multiple of ``tail_padding_alignment_in_elements``.
     ``element_size_in_bits`` is 0 when elements fill whole bytes.
+
+    The other fields do not move elements within a memory: ``memory_space`` and ``split_configs``
+    say in which one they are, ``dynamic_shape_metadata_prefix_bytes`` what is kept free before them
+    for the sizes of dynamic dimensions. Of a sparse array, ``dim_level_types`` say how each
+    dimension is stored, ``index_primitive_type`` and ``pointer_primitive_type`` as what its
+    coordinates and positions, and ``physical_shape`` is the tuple of arrays that hold it.
 
     Raises:
         ShapeError: a dimension is negative or listed twice, or a size is out of its range. Whether
@@ -119,9 +126,50 @@ class Layout:
         return any(level.kind is not LevelKind.DENSE for level in self.dim_level_types)
 
     @property
+    def memory_space_name(self) -> str:
+        """What the memory space is on a TPU.
+
+        >>> [Layout((), memory_space=space).memory_space_name for space in (0, 1, 2, 5)]
+        ['high-bandwidth memory (HBM)', 'on-chip memory (VMEM)', 'device memory 2', 'host memory']
+        """
+        return _MEMORY_SPACES.get(self.memory_space, f"device memory {self.memory_space}")
+
+    @property
     def is_default(self) -> bool:
         """Whether the layout says no more than no layout at all."""
         return self == _default(len(self.minor_to_major))
+
+    def equal(
+        self, other: Layout, *, ignore: Iterable[str] = (), minor_to_major_only: bool = False
+    ) -> bool:
+        """Whether both layouts say the same.
+
+        Args:
+            other: another layout.
+            ignore: names of fields that may differ, such as ``tiles`` or ``memory_space``.
+            minor_to_major_only: whether all of them may, but for the order of dimensions.
+
+        Raises:
+            ShapeError: ``ignore`` names no field.
+
+        Source: XLA's ``Layout::Equal`` and its switches.
+
+        >>> tiled = Layout((1, 0), tiles=((8, 128),), memory_space=1)
+        >>> tiled.equal(Layout((1, 0)), ignore=["tiles"])
+        False
+        >>> tiled.equal(Layout((1, 0)), ignore=["tiles", "memory_space"])
+        True
+        """
+        ignored = set(LETTERS.values()) if minor_to_major_only else set(ignore)
+        unknown = sorted(ignored.difference(LETTERS.values()))
+        if unknown:
+            fields = ", ".join(LETTERS.values())
+            raise ShapeError(f"a layout has no field {unknown[0]!r} to ignore; expected {fields}")
+        return self.minor_to_major == other.minor_to_major and all(
+            getattr(self, name) == getattr(other, name)
+            for name in LETTERS.values()
+            if name not in ignored
+        )
 
     def check_fits(self, rank: int) -> None:
         """Raise a :class:`ShapeError` unless an array of that rank can have this layout."""
@@ -191,6 +239,13 @@ LETTERS = {
     "M": "dynamic_shape_metadata_prefix_bytes",
 }
 """What may follow the colon in a layout, in the order of the text: its letter, and the field."""
+
+
+_MEMORY_SPACES = {
+    0: "high-bandwidth memory (HBM)",
+    1: "on-chip memory (VMEM)",
+    5: "host memory",
+}
 
 
 @cache

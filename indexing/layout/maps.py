@@ -32,6 +32,7 @@ from simplifier.form import Form, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from indexing.domain import Constraint
     from indexing.layout.shape import Shape
     from indexing.layout.steps import Index, Limit, Sizes, Step, Value
 
@@ -133,6 +134,39 @@ def linear_to_logical(shape: Shape) -> IndexingMap:
     return IndexingMap.from_forms(_joined_digits(index, sizes), _backward(sizes, steps).domain)
 
 
+def strides(shape: Shape) -> tuple[int | None, ...]:
+    """How far in memory the next element of each dimension is, counted in elements.
+
+    ``None`` for a dimension where that is not the same everywhere, because a tile cuts it; 0 for
+    one without a next element.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> strides(Shape.parse("f32[6,1,10]{0,1,2}"))
+    (1, 0, 6)
+    >>> strides(Shape.parse("f32[5,64,200]{2,1,0:T(8,128)}"))
+    (16384, None, None)
+    >>> strides(Shape.parse("f32[5,64,100]{2,1,0:T(8,128)}"))  # one tile is as wide as the array
+    (8192, 128, 1)
+    """
+    offset = logical_to_linear(shape)
+    return tuple(_stride(offset, place, size) for place, size in enumerate(shape.dimensions))
+
+
+def _stride(offset: IndexingMap, place: int, size: int) -> int | None:
+    if size <= 1:
+        return 0
+    name = f"d{place}"
+    here = forms.variable(name)
+    (there,) = operations.substitute(offset.forms, {name: here + 1})
+    not_the_last = offset.domain.constrained([(here, Interval(0, size - 2))])
+    step = IndexingMap.from_forms([there - offset.forms[0]], not_the_last)
+    (form,) = step.simplify(exact=True).forms
+    return form.constant if form.is_constant else None
+
+
 def step_map(step: Step) -> IndexingMap:
     """From an index before a step of a layout to the index after it.
 
@@ -164,8 +198,16 @@ def _dims(sizes: Sizes) -> Index:
 
 
 def _map(sizes: Sizes, results: Index, limits: Iterable[Limit] = ()) -> IndexingMap:
-    constraints = [(_form(value), Interval(0, size - 1)) for value, size in limits]
+    constraints = [part for value, size in limits for part in _below(_form(value), size)]
     return IndexingMap.from_forms(map(_form, results), _box(sizes).constrained(constraints))
+
+
+def _below(value: Form, size: int) -> Iterator[Constraint]:
+    """That a sum of digits is below a size: those that weigh as much must all be 0."""
+    heavy = [atom for atom, weight in value.terms.items() if weight >= size]
+    for atom in heavy:
+        yield Form(0, {atom: 1}), Interval(0, 0)
+    yield value.without(*heavy), Interval(0, size - 1)
 
 
 def _box(sizes: Sizes) -> Domain:
@@ -197,7 +239,7 @@ def _add(digits: list[Form], digit: Form, box: Domain) -> None:
     """Put a digit beside the others, or into the one that it is a neighbour of."""
     for place, other in enumerate(digits):
         both = _simplified(other + digit, box)
-        if _is_digit(both):
+        if both.is_affine or _is_digit(both):
             digits[place] = both
             return
     digits.append(digit)

@@ -128,6 +128,66 @@ class Shape:
         return len(self.dimensions)
 
     @property
+    def true_rank(self) -> int:
+        """Number of dimensions larger than 1; of unknown ones, too.
+
+        >>> Shape.parse("f32[8,1,?,1]").true_rank
+        2
+        """
+        return sum(size > 1 or size == UNBOUNDED_SIZE for size in self.dimensions)
+
+    @property
+    def dimension_names(self) -> tuple[str, ...]:
+        """What the dimensions are called in pictures: letters if they are 2 to 4, else numbers.
+
+        >>> for text in "f32[2,3]", "f32[2,3,4,5]", "f32[2]":
+        ...     print(Shape.parse(text).dimension_names)
+        ('y', 'x')
+        ('p', 'z', 'y', 'x')
+        ('d0',)
+        """
+        if self.rank in _RANKS_WITH_LETTERS:
+            return tuple(_LETTERS[-self.rank :])
+        return tuple(f"d{place}" for place in range(self.rank))
+
+    def dimension_number(self, number: int) -> int:
+        """The number of a dimension from 0; negative ones count from the last one, which is -1.
+
+        Raises:
+            ShapeError: there is no such dimension.
+
+        >>> Shape.parse("f32[2,3,4]").dimension_number(-1)
+        2
+        """
+        if not -self.rank <= number < self.rank:
+            ends = f"expected {-self.rank} to {self.rank - 1}" if self.rank else "there is none"
+            raise ShapeError(f"{self} has no dimension {number}; {ends}")
+        return number % self.rank
+
+    def size(self, number: int) -> int:
+        """The size of a dimension by its number, which may be negative.
+
+        Raises:
+            ShapeError: there is no such dimension.
+
+        >>> Shape.parse("f32[2,3,4]").size(-2)
+        3
+        """
+        return self.dimensions[self.dimension_number(number)]
+
+    @property
+    def element_size_in_bits(self) -> int:
+        """Bits of memory that one element fills: those the layout packs it into, or whole bytes.
+
+        Raises:
+            ShapeError: the shape is no array.
+
+        >>> [Shape.parse(text).element_size_in_bits for text in ("s4[8]{0:E(4)}", "s4[8]", "f32[]")]
+        [4, 8, 32]
+        """
+        return self.array_layout.element_size_in_bits or self.element_type.bytes * 8
+
+    @property
     def is_unbounded(self) -> bool:
         """Whether the size of a dimension is unknown."""
         return UNBOUNDED_SIZE in self.dimensions
@@ -196,6 +256,9 @@ def _size_text(size: int, dynamic: bool) -> str:  # noqa: FBT001  (one of a pair
         return "?"
     return f"<={size}" if dynamic else str(size)
 
+
+_LETTERS = "pzyx"
+_RANKS_WITH_LETTERS = range(2, 5)
 
 _NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
 

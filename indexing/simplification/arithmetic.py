@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.simplification.constraints import numerator
 from indexing.simplification.residues import Residues, merged
 from indexing.simplification.scopes import scope_within
 from simplifier import Interval
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def bounded(domain: Domain) -> Domain:
-    """The same points: ``k*x + c`` in ``[l, u]`` is a bound of ``x``."""
+    """The same points: ``k*x + c``, or a quotient of it, in ``[l, u]`` is a bound of ``x``."""
     limits = [_limit(constraint) for constraint in domain.constraints]
     if not any(limits):
         return domain
@@ -31,10 +32,13 @@ def bounded(domain: Domain) -> Domain:
 
 def _limit(constraint: Constraint) -> Constraint | None:
     form, interval = constraint
-    if len(form.terms) != 1 or not form.is_affine:
-        return None
-    fact = Fact.of(form, interval.ends)
-    return fact and (fact.form, Interval.from_range(fact.ends))
+    fact = None if interval.is_empty else Fact.of(form, interval.ends)
+    while fact is not None and len(fact.form.terms) == 1:
+        if fact.form.is_affine:
+            return fact.form, Interval.from_range(fact.ends)
+        following = numerator(fact)
+        fact = Fact.of(*following[0]) if following else None
+    return None
 
 
 def without_implied(domain: Domain) -> Domain:

@@ -52,6 +52,17 @@ def normal(scope: Scope, constraint: Constraint) -> list[Fact] | None:
     return found
 
 
+def numerator(fact: Fact) -> list[_Limited]:
+    """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is Kind.FLOORDIV and atom.divisor > 0 and factor in (1, -1):
+            lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
+            rest, divisor = fact.form.without(atom).times(factor), atom.divisor
+            ends = lower * divisor, upper * divisor + (divisor - 1)
+            return [(rest.times(divisor).plus(atom.numerator), ends)]
+    return []
+
+
 def spelled(scope: Scope, fact: Fact) -> Constraint:
     """The cheapest text of a fact: the form or its negative, without a constant."""
     ends = scope.range_of(fact.form)
@@ -86,18 +97,7 @@ def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
 
 def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
     """By the first law that applies."""
-    return _numerator(fact) or _high_part(scope, fact) or list(_branches(fact))
-
-
-def _numerator(fact: Fact) -> list[_Limited]:
-    """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
-    for atom, factor in fact.form.terms.items():
-        if atom.kind is Kind.FLOORDIV and factor in (1, -1):
-            lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
-            rest, divisor = fact.form.without(atom).times(factor), atom.divisor
-            ends = lower * divisor, upper * divisor + (divisor - 1)
-            return [(rest.times(divisor).plus(atom.numerator), ends)]
-    return []
+    return numerator(fact) or _high_part(scope, fact) or list(_branches(fact))
 
 
 def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:

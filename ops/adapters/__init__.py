@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.adapters import computation, control, data_movement, dynamic, gathering, windows
+from ops.adapters import (
+    asynchronous,
+    collectives,
+    computation,
+    control,
+    data_movement,
+    dynamic,
+    dynamic_sizes,
+    gathering,
+    linear_algebra,
+    ordering,
+    statistics,
+    windows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,15 +25,21 @@ if TYPE_CHECKING:
     from ops.adapters.shared import Builder, Caller, Router
 
 BUILDERS: Final[Mapping[str, Builder]] = {
+    **collectives.BUILDERS,
     **computation.BUILDERS,
     **data_movement.BUILDERS,
+    **dynamic_sizes.BUILDERS,
     **dynamic.BUILDERS,
     **gathering.BUILDERS,
+    **linear_algebra.BUILDERS,
+    **ordering.BUILDERS,
+    **statistics.BUILDERS,
     **windows.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
 
 ROUTES: Final[Mapping[str, Router]] = {
+    **asynchronous.ROUTES,
     **control.ROUTES,
 }
 """Opcode -> which array of the result is which array of an operand."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import folded_inputs, sizes_of
-from ops.contraction import dot
+from ops.contraction import dot, ragged_dot, scaled_dot
 from ops.pointwise import ELEMENTWISE, elementwise, generated
 from ops.reduction import reduce
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ops.adapters.shared import Builder
     from ops.answers import OpIndexing
@@ -34,19 +34,33 @@ _PAIRED: Final = (
 )
 
 
-def _dot(instruction: Instruction) -> OpIndexing:
-    lhs, rhs = instruction.operands
-    attributes = {name: instruction.attributes.get(name, ()) for name in _PAIRED}
-    return dot(sizes_of(lhs), sizes_of(rhs), **attributes)
+def _dot(build: Callable[..., OpIndexing], *further: str) -> Builder:
+    """A builder of the sizes of all operands and of lists of dimensions."""
+
+    def adapted(instruction: Instruction) -> OpIndexing:
+        attributes = {name: instruction.attributes.get(name, ()) for name in (*_PAIRED, *further)}
+        return build(*map(sizes_of, instruction.operands), **attributes)
+
+    return adapted
 
 
 def _generated(instruction: Instruction) -> OpIndexing:
     return generated(sizes_of(instruction))
 
 
+_FROM_NOTHING: Final = (
+    "constant",
+    "iota",
+    "partition-id",
+    "replica-id",
+    "rng-get-and-update-state",
+)
+
 BUILDERS: Final[Mapping[str, Builder]] = {
     **dict.fromkeys(sorted(ELEMENTWISE), _elementwise),
-    **dict.fromkeys(("constant", "iota", "partition-id", "replica-id"), _generated),
-    "dot": _dot,
+    **dict.fromkeys(_FROM_NOTHING, _generated),
+    "dot": _dot(dot),
+    "ragged-dot": _dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims"),
     "reduce": _reduce,
+    "scaled-dot": _dot(scaled_dot),
 }

@@ -39,8 +39,6 @@ def _always(*routes: Route) -> Router:
 ROUTES: Final[Mapping[str, Router]] = {
     "add-dependency": _always((0, 0, 0)),  # the value, and a token
     "after-all": _always(),
-    "copy-done": _always((0, 0, 0)),
-    "copy-start": _always((0, 0, 0), (1, 0, 0)),  # the copy, the operand itself, and a context
     "domain": _through_tuple,
     "get-tuple-element": _through_get_tuple_element,
     "opt-barrier": _through_tuple,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from indexing.layout import ShapeError
-from ops.adapters.shared import check_scalars, sizes_of
+from ops.adapters.shared import check_scalars, only_dimension, sizes_of
 from ops.answers import OpIndexing, Unknown
 from ops.bitcasting import bitcast_convert, bitcast_of_shapes, obstacle
 from ops.broadcasting import broadcast
 from ops.padding import pad
 from ops.reordering import reverse, transpose
 from ops.reshaping import reshape
+from ops.shuffling import permute, rotate
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
 
 if TYPE_CHECKING:
@@ -60,16 +60,26 @@ def _slice(instruction: Instruction) -> OpIndexing:
 
 
 def _concatenate(instruction: Instruction) -> OpIndexing:
-    dimensions = instruction.attributes["dimensions"]
-    if len(dimensions) != 1:
-        raise ShapeError(f"concatenate: there are {len(dimensions)} dimensions; expected 1")
-    return concatenate([sizes_of(operand) for operand in instruction.operands], dimensions[0])
+    sizes = [sizes_of(operand) for operand in instruction.operands]
+    return concatenate(sizes, only_dimension(instruction))
 
 
 def _pad(instruction: Instruction) -> OpIndexing:
     operand, value = instruction.operands
     check_scalars("pad", [value])
     return pad(sizes_of(operand), instruction.attributes["padding"])
+
+
+def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:
+    (operand,) = instruction.operands
+    sizes, attributes = sizes_of(operand), instruction.attributes
+    match attributes["mode"]:
+        case "rotate":
+            return rotate(sizes, attributes["dimensions"], attributes.get("shifts", ()))
+        case "permute":
+            return permute(sizes, attributes["dimensions"])
+        case mode:
+            return Unknown(f"shuffle: no indexing map of mode {mode}")
 
 
 BUILDERS: Final[Mapping[str, Builder]] = {
@@ -80,6 +90,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "pad": _pad,
     "reshape": _between_shapes(reshape),
     "reverse": _on_dimensions(reverse),
+    "shuffle": _shuffle,
     "slice": _slice,
     "transpose": _on_dimensions(transpose),
 }

@@ -82,6 +82,8 @@ def _origins_in_vector(
 
 
 def _in_vector(origin: Origin, vector: int) -> Origin:
+    if origin.operand is None:
+        return origin
     place = forms.constant(origin.operand - vector)
     return replace(origin, operand=vector, map=IndexingMap.from_forms([place], origin.map.domain))
 

@@ -9,13 +9,17 @@ from indexing.layout import ShapeError
 from ops.building import arrays_of, check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ops.answers import OpIndexing, Unknown
     from ops.hlo import Computation, Instruction
 
-Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Unknown"
-"""The maps of all arrays of a result, where they are the same; or of each of them; or none."""
+Pair: TypeAlias = "tuple[int, int]"
+"""The number of an array in the result, and of one in the operands, counted through all of them."""
+
+Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Mapping[Pair, OpIndexing] | Unknown"
+"""The maps of all arrays of a result, where they are the same; or of each of them; or of each
+pair of which one depends on the other, with the pair's one operand; or none."""
 
 Builder: TypeAlias = "Callable[[Instruction], Maps]"
 """From an instruction to its maps. They are listed for every array in the operands, in order."""
@@ -61,6 +65,15 @@ Caller: TypeAlias = "Callable[[Instruction], Calls]"
 def sizes_of(instruction: Instruction) -> tuple[int, ...]:
     """The sizes of the result, which is an array."""
     return instruction.shape.dimensions
+
+
+def only_dimension(instruction: Instruction) -> int:
+    """The attribute ``dimensions`` of what works along one dimension."""
+    dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
+    if len(dimensions) != 1:
+        message = f"{instruction.opcode}: there are {len(dimensions)} dimensions; expected 1"
+        raise ShapeError(message)
+    return dimensions[0]
 
 
 def arrays_in_operands(instruction: Instruction) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,8 @@
 """The integers that instructions compute from constants and iotas, as forms over an index.
 
-Such a value is known before the program runs: the offset of a slice, the rows of a gather. What
-is computed from operands that are not known, or overflows, is not known either.
+Such a value is known before the program runs: the offset of a slice, the rows of a gather. So is
+one that is computed from the number of the device. What is computed from operands that are not
+known, or overflows, is not known either.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 from operator import eq, mul
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing import IndexingMap
 from indexing.layout import Kind
 from ops.adapters import computation, control, data_movement
 from ops.adapters.arithmetic import FUNCTIONS, Known, between
 from ops.answers import OpIndexing
+from ops.devices.numbering import value_on
 from simplifier import Interval
 from simplifier import form as forms
 
@@ -36,10 +38,13 @@ _REMEMBERED: Final = 1 << 10
 """How many values are remembered."""
 
 
-def value_of(instruction: Instruction, place: IndexingMap) -> Form | None:
+def value_of(
+    instruction: Instruction, place: IndexingMap, device: Form | None = None
+) -> Form | None:
     """The value of the element that ``place`` leads to, over the variables of ``place``.
 
-    ``None`` if it is no integer, or not known.
+    ``device`` is the number of the device that computes it, if that may count, over the same
+    variables. ``None`` if the value is no integer, or not known.
 
     >>> from indexing import parse_map
     >>> from ops import hlo
@@ -48,7 +53,21 @@ def value_of(instruction: Instruction, place: IndexingMap) -> Form | None:
     >>> print(value_of(hlo.parse(text).entry.root, place))
     d0 * 2 + 2
     """
-    return _value(instruction, place, _DEEPEST)
+    return _value(instruction, _Element(place, device))
+
+
+class _Element(NamedTuple):
+    """Where an element is, and how far its value may be looked for."""
+
+    place: IndexingMap
+    device: Form | None
+    depth: int = _DEEPEST
+
+    def deeper(self) -> _Element:
+        return self._replace(depth=self.depth - 1)
+
+    def through(self, to_operand: IndexingMap) -> _Element:
+        return self._replace(place=self.place.compose(to_operand))
 
 
 def clamped(value: Form, bounds: Interval, place: IndexingMap) -> Form:
@@ -62,32 +81,32 @@ def _range(form: Form, place: IndexingMap) -> Interval:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _value(instruction: Instruction, place: IndexingMap, depth: int) -> Form | None:
+def _value(instruction: Instruction, element: _Element) -> Form | None:
+    place = element.place
     if instruction.shape.element_type.kind not in _INTEGERS or place.is_known_empty:
         return None
     source = _SOURCES.get(instruction.opcode)
     if source:
-        return source(instruction, place, depth)
+        return source(instruction, element)
     function = FUNCTIONS.get(instruction.opcode)
-    if function is None or not depth:
+    if function is None or not element.depth:
         return None
-    arguments = list(_arguments(instruction, place, depth - 1))
+    arguments = list(_arguments(instruction, element.deeper()))
     known = [argument for argument in arguments if argument]
     found = function(instruction, known) if len(known) == len(arguments) else None
     fits = found and instruction.shape.element_type.value_range.contains(_range(found, place))
     return found if fits else None
 
 
-def _arguments(instruction: Instruction, place: IndexingMap, depth: int) -> Iterator[Known | None]:
+def _arguments(instruction: Instruction, element: _Element) -> Iterator[Known | None]:
     """The values of the operands' elements that an element is computed from."""
     maps = _BUILDERS[instruction.opcode](instruction)
     if not isinstance(maps, OpIndexing):
         yield None
         return
     for operand, to_operand in zip(instruction.operands, maps.output_to_input, strict=True):
-        there = place.compose(to_operand)
-        form = _value(operand, there, depth)
-        yield Known(form, _range(form, place)) if form else None
+        form = _value(operand, element.through(to_operand))
+        yield Known(form, _range(form, element.place)) if form else None
 
 
 _BUILDERS: Final[Mapping[str, Builder]] = {**computation.BUILDERS, **data_movement.BUILDERS}
@@ -95,15 +114,15 @@ _BUILDERS: Final[Mapping[str, Builder]] = {**computation.BUILDERS, **data_moveme
 
 # Where values begin.
 
-_Source: TypeAlias = "Callable[[Instruction, IndexingMap, int], Form | None]"
+_Source: TypeAlias = "Callable[[Instruction, _Element], Form | None]"
 
 
-def _constant(instruction: Instruction, place: IndexingMap, _: int) -> Form | None:
+def _constant(instruction: Instruction, element: _Element) -> Form | None:
     literal = instruction.literal
     if literal is None or literal.values is None or len(literal.values) > _LARGEST:
         return None
     sizes = instruction.shape.dimensions
-    values = tuple(int(value.real) for value in literal.values)
+    values, place = tuple(int(value.real) for value in literal.values), element.place
     offset = sum((form * step for form, step in zip(place.forms, _strides(sizes), strict=True)), _0)
     if offset.is_constant:
         return (
@@ -137,17 +156,21 @@ def _steps(values: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
     return steps if all(map(eq, values, expected)) else None
 
 
-def _iota(instruction: Instruction, place: IndexingMap, _: int) -> Form | None:
+def _iota(instruction: Instruction, element: _Element) -> Form | None:
     dimension: int = instruction.attributes["iota_dimension"]
-    return place.forms[dimension]
+    return element.place.forms[dimension]
 
 
-def _parameter(instruction: Instruction, place: IndexingMap, depth: int) -> Form | None:
+def _number_of_device(instruction: Instruction, element: _Element) -> Form | None:
+    return value_on(instruction, element.device) if element.device else None
+
+
+def _parameter(instruction: Instruction, element: _Element) -> Form | None:
     """The argument, if there is one call only."""
     callers = _callers(instruction.computation.module).get(instruction.computation, [])
-    if len(callers) != 1 or callers[0].opcode not in control.CALLS or not depth:
+    if len(callers) != 1 or callers[0].opcode not in control.CALLS or not element.depth:
         return None
-    return _value(callers[0].operands[instruction.parameter_number or 0], place, depth - 1)
+    return _value(callers[0].operands[instruction.parameter_number or 0], element.deeper())
 
 
 @lru_cache(maxsize=4)
@@ -168,23 +191,25 @@ def _computations_in(values: Iterable[object]) -> Iterator[Computation]:
         yield from (each for each in nested if isinstance(each, Computation))
 
 
-def _called(instruction: Instruction, place: IndexingMap, depth: int) -> Form | None:
+def _called(instruction: Instruction, element: _Element) -> Form | None:
     callee: Computation = instruction.attributes[control.CALLS[instruction.opcode]]
-    return _value(callee.root, place, depth - 1) if depth else None
+    return _value(callee.root, element.deeper()) if element.depth else None
 
 
-def _element(instruction: Instruction, place: IndexingMap, depth: int) -> Form | None:
+def _part(instruction: Instruction, element: _Element) -> Form | None:
     (operand,) = instruction.operands
-    if operand.opcode != "tuple" or not depth:
+    if operand.opcode != "tuple" or not element.depth:
         return None
     index: int = instruction.attributes["index"]
-    return _value(operand.operands[index], place, depth - 1)
+    return _value(operand.operands[index], element.deeper())
 
 
 _SOURCES: Final[Mapping[str, _Source]] = {
     **dict.fromkeys(control.CALLS, _called),
     "constant": _constant,
-    "get-tuple-element": _element,
+    "get-tuple-element": _part,
     "iota": _iota,
     "parameter": _parameter,
+    "partition-id": _number_of_device,
+    "replica-id": _number_of_device,
 }

@@ -264,6 +264,7 @@ _RULES: dict[str, Rule] = {
     "replica-id": _always("u32[]"),
     "reverse": _first,
     "set-dimension-size": _set_dimension_size,
+    "shuffle": _first,
     "sort": _sort,
     "topk": _topk,
     "transpose": _transpose,

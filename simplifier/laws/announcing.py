@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier import operations
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.catalogue.quotients import ONLY_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -58,8 +57,8 @@ class Journal:
         """Forms of which only parts were written out, and these."""
         self.rounds: dict[Key, list[Form]] = {}
         """What was read and written again and again, from the first form to the cheapest."""
-        self.filled: dict[Key, Form] = {}
-        """Forms with numbers for parts of one value, by the forms without."""
+        self.filled: dict[Key, Fact] = {}
+        """Settled forms in which parts were replaced by what they are worth."""
         self.read: dict[Key, Fact] = {}
         """Forms that were read in another way before all else."""
         self.solved: dict[Key, Fact] = {}
@@ -117,11 +116,12 @@ class Announcer:
         if self.journal is not None:
             self.journal.spelled.setdefault(fact.before.key, fact)
 
-    def filled(self, form: Form, after: Form) -> None:
-        """Parts of a form that have one value were replaced by it."""
-        COUNTS[ONLY_VALUE] += 1
+    def filled(self, fact: Fact) -> None:
+        """Parts of a settled form were replaced by what they are worth."""
+        for law in fact.laws:
+            COUNTS[law] += 1
         if self.journal is not None:
-            self.journal.filled[form.key] = after
+            self.journal.filled[fact.before.key] = fact
 
     def read(self, fact: Fact) -> None:
         """A form was read in another way, and the whole is cheaper for it."""

@@ -1,18 +1,18 @@
 """Which of several forms is the greatest: decided for all values at once.
 
 ``A <= max(B, C)`` says that at every point ``B - A`` or ``C - A`` is not negative. Where no single
-one is, two of them together may leave no room: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
+one is, several may leave no room together: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
 """
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simplifier.budget import MOST_CASES, MOST_COMPARED
 from simplifier.clamps import cancelling, maxima
 from simplifier.form import Form, Kind
-from simplifier.laws.catalogue.extrema import PRUNE, PRUNE_BY_TWO
+from simplifier.laws.catalogue.extrema import PRUNE, PRUNE_BY_THREE, PRUNE_BY_TWO
 from simplifier.samples import is_somewhere_negative
 
 if TYPE_CHECKING:
@@ -30,19 +30,31 @@ def is_reached(scope: Scope, form: Form, others: Iterable[Form]) -> Law | None:
         return PRUNE
     if len(differences) > MOST_COMPARED or is_somewhere_negative(scope, differences):
         return None
-    return PRUNE_BY_TWO if _is_some_nonnegative(scope, differences, MOST_CASES) else None
+    return _BY_COUNT[_count_needed(scope, differences, MOST_CASES)]
 
 
-def _is_some_nonnegative(scope: Scope, forms: Iterable[Form], cases: int) -> bool:
-    """Whether at every point some form is at least zero; maxima are looked at case by case."""
+_BY_COUNT: Final = (None, PRUNE, PRUNE_BY_TWO, PRUNE_BY_THREE)
+
+
+def _count_needed(scope: Scope, forms: Iterable[Form], cases: int) -> int:
+    """How many forms tell that at every point some form is at least zero; 0 if that is not seen.
+
+    Maxima are looked at case by case.
+    """
     forms = list(dict.fromkeys(known for form in forms for known in (form, _smooth(form))))
     if any(scope.range_of(form)[0] >= 0 for form in forms):
-        return True
+        return 1
     atom = next((atom for form in forms for atom in maxima(form)), None)
     if atom is None or cases < len(atom.arguments):
-        return _is_no_room(scope, forms)
+        return _count_contradicting(scope, forms)
     left = cases // len(atom.arguments)
-    return all(_is_some_nonnegative(scope, case, left) for case in _cases(forms, atom))
+    most = 0
+    for case in _cases(forms, atom):
+        count = _count_needed(scope, case, left)
+        if not count:
+            return 0
+        most = max(most, count)
+    return most
 
 
 def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
@@ -64,26 +76,30 @@ def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
         yield decided + bounds
 
 
-def _is_no_room(scope: Scope, forms: Sequence[Form]) -> bool:
-    """Whether ``A < 0`` and ``B < 0`` contradict each other, or what follows from them and a third.
+def _count_contradicting(scope: Scope, forms: Sequence[Form]) -> int:
+    """How many of ``A < 0``, ``B < 0``, ``C < 0`` are seen to contradict each other, or 0.
 
-    They do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows.
+    Two do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows, which may
+    contradict a third.
     """
-    concluded = [
-        left.times(p).plus(right, q).plus_constant(p + q - 1)
-        for left, right in combinations(forms, 2)
-        for p, q in cancelling(left, right)
-    ]
+    concluded = [form for left, right in combinations(forms, 2) for form in _sums(left, right)]
     if any(scope.range_of(form)[0] >= 0 for form in concluded):
-        return True
+        return 2
     plain = [form for form in forms if form.is_affine]
-    return any(
-        scope.range_of(left.times(p).plus(right, q).plus_constant(p + q - 1))[0] >= 0
+    by_three = (
+        form
         for left in concluded
         if left.is_affine
         for right in plain
-        for p, q in cancelling(left, right)
+        for form in _sums(left, right)
     )
+    return 3 if any(scope.range_of(form)[0] >= 0 for form in by_three) else 0
+
+
+def _sums(left: Form, right: Form) -> Iterator[Form]:
+    """Forms with a term less that are negative where both are."""
+    for p, q in cancelling(left, right):
+        yield left.times(p).plus(right, q).plus_constant(p + q - 1)
 
 
 def _smooth(form: Form) -> Form:

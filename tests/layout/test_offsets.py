@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from indexing import MapError
 from indexing.layout import (
-    COMBINE_DIMENSION,
     ElementType,
     Layout,
     Shape,
@@ -22,22 +21,8 @@ from indexing.layout import (
 )
 from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, index_of, memory_of
+from tests.layout.rows import shape_of
 from tests.layout.strategies import small_arrays
-
-
-def shape_of(row: Row) -> Shape:
-    """The array of a row of ``layout.jsonl``."""
-    tiles = [
-        tuple(COMBINE_DIMENSION if size == "*" else size for size in tile)
-        for tile in row.get("tiles", ())
-    ]
-    rank = len(row["dims"])
-    layout = Layout(
-        tuple(row.get("minor_to_major", range(rank - 1, -1, -1))),
-        tuple(tiles),
-        element_size_in_bits=row.get("element_size_in_bits", 0),
-    )
-    return Shape(ElementType(row.get("type", "f32")), tuple(row["dims"]), layout)
 
 
 @for_each(

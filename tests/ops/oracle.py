@@ -17,7 +17,7 @@ from ops import hlo
 from ops.building import arrays_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from indexing.layout import Shape
     from tests.evaluation import Pair
@@ -80,7 +80,11 @@ def moved(
 
 
 def felt(
-    text: str, operand: int, given: Mapping[int, Any] | None = None, output: int = 0
+    text: str,
+    operand: int,
+    given: Mapping[int, Any] | None = None,
+    output: int = 0,
+    disturbances: Sequence[complex] = DISTURBANCES,
 ) -> set[Pair]:
     """Where it is felt, in an array of the result, that an element of an operand is another one.
 
@@ -91,7 +95,7 @@ def felt(
     before = run(*operands)[output]
     pairs: set[Pair] = set()
     for place in np.ndindex(operands[operand].shape):
-        for disturbance in DISTURBANCES:
+        for disturbance in disturbances:
             changed = operands[operand].copy()
             changed[place] += changed.dtype.type(disturbance)
             after = run(*operands[:operand], changed, *operands[operand + 1 :])[output]

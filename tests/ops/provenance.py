@@ -227,6 +227,37 @@ def reverses(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def rotates(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    axes = draw(dimensions(len(sizes)))
+    shifts = [draw(st.integers(-7, 7)) for _ in axes]
+    pairs = [(-shift, axis) for shift, axis in zip(shifts, axes, strict=True)]
+    return unary(
+        f"rotate {axes} by {shifts}",
+        ops.rotate(sizes, axes, shifts),
+        sizes,
+        lambda array: fold(lambda turned, pair: np.roll(turned, *pair), pairs, array),
+    )
+
+
+@st.composite
+def permutes(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes())
+    axes = draw(dimensions(len(sizes)))
+    table = tuple(
+        np.array([draw(st.integers(0, size - 1)) for _ in range(prod(sizes))], int).reshape(sizes)
+        if axis in axes
+        else place
+        for axis, (size, place) in enumerate(zip(sizes, np.indices(sizes), strict=True))
+    )
+
+    def run(array: Array) -> Array:
+        return array[table]
+
+    return Case(f"permute {axes}", ops.permute(sizes, axes), [sizes], run, frozenset({0}))
+
+
+@st.composite
 def slices(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     starts = [draw(st.integers(0, size)) for size in sizes]
@@ -371,9 +402,11 @@ FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     "dot": dots(),
     "elementwise": elementwises(),
     "pad": pads(),
+    "permute": permutes(),
     "reduce": reduces(),
     "reshape": reshapes(),
     "reverse": reverses(),
+    "rotate": rotates(),
     "slice": slices(),
     "transpose": transposes(),
 }

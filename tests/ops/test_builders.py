@@ -160,6 +160,16 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
         "reverse: dimensions lists dimension 1 of a tensor of rank 1",
     ),
     (
+        "rotate",
+        lambda: ops.rotate((2, 3), (0, 1), (1,)),
+        "shuffle: shifts has 1 entries; expected 2, one for each dimension",
+    ),
+    (
+        "permute",
+        lambda: ops.permute((2, 3), (2,)),
+        "shuffle: dimensions lists dimension 2 of a tensor of rank 2",
+    ),
+    (
         "slice-limit",
         lambda: ops.slice((5,), (2,), (6,)),
         "slice: dimension 0 of size 5 is cut from 2 to 6; expected 0 <= start <= limit <= size",

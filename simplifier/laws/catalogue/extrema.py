@@ -49,6 +49,24 @@ PRUNE_BY_TWO = Law(
     ),
 )
 
+PRUNE_BY_THREE = Law(
+    name="operand dominated by three",
+    identity="max(A, B, C, D) == max(B, C, D)",
+    condition="p * (B - A) + q * (C - A) + r * (D - A) > -p - q - r and p > 0 and q > 0 and r > 0",
+    why="Were A greater than all three, each difference would be -1 or less.",
+    proof=(
+        "p * (B - A) <= p * (max(B, C, D) - A)",
+        "q * (C - A) <= q * (max(B, C, D) - A)",
+        "r * (D - A) <= r * (max(B, C, D) - A)",
+        "(p + q + r) * (max(B, C, D) - A + 1) > 0",
+        "max(B, C, D) - A + 1 > 0",
+    ),
+    example=Example("max(0, x, y, -x - y)", "", "max(-x - y, x, y)"),
+    near_miss=NearMiss(
+        "max(1, -x - y, x, y)", "", "max(1, -x - y, x, y)", "where x and y are 0 so are all three"
+    ),
+)
+
 TWO_VALUED_MAXIMUM = Law(
     name="maximum of two values",
     identity="max(p * A + q, 0) == max(p * k + q, 0)"

@@ -91,12 +91,12 @@ SAME_STEP = Law(
     " and s * (h - 1) + p < (l + 1) * a <= s * h + p and a > 0",
     why="A quotient of two values is a step: at h. Two quotients that step at the same point of one"
     " source differ by a constant.",
-    example=Example("(x + 3) floordiv 8 - (x + 1) floordiv 6", "0 <= x <= 9", "0"),
+    example=Example("(x + 300) floordiv 800 - (x + 100) floordiv 600", "0 <= x <= 999", "0"),
     near_miss=NearMiss(
-        "(x + 3) floordiv 800 - (x + 1) floordiv 600",
-        "0 <= x <= 1199",
-        "(x + 3) floordiv 800 - (x + 1) floordiv 600",
-        "x + 1 reaches 1200, so one of them has three values",
+        "(x + 300) floordiv 800 - (x + 100) floordiv 600",
+        "0 <= x <= 1100",
+        "(x + 300) floordiv 800 - (x + 100) floordiv 600",
+        "x + 100 reaches 1200, so one of them has three values",
     ),
 )
 

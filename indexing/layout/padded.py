@@ -1,0 +1,165 @@
+"""The older form of padding: dimensions that are padded to a width, with a value in the padding.
+
+Before there were tiles, a layout could say ``padded_dimensions`` and a ``padding_value``. A padded
+array lies in memory like a larger one; that is a layout with one tile, as large as the larger
+array.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.layout.errors import ShapeError
+from indexing.layout.layout import Layout
+from indexing.layout.offsets import memory_order
+from simplifier.errors import Span, TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indexing.layout.shape import Shape
+    from indexing.layout.steps import Value
+
+
+class PaddingValue(enum.Enum):
+    """What stands in the padding."""
+
+    INVALID_PAD = "nothing that is known"
+    ZERO_PAD = "zero"
+    ONE_PAD = "one"
+    LOWEST_PAD = "the lowest value of the element type"
+    HIGHEST_PAD = "the highest value of the element type"
+    UNKNOWN_PAD = "one value that is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class PaddedLayout:
+    """An order of dimensions, the widths that they are padded to, and what is in the padding.
+
+    ``padded_dimensions`` are as many as there are dimensions, or none.
+
+    Raises:
+        ShapeError: there is a width without its dimension, or the order is none.
+
+    Source: XLA's ``LayoutProto`` before tiles; fields 1 to 3.
+
+    >>> from indexing.layout import Shape
+    >>> old = PaddedLayout.parse('''
+    ...     minor_to_major: [0, 1]
+    ...     padded_dimensions: [3, 5]
+    ...     padding_value: ZERO_PAD
+    ... ''')
+    >>> shape = old.applied_to(Shape.parse("f32[2,3]"))
+    >>> print(shape)
+    f32[2,3]{0,1:T(5,3)}
+    >>> values = {(0, 0): "a", (0, 1): "b", (0, 2): "c", (1, 0): "d", (1, 1): "e", (1, 2): "f"}
+    >>> print(*old.in_memory(values, shape, padding="0"))
+    a d 0 b e 0 c f 0 0 0 0 0 0 0
+    """
+
+    minor_to_major: tuple[int, ...]
+    padded_dimensions: tuple[int, ...] = ()
+    padding_value: PaddingValue = PaddingValue.INVALID_PAD
+
+    def __post_init__(self) -> None:
+        rank = len(self.minor_to_major)
+        Layout(self.minor_to_major).check_fits(rank)
+        if self.padded_dimensions and len(self.padded_dimensions) != rank:
+            raise ShapeError(
+                f"padded_dimensions has {len(self.padded_dimensions)} entries; "
+                f"expected {rank}, one for each dimension"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> PaddedLayout:
+        """The layout from protocol buffer text: ``minor_to_major: 0 minor_to_major: 1 ...``.
+
+        Raises:
+            TextError: the text is none, or names another field.
+            ShapeError: as :class:`PaddedLayout`.
+        """
+        fields: dict[str, list[str]] = {name: [] for name in _READABLE}
+        for name, values in _fields(text):
+            fields[name] += values
+        order, widths, padding = fields.values()
+        return cls(
+            tuple(map(int, order)),
+            tuple(map(int, widths)),
+            PaddingValue[padding[-1]] if padding else PaddingValue.INVALID_PAD,
+        )
+
+    def applied_to(self, shape: Shape) -> Shape:
+        """An array with this layout, as XLA writes it today: the padding is that of one tile.
+
+        Raises:
+            ShapeError: the shape has another rank, or a dimension is wider than padded, or empty.
+        """
+        if len(self.minor_to_major) != shape.rank:
+            raise ShapeError(f"{shape} has {shape.rank} dimensions; expected as many as {self}")
+        widths = self.padded_dimensions
+        for place, (size, width) in enumerate(zip(shape.dimensions, widths, strict=bool(widths))):
+            if not 0 < size <= width:
+                raise ShapeError(
+                    f"dimension {place} has size {size} and is padded to {width}; "
+                    f"expected a size from 1 to {width}"
+                )
+        tile = tuple(widths[place] for place in self.minor_to_major[::-1]) if widths else ()
+        return shape.with_layout(Layout(self.minor_to_major, tiles=(tile,) if tile else ()))
+
+    def in_memory(self, values: Value, shape: Shape, padding: Value) -> Iterator[Value]:
+        """The elements in the order of memory, ``padding`` between them.
+
+        Args:
+            values: an array, or anything else that gives the element at an index.
+            shape: its shape, of any layout.
+            padding: what ``padding_value`` is in the type of the elements.
+
+        Raises:
+            ShapeError: as :meth:`applied_to`.
+        """
+        for index in memory_order(self.applied_to(shape)):
+            yield padding if index is None else values[index]
+
+    def __str__(self) -> str:
+        order, widths = (
+            f"[{', '.join(map(str, numbers))}]"
+            for numbers in (self.minor_to_major, self.padded_dimensions)
+        )
+        written = (order, widths, self.padding_value.name)
+        return " ".join(f"{name}: {value}" for name, value in zip(_READABLE, written, strict=True))
+
+
+_NUMBER = r"\d+"
+
+_READABLE = {
+    "minor_to_major": _NUMBER,
+    "padded_dimensions": _NUMBER,
+    "padding_value": "|".join(PaddingValue.__members__),
+}
+"""The fields in the order of their numbers, and what one value of each looks like."""
+
+_FIELD = re.compile(r"\s*(\w+)\s*:\s*(?:\[([^\]]*)\]|(\w+))\s*")
+
+
+def _fields(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Fields of a message in protocol buffer text, with their values, in order."""
+    position = 0
+    while text[position:].strip():
+        match = _FIELD.match(text, position)
+        if match is None or match[1] not in _READABLE:
+            raise _unexpected(text, position, f"one of the fields {', '.join(_READABLE)}")
+        listed = match[3] or match[2]
+        values = [value.strip() for value in listed.split(",")] if listed.strip() else []
+        if not all(re.fullmatch(_READABLE[match[1]], value, re.ASCII) for value in values):
+            raise _unexpected(text, match.start(2 if match[3] is None else 3), f"a {match[1]}")
+        yield match[1], values
+        position = match.end()
+
+
+def _unexpected(text: str, position: int, expected: str) -> TextError:
+    start = position + len(text[position:]) - len(text[position:].lstrip())
+    word = re.match(r"\w*", text[start:])
+    return TextError(f"expected {expected}", Span(text, start, start + (word.end() if word else 0)))

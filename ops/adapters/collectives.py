@@ -1,0 +1,156 @@
+"""Collective operations: their builders, from the groups that instructions name in many ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.adapters.shared import sizes_of
+from ops.answers import Unknown
+from ops.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_of_tuple,
+    collective_broadcast,
+    collective_permute,
+    reduce_scatter,
+)
+from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
+from ops.devices.numbering import devices_of
+from ops.pointwise import elementwise
+from ops.ragged_exchange import ragged_all_to_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ops.adapters.shared import Builder, Maps, Pair
+    from ops.answers import OpIndexing
+    from ops.building import Sizes
+    from ops.hlo import Instruction
+
+
+def _all_reduce(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+    return all_reduce(sizes, _groups(instruction), _count(instruction))
+
+
+def _all_gather(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+    axis = _dimension(instruction)
+    return all_gather(sizes, axis, _groups(instruction), _count(instruction))
+
+
+def _reduce_scatter(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+    axis = _dimension(instruction)
+    return reduce_scatter(sizes, axis, _groups(instruction), _count(instruction))
+
+
+def _collective_broadcast(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+    return collective_broadcast(sizes, _groups(instruction), _count(instruction))
+
+
+def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+    return collective_permute(sizes, _listed(instruction), _count(instruction))
+
+
+def _groups(instruction: Instruction) -> Groups:
+    """The groups of devices; none listed mean one of all replicas, or partitions."""
+    if numbers_in(instruction):
+        return _listed(instruction)
+    devices, mode = devices_of(instruction.computation.module), mode_of(instruction)
+    if mode is Mode.DEVICES:
+        return [range(devices.total)]
+    count = devices.partitions if mode is Mode.PARTITIONS else devices.replicas
+    return devices_by_number(mode, [range(count)], *devices)
+
+
+def _listed(instruction: Instruction) -> Groups:
+    devices = devices_of(instruction.computation.module)
+    return devices_by_number(mode_of(instruction), numbers_in(instruction), *devices)
+
+
+def _count(instruction: Instruction) -> int:
+    return devices_of(instruction.computation.module).total
+
+
+def _dimension(instruction: Instruction) -> int:
+    dimensions = instruction.attributes["dimensions"]
+    if len(dimensions) != 1:
+        count = len(dimensions)
+        raise ShapeError(f"{instruction.opcode}: there are {count} dimensions; expected 1")
+    return dimensions[0]
+
+
+def _each(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
+    """Every operand has a result of its own."""
+
+    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+        return {
+            (number, number): build(instruction, sizes_of(operand))
+            for number, operand in enumerate(instruction.operands)
+        }
+
+    return adapted
+
+
+def _started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
+    """The operands themselves, then the results; contexts behind them hold nothing."""
+
+    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+        count = len(instruction.operands)
+        every = [sizes_of(operand) for operand in instruction.operands]
+        themselves = {(place, place): elementwise([sizes]) for place, sizes in enumerate(every)}
+        results = {
+            (count + place, place): build(instruction, sizes) for place, sizes in enumerate(every)
+        }
+        return themselves | results
+
+    return adapted
+
+
+def _on_arrays(builder: Builder) -> Builder:
+    """Of permutations with buffers for slices of them, nothing is known."""
+
+    def adapted(instruction: Instruction) -> Maps:
+        if "slice_sizes" in instruction.attributes:
+            return Unknown(f"{instruction.opcode}: no indexing map of slices that move in place")
+        return builder(instruction)
+
+    return adapted
+
+
+def _all_to_all(instruction: Instruction) -> Maps:
+    groups, count = _groups(instruction), _count(instruction)
+    every = [sizes_of(operand) for operand in instruction.operands]
+    if "dimensions" in instruction.attributes:
+        axis = _dimension(instruction)
+        return {
+            (place, place): all_to_all(sizes, axis, groups, count)
+            for place, sizes in enumerate(every)
+        }
+    elementwise(every)
+    return all_to_all_of_tuple(every[0], len(every), groups, count)
+
+
+def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
+    operand, output, *offsets = instruction.operands
+    return ragged_all_to_all(
+        sizes_of(operand),
+        sizes_of(output),
+        sizes_of(offsets[0])[0],
+        _groups(instruction),
+        _count(instruction),
+    )
+
+
+BUILDERS: Final[Mapping[str, Builder]] = {
+    "all-gather": _each(_all_gather),
+    "all-gather-start": _started(_all_gather),
+    "all-reduce": _each(_all_reduce),
+    "all-reduce-start": _each(_all_reduce),
+    "all-to-all": _all_to_all,
+    "collective-broadcast": _each(_collective_broadcast),
+    "collective-permute": _on_arrays(_each(_collective_permute)),
+    "collective-permute-start": _on_arrays(_started(_collective_permute)),
+    "ragged-all-to-all": _ragged_all_to_all,
+    "reduce-scatter": _each(_reduce_scatter),
+}

@@ -1,0 +1,127 @@
+"""Groups of devices that work together, as a device sees its own: closed forms in its number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.layout import ShapeError
+from ops.building import checked_integers
+from ops.devices.tabulation import tabulated, tabulated_partly
+from simplifier import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from indexing.domain import Constraint
+    from simplifier.form import Form
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceGroups:
+    """Groups of devices, by their numbers, among ``count`` devices.
+
+    >>> from simplifier.form import variable
+    >>> pairs = DeviceGroups(((0, 2), (1, 3)), 4)
+    >>> print(pairs.member(variable("device"), variable("place")))
+    place * 2 + device mod 2
+    >>> print(pairs.place(variable("device")))
+    device floordiv 2
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    count: int
+
+    @property
+    def size(self) -> int:
+        """The number of devices in a group, or in the largest one."""
+        return max(map(len, self.groups))
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all groups are of one size."""
+        return all(len(group) == self.size for group in self.groups)
+
+    def sorted(self) -> DeviceGroups:
+        """The same groups, without regard to the order of their devices."""
+        return DeviceGroups(
+            tuple(sorted(tuple(sorted(group)) for group in self.groups)), self.count
+        )
+
+    def member(self, device: Form, place: Form) -> Form:
+        """The device at a place of the group that a device is in."""
+        first, *others = ([each - group[0] for each in group] for group in self.groups)
+        if all(offsets == first for offsets in others):
+            return self._of_group(device, {group: group[0] for group in self.groups}) + tabulated(
+                first, place
+            )
+        longest = self.size
+        own = self._groups_by_device()
+        rows = (own.get(number, self.groups[0]) for number in range(self.count))
+        table = [row[min(column, len(row) - 1)] for row in rows for column in range(longest)]
+        return tabulated(table, device * longest + place)
+
+    def place(self, device: Form) -> Form:
+        """The place of a device in its group."""
+        places = {each: place for group in self.groups for place, each in enumerate(group)}
+        return tabulated_partly(places, device)[0]
+
+    def constraints(self, device: Form, place: Form | None = None) -> list[Constraint]:
+        """What holds if a device is in a group, and if the group has such a place."""
+        every = dict.fromkeys(self._groups_by_device(), 0)
+        taking_part = [] if len(every) == self.count else tabulated_partly(every, device)[1]
+        if place is None or self.is_even:
+            return taking_part
+        size = self._of_group(device, {group: len(group) for group in self.groups})
+        return [*taking_part, (size - place, Interval(1, self.size))]
+
+    def _groups_by_device(self) -> dict[int, tuple[int, ...]]:
+        return {each: group for group in self.groups for each in group}
+
+    def _of_group(self, device: Form, values: Mapping[tuple[int, ...], int]) -> Form:
+        """The value for the group that a device is in."""
+        by_device = {each: values[group] for each, group in self._groups_by_device().items()}
+        return tabulated_partly(by_device, device)[0]
+
+
+def device_groups(op: str, groups: Iterable[Iterable[int]], count: int | None) -> DeviceGroups:
+    """Groups among ``count`` devices, or as many as they name; no groups mean one group of all.
+
+    Raises:
+        ShapeError: a device is in two groups or out of range, or a group is empty.
+    """
+    listed = tuple(checked_integers(op, "replica_groups", group) for group in groups)
+    named = [device for group in listed for device in group]
+    total = max((device + 1 for device in named), default=0) if count is None else count
+    if total < 1:
+        raise ShapeError(f"{op}: no replica groups are listed; expected the number of replicas")
+    _check(op, listed, named, total)
+    return DeviceGroups(listed or (tuple(range(total)),), total)
+
+
+def _check(op: str, listed: tuple[tuple[int, ...], ...], named: list[int], count: int) -> None:
+    if not all(listed):
+        raise ShapeError(f"{op}: a replica group is empty; expected at least one replica in it")
+    for device in named:
+        if not 0 <= device < count:
+            raise ShapeError(f"{op}: there is no replica {device} among {count}")
+    if len(set(named)) < len(named):
+        twice = next(device for device in named if named.count(device) > 1)
+        raise ShapeError(f"{op}: replica {twice} is in the groups twice; expected it once")
+
+
+def even_groups(
+    op: str, replica_groups: Iterable[Iterable[int]], replica_count: int | None
+) -> DeviceGroups:
+    """Groups as :func:`device_groups` gives them, that are of one size.
+
+    Raises:
+        ShapeError: they are not.
+    """
+    groups = device_groups(op, replica_groups, replica_count)
+    if not groups.is_even:
+        sizes = ", ".join(str(len(group)) for group in groups.groups)
+        raise ShapeError(
+            f"{op}: the replica groups have {sizes} replicas; expected as many in each"
+        )
+    return groups

@@ -1,0 +1,97 @@
+"""The devices that a program runs on, and the one that asks.
+
+A program runs on ``replica_count`` times ``num_partitions`` devices. All of them are numbered
+through: partition ``p`` of replica ``r`` is device ``r * num_partitions + p``, so that devices are
+replicas where a program is not partitioned, and partitions where it is not replicated. What an
+element depends on may be held by another device, and which one that is may depend on the device
+that asks: the number of the latter is a runtime variable whose value ``replica-id`` or
+``partition-id`` gives.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from ops.devices.modes import Mode, largest_number
+from ops.hlo.parser import parse
+from simplifier import form as forms
+from simplifier.operations import floordiv, mod
+
+if TYPE_CHECKING:
+    from ops.hlo import HloModule, Instruction
+    from simplifier.form import Form
+
+
+class Devices(NamedTuple):
+    """How many replicas of a program run, and of how many partitions each."""
+
+    replicas: int = 1
+    partitions: int = 1
+
+    @property
+    def total(self) -> int:
+        """The number of devices."""
+        return self.replicas * self.partitions
+
+
+@lru_cache(maxsize=64)
+def devices_of(module: HloModule) -> Devices:
+    """The devices that a module says it runs on; if it says nothing, as many as its groups name.
+
+    >>> text = "f32[] collective-permute(a), source_target_pairs={{0,3}}"
+    >>> devices_of(parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = {text} }}"))
+    Devices(replicas=4, partitions=1)
+    """
+    declared = [module.attributes.get(name, 1) for name in ("replica_count", "num_partitions")]
+    if declared != [1, 1]:
+        return Devices(*declared)
+    named = largest_number(module.instructions)
+    replicas = (named.get(mode, 1) for mode in (Mode.REPLICAS, Mode.REPLICAS_WITH_PARTITIONS))
+    devices = Devices(max(replicas), named.get(Mode.PARTITIONS, 1))
+    missing = -(-named.get(Mode.DEVICES, 1) // devices.replicas)
+    return Devices(devices.replicas, max(devices.partitions, missing))
+
+
+@lru_cache(maxsize=64)
+def asking_device(devices: Devices) -> Instruction:
+    """An instruction whose value is the number of the device that runs it.
+
+    >>> asking_device(Devices(replicas=4))
+    <%replica-id = u32[] replica-id()>
+    >>> asking_device(Devices(partitions=4))
+    <%partition-id = u32[] partition-id()>
+    >>> asking_device(Devices(2, 4))
+    <%device-id = u32[] add(%first-device-id, %partition-id)>
+    """
+    heading = f"replica_count={devices.replicas}, num_partitions={devices.partitions}"
+    replica, partition = "replica-id = u32[] replica-id()", "partition-id = u32[] partition-id()"
+    both = f"""{replica} {partition} count = u32[] constant({devices.partitions})
+        first-device-id = u32[] multiply(replica-id, count)
+        ROOT device-id = u32[] add(first-device-id, partition-id)"""
+    single = f"ROOT {replica}" if devices.partitions == 1 else f"ROOT {partition}"
+    body = single if 1 in devices else both
+    return parse(f"HloModule devices, {heading} ENTRY device_id {{ {body} }}").entry.root
+
+
+def is_asking_device(instruction: Instruction) -> bool:
+    """Whether an instruction is one that :func:`asking_device` gives."""
+    module = instruction.computation.module
+    return module.name == "devices" and asking_device(devices_of(module)) is instruction
+
+
+def value_on(instruction: Instruction, device: Form) -> Form | None:
+    """The value of an instruction on a device, if it is a number of the device itself.
+
+    >>> partitioned = Devices(partitions=4)
+    >>> print(value_on(asking_device(partitioned), forms.variable("d0")))
+    d0
+    """
+    if is_asking_device(instruction):
+        return device
+    replicas, partitions = devices_of(instruction.computation.module)
+    if instruction.opcode == "replica-id":
+        return floordiv(device, forms.constant(partitions)) if partitions > 1 else device
+    if instruction.opcode == "partition-id":
+        return mod(device, forms.constant(partitions)) if replicas > 1 else device
+    return None

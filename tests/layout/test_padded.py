@@ -1,0 +1,100 @@
+"""The older form of padding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing.layout import PaddedLayout, PaddingValue, Shape, ShapeError, linear_index
+from indexing.layout.element_type import ElementType
+from simplifier.errors import TextError
+from tests.carets import Complaint, complaints
+
+OLD = PaddedLayout((0, 1), (3, 5), PaddingValue.ZERO_PAD)
+LETTERS = np.array([list("abc"), list("def")])
+SHAPE = Shape.parse("f32[2,3]")
+
+
+def test_the_example_of_the_document() -> None:
+    in_memory = OLD.in_memory(LETTERS, SHAPE, padding="0")
+    assert " ".join(in_memory) == "a d 0 b e 0 c f 0 0 0 0 0 0 0"
+
+
+def test_it_is_the_larger_array_in_the_same_order() -> None:
+    larger = np.full((3, 5), "0")
+    larger[:2, :3] = LETTERS
+    assert list(OLD.in_memory(LETTERS, SHAPE, padding="0")) == larger.ravel("F").tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "minor_to_major: 0 minor_to_major: 1 padded_dimensions: 3 padded_dimensions: 5 "
+            "padding_value: ZERO_PAD"
+        ),
+        "minor_to_major: [0, 1]\npadded_dimensions: [3,5]\n  padding_value: ZERO_PAD\n",
+        str(OLD),
+    ],
+)
+def test_text_is_read(text: str) -> None:
+    assert PaddedLayout.parse(text) == OLD
+
+
+def test_what_is_left_out_means_no_padding() -> None:
+    plain = PaddedLayout.parse("minor_to_major: [1, 0]")
+    assert plain == PaddedLayout((1, 0)) == PaddedLayout.parse(str(plain))
+    assert plain.applied_to(SHAPE) == SHAPE
+    assert PaddedLayout.parse("").applied_to(Shape.parse("f32[]")) == Shape.parse("f32[]")
+
+
+@given(data=st.data(), sizes=st.lists(st.integers(1, 5), max_size=4).map(tuple))
+def test_offsets_are_those_of_the_larger_array(data: st.DataObject, sizes: tuple[int, ...]) -> None:
+    widths = tuple(size + data.draw(st.integers(0, 3)) for size in sizes)
+    order = tuple(data.draw(st.permutations(range(len(sizes)))))
+    shape = PaddedLayout(order, widths).applied_to(Shape(ElementType.F32, sizes))
+    larger = PaddedLayout(order).applied_to(Shape(ElementType.F32, widths))
+    index = tuple(np.indices(sizes))
+    assert np.array_equal(linear_index(index, shape), linear_index(index, larger))
+
+
+@pytest.mark.parametrize(
+    ("order", "widths", "message"),
+    [
+        ((0, 2), (), "is no permutation of the dimensions 0 to 1"),
+        ((0, 0), (), "lists a dimension twice"),
+        ((0, 1), (3,), "padded_dimensions has 1 entries; expected 2, one for each dimension"),
+        ((0,), (3,), "f32[2,3]{1,0} has 2 dimensions; expected as many as minor_to_major: [0]"),
+        ((0, 1), (3, 2), "dimension 1 has size 3 and is padded to 2; expected a size from 1 to 2"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    order: tuple[int, ...], widths: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(ShapeError) as caught:
+        PaddedLayout(order, widths).applied_to(SHAPE)
+    assert message in str(caught.value)
+
+
+BAD_TEXTS = """
+minor_to_major 0
+^^^^^^^^^^^^^^ expected one of the fields minor_to_major, padded_dimensions, padding_value
+
+minor_to_major: 0 major: 1
+                  ^^^^^ expected one of the fields minor_to_major, padded_dimensions, padding_value
+
+minor_to_major: [0, x]
+                 ^ expected a minor_to_major
+
+padding_value: GREY_PAD
+               ^^^^^^^^ expected a padding_value
+"""
+
+
+@pytest.mark.parametrize("complaint", complaints(BAD_TEXTS), ids=lambda case: case.message)
+def test_a_wrong_text_is_shown(complaint: Complaint) -> None:
+    with pytest.raises(TextError) as caught:
+        PaddedLayout.parse(complaint.text)
+    complaint.check(caught.value)

@@ -1,0 +1,50 @@
+"""What is said of the root of a program, beside what is seen when the program runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ops
+from ops import hlo
+from ops.building import arrays_of
+from tests.evaluation import related
+from tests.ops.oracle import DISTURBANCES, felt
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from ops.answers import Answer
+    from tests.evaluation import Pair
+
+
+def said(text: str, operand: int, output: int = 0) -> set[Pair]:
+    """The pairs (index in the result, index in an operand) of the root; the same both ways."""
+    root = hlo.parse(text).entry.root
+    there = _pairs(ops.output_to_input(root, output).indexing[operand])
+    back = _pairs(ops.input_to_output(root, operand).indexing[output])
+    assert there == {(result, place) for place, result in back}
+    return there
+
+
+def _pairs(answer: Answer) -> set[Pair]:
+    assert not isinstance(answer, ops.Unknown), answer
+    return {pair for way in answer for pair in related(way.map)}
+
+
+def check_felt(
+    text: str,
+    *,
+    wider: Collection[int] = (),
+    given: Mapping[int, Any] | None = None,
+    disturbances: Sequence[complex] = DISTURBANCES,
+) -> None:
+    """What every array of the result feels of every parameter is what is said.
+
+    Of the operands in ``wider`` more may be said. The operands of the root are the parameters.
+    """
+    root = hlo.parse(text).entry.root
+    for output in range(len(arrays_of(root.shape))):
+        for operand in range(len(root.operands)):
+            seen = felt(text, operand, given, output, disturbances)
+            told = said(text, operand, output)
+            assert seen == told or (operand in wider and seen < told), (output, operand)

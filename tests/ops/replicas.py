@@ -1,0 +1,140 @@
+"""What collective operations do, simulated: every element as the set of elements it is made of.
+
+The value of a tensor is one array for each device, whose entries are sets of ``(device, index)`` of
+the operand.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ops import OperandIndexing
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Element: TypeAlias = "tuple[int, tuple[int, ...]]"
+"""A device, and an index on it."""
+
+Groups: TypeAlias = "Sequence[Sequence[int]]"
+NOTHING = frozenset[Element]()
+
+
+def operands(sizes: Sequence[int], devices: int) -> list[Array]:
+    """A tensor of which each element is made of itself."""
+    every: list[Array] = []
+    for device in range(devices):
+        array = np.empty(sizes, dtype=object)
+        for index in np.ndindex(*sizes):
+            array[index] = frozenset([(device, index)])
+        every.append(array)
+    return every
+
+
+def nothing_like(values: Sequence[Array]) -> list[Array]:
+    """Zeros, which are made of nothing."""
+    return [np.full(array.shape, NOTHING, dtype=object) for array in values]
+
+
+def all_reduce(values: Sequence[Array], groups: Groups) -> list[Array]:
+    """Everybody has the sum of the group."""
+    results = nothing_like(values)
+    for group in groups:
+        total = _sum(values[device] for device in group)
+        for device in group:
+            results[device] = total
+    return results
+
+
+def all_gather(values: Sequence[Array], groups: Groups, axis: int) -> list[Array]:
+    """Everybody has the operands of the group behind each other."""
+    joined = {
+        device: np.concatenate([values[other] for other in group], axis)
+        for group in groups
+        for device in group
+    }
+    return [joined[device] for device in range(len(values))]
+
+
+def reduce_scatter(values: Sequence[Array], groups: Groups, axis: int) -> list[Array]:
+    """Everybody has the own block of the sum of the group."""
+    results = list(values)
+    for group in groups:
+        blocks = np.split(_sum(values[device] for device in group), len(group), axis)
+        for device, block in zip(group, blocks, strict=True):
+            results[device] = block
+    return results
+
+
+def all_to_all(
+    values: Sequence[Array], groups: Groups, split: int, concat: int | None = None
+) -> list[Array]:
+    """Everybody has the blocks that the group has cut off for the own place."""
+    results = list(values)
+    for group in groups:
+        blocks = [np.split(values[device], len(group), split) for device in group]
+        for place, device in enumerate(group):
+            mine = [cut[place] for cut in blocks]
+            results[device] = np.concatenate(mine, split if concat is None else concat)
+    return results
+
+
+def collective_permute(values: Sequence[Array], pairs: Groups) -> list[Array]:
+    """Every target has what its source has."""
+    results = nothing_like(values)
+    for source, target in pairs:
+        results[target] = values[source]
+    return results
+
+
+def collective_broadcast(values: Sequence[Array], groups: Groups) -> list[Array]:
+    """Everybody has what the first of the group has."""
+    results = nothing_like(values)
+    for group in groups:
+        for device in group:
+            results[device] = values[group[0]]
+    return results
+
+
+def mapped(values: Sequence[Array], change: Callable[[Array], Array]) -> list[Array]:
+    """Everybody does the same with the own tensor."""
+    return [change(array) for array in values]
+
+
+def _sum(arrays: Iterable[Array]) -> Array:
+    return reduce(np.bitwise_or, arrays)  # the union of sets
+
+
+# Relations between elements on devices.
+
+
+def relation_of(values: Sequence[Array]) -> set[tuple[Element, Element]]:
+    """Which element is made of which."""
+    return {
+        ((device, index), source)
+        for device, array in enumerate(values)
+        for index in np.ndindex(array.shape)
+        for source in array[index]
+    }
+
+
+def relation_told(ways: Iterable[OperandIndexing], devices: int) -> set[tuple[Element, Element]]:
+    """Which element depends on which, as maps say it for every device that asks."""
+    return {pair for way in ways for pair in _pairs(way, devices)}
+
+
+def _pairs(way: OperandIndexing, devices: int) -> set[tuple[Element, Element]]:
+    pairs = set[tuple[Element, Element]]()
+    replica = way.replica_id
+    for dims, ranges, runtime, results in way.map.points():
+        for device in runtime or range(devices):
+            holder = device
+            if replica is not None:
+                given = runtime if replica.runtime else ()
+                (holder,) = map(int, replica.evaluate(dims, ranges, given))
+            pairs.add(((device, tuple(dims)), (holder, tuple(results))))
+    return pairs

@@ -1,0 +1,251 @@
+"""Collective operations, and chains of them: every pair of elements on devices, both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ops import (
+    Unknown,
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_of_tuple,
+    collective_broadcast,
+    collective_permute,
+    hlo,
+    input_to_output,
+    output_to_input,
+    reduce_scatter,
+)
+from ops.answers import OperandIndexing
+from tests.ops import replicas
+from tests.ops.replicas import mapped, operands, relation_of, relation_told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ops import OpIndexing
+    from tests.ops.replicas import Array, Groups
+
+
+def check(indexing: OpIndexing, sizes: Sequence[int], expected: list[Array]) -> None:
+    """Compare maps with a simulation, both ways."""
+    devices = len(expected)
+    relation = relation_of(expected)
+    assert indexing.output_sizes == expected[0].shape
+    ways = [OperandIndexing(indexing.output_to_input[0], (), indexing.output_replicas[0])]
+    assert relation_told(ways, devices) == relation
+    back = [OperandIndexing(indexing.input_to_output[0], (), indexing.input_replicas[0])]
+    assert relation_told(back, devices) == {(source, result) for result, source in relation}
+    assert all(size >= 0 for size in sizes)
+
+
+GROUPS: dict[str, Groups] = {
+    "one": [[0]],
+    "all": [[0, 1, 2, 3]],
+    "halves": [[0, 1], [2, 3]],
+    "strided": [[0, 2], [1, 3]],
+    "each_alone": [[0], [1], [2], [3]],
+    "backwards": [[3, 2, 1, 0]],
+    "ring": [[0, 1, 3, 2], [4, 5, 7, 6]],
+    "transposed": [[0, 4, 2, 6], [1, 5, 3, 7]],
+    "no_pattern": [[0, 5, 3], [4, 1, 2]],
+    "three_of_two": [[5, 0], [4, 1], [3, 2]],
+}
+
+
+def count_of(groups: Groups) -> int:
+    return sum(map(len, groups))
+
+
+@pytest.mark.parametrize("groups", GROUPS.values(), ids=GROUPS)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_operations_of_even_groups(groups: Groups, axis: int) -> None:
+    size, devices = len(groups[0]), count_of(groups)
+    sizes = [3, 3]
+    sizes[axis] = 2 * size
+    values = operands(sizes, devices)
+    check(all_reduce(sizes, groups), sizes, replicas.all_reduce(values, groups))
+    check(all_gather(sizes, axis, groups), sizes, replicas.all_gather(values, groups, axis))
+    scattered = replicas.reduce_scatter(values, groups, axis)
+    check(reduce_scatter(sizes, axis, groups), sizes, scattered)
+    check(all_to_all(sizes, axis, groups), sizes, replicas.all_to_all(values, groups, axis))
+    turned = replicas.all_to_all(values, groups, axis, 1 - axis)
+    check(all_to_all(sizes, axis, groups, concat_dimension=1 - axis), sizes, turned)
+    sent = replicas.collective_broadcast(values, groups)
+    check(collective_broadcast(sizes, groups), sizes, sent)
+
+
+UNEVEN: dict[str, tuple[Groups, int]] = {
+    "uneven": ([[0, 1, 2], [3], [5, 4]], 6),
+    "without_some": ([[1, 3]], 6),
+    "uneven_without_some": ([[6, 1], [2, 4, 5]], 8),
+}
+
+
+@pytest.mark.parametrize(("groups", "devices"), UNEVEN.values(), ids=UNEVEN)
+def test_operations_of_uneven_groups(groups: Groups, devices: int) -> None:
+    values = operands([2], devices)
+    check(all_reduce([2], groups, devices), [2], replicas.all_reduce(values, groups))
+    sent = replicas.collective_broadcast(values, groups)
+    check(collective_broadcast([2], groups, devices), [2], sent)
+
+
+PAIRS: dict[str, tuple[Groups, int]] = {
+    "ring": ([[0, 1], [1, 2], [2, 3], [3, 0]], 4),
+    "shift": ([[0, 1], [1, 2], [2, 3]], 4),
+    "swap_of_far": ([[0, 3], [3, 0]], 8),
+    "halves": ([[0, 4], [1, 5], [2, 6], [3, 7]], 8),
+    "evens": ([[0, 2], [2, 4], [4, 6], [6, 0]], 8),
+    "lone": ([[5, 2]], 7),
+    "no_pattern": ([[0, 3], [1, 0], [4, 6], [6, 1]], 7),
+    "none": ([], 3),
+}
+
+
+@pytest.mark.parametrize(("pairs", "devices"), PAIRS.values(), ids=PAIRS)
+def test_permutations(pairs: Groups, devices: int) -> None:
+    values = operands([3], devices)
+    moved = replicas.collective_permute(values, pairs)
+    check(collective_permute([3], pairs, devices), [3], moved)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_permutation(data: st.DataObject) -> None:
+    devices = data.draw(st.integers(1, 7))
+    numbers = st.lists(st.integers(0, devices - 1), unique=True, max_size=devices)
+    pairs = [*zip(data.draw(numbers), data.draw(numbers), strict=False)]
+    moved = replicas.collective_permute(operands([2], devices), pairs)
+    check(collective_permute([2], pairs, devices), [2], moved)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_groups(data: st.DataObject) -> None:
+    size, number = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))
+    order = data.draw(st.permutations(range(size * number)))
+    groups = [order[start : start + size] for start in range(0, len(order), size)]
+    values = operands([size], len(order))
+    check(all_to_all([size], 0, groups), [size], replicas.all_to_all(values, groups, 0))
+    check(all_reduce([size], groups), [size], replicas.all_reduce(values, groups))
+
+
+@pytest.mark.parametrize("groups", [GROUPS["halves"], GROUPS["strided"], GROUPS["ring"]])
+def test_the_tuple_form_of_all_to_all(groups: Groups) -> None:
+    size, devices = len(groups[0]), count_of(groups)
+    place = {device: place for group in groups for place, device in enumerate(group)}
+    own = {device: group for group in groups for device in group}
+    for result, indexing in enumerate(all_to_all_of_tuple([2], size, groups)):
+        for operand in range(size):
+            there = OperandIndexing(
+                indexing.output_to_input[operand], (), indexing.output_replicas[operand]
+            )
+            expected = {
+                ((device, (index,)), (own[device][result], (index,)))
+                for device in range(devices)
+                if place[device] == operand
+                for index in range(2)
+            }
+            assert relation_told([there], devices) == expected
+            back = OperandIndexing(
+                indexing.input_to_output[operand], (), indexing.input_replicas[operand]
+            )
+            assert relation_told([back], devices) == {(end, begin) for begin, end in expected}
+
+
+# Instructions, and chains of them.
+
+
+def module(heading: str, sizes: str, body: str) -> hlo.HloModule:
+    """A module whose entry calls a chain of instructions that ends with ``r``."""
+    return hlo.parse(
+        f"""HloModule m{heading}
+        add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+        chain {{ p = f32[{sizes}] parameter(0)
+        {body}
+        }}
+        ENTRY e {{ p = f32[{sizes}] parameter(0) ROOT r = call(p), to_apply=chain }}"""
+    )
+
+
+HALVES = [[0, 1], [2, 3]]
+STRIDED = [[0, 2], [1, 3]]
+RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
+Simulation = "Callable[[list[Array]], list[Array]]"
+
+CHAINS: dict[str, tuple[str, Callable[[list[Array]], list[Array]]]] = {
+    "gather_of_gather": (
+        """g = f32[4,6] all-gather(p), replica_groups={{0,1},{2,3}}, dimensions={0}
+        ROOT r = f32[4,12] all-gather(g), replica_groups={{0,2},{1,3}}, dimensions={1}""",
+        lambda values: replicas.all_gather(replicas.all_gather(values, HALVES, 0), STRIDED, 1),
+    ),
+    "there_and_back": (
+        """g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
+        ROOT r = f32[2,6] collective-permute(g), source_target_pairs={{1,0},{2,1},{3,2},{0,3}}""",
+        lambda values: values,
+    ),
+    "shift_twice": (
+        """g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3}}
+        ROOT r = f32[2,6] collective-permute(g), source_target_pairs={{0,1},{1,2},{2,3}}""",
+        lambda values: replicas.collective_permute(values, [[0, 2], [1, 3]]),
+    ),
+    "scatter_of_transpose_of_exchange": (
+        """x = f32[2,6] all-to-all(p), replica_groups=[2,2]<=[4], dimensions={1}
+        t = f32[6,2] transpose(x), dimensions={1,0}
+        s = f32[3,2] reduce-scatter(t), replica_groups=[2,2]<=[2,2]T(1,0), dimensions={0},
+          to_apply=add
+        ROOT r = f32[3,2] collective-permute(s), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}""",
+        lambda values: replicas.collective_permute(
+            replicas.reduce_scatter(
+                mapped(replicas.all_to_all(values, HALVES, 1), lambda array: array.T), STRIDED, 0
+            ),
+            RING,
+        ),
+    ),
+    "sum_of_sums": (
+        """a = f32[2,6] all-reduce(p), replica_groups={{0,1},{2,3}}, to_apply=add
+        ROOT r = f32[2,6] all-reduce(a), replica_groups={{0,2},{1,3}}, to_apply=add""",
+        lambda values: replicas.all_reduce(values, [[0, 1, 2, 3]]),
+    ),
+    "scatter_then_gather": (
+        """s = f32[1,6] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0},
+          to_apply=add
+        ROOT r = f32[2,6] all-gather(s), replica_groups={{0,1},{2,3}}, dimensions={0}""",
+        lambda values: replicas.all_reduce(values, HALVES),
+    ),
+    "started": (
+        """s = (f32[2,6], f32[4,6]) all-gather-start(p), replica_groups={{0,1},{2,3}},
+          dimensions={0}
+        d = f32[4,6] all-gather-done(s)
+        c = (f32[4,6], f32[4,6], u32[], u32[]) collective-permute-start(d),
+          source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
+        e = f32[4,6] collective-permute-done(c)
+        a = f32[4,6] all-reduce-start(e), replica_groups={{0,2},{1,3}}, to_apply=add
+        ROOT r = f32[4,6] all-reduce-done(a)""",
+        lambda values: replicas.all_reduce(
+            replicas.collective_permute(replicas.all_gather(values, HALVES, 0), RING), STRIDED
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "simulate"), CHAINS.values(), ids=CHAINS)
+def test_chains(body: str, simulate: Callable[[list[Array]], list[Array]]) -> None:
+    root = module(", replica_count=4", "2,6", body).entry.root
+    check_root(root, simulate(operands([2, 6], 4)))
+
+
+def check_root(root: hlo.Instruction, expected: list[Array]) -> None:
+    """Compare the maps of an instruction with a simulation, both ways."""
+    relation = relation_of(expected)
+    (there,) = output_to_input(root).indexing
+    (back,) = input_to_output(root).indexing
+    assert not isinstance(there, Unknown)
+    assert not isinstance(back, Unknown)
+    assert relation_told(there, len(expected)) == relation
+    assert relation_told(back, len(expected)) == {(end, begin) for begin, end in relation}
