@@ -41,7 +41,9 @@ def convolution(
     The window has the spatial sizes of the kernel. ``lhs_dilate`` and ``rhs_dilate`` draw the
     elements of either operand apart, ``rhs_reversal`` turns the kernel around in a dimension. The
     ranges of the maps to both operands are the same, so equal ones lead to the factors of one
-    product. A kernel element that meets padding is multiplied by zero, and counts as read.
+    product. A kernel element that meets padding is multiplied by zero, and counts as read; but
+    where the window tells the only element that it may hold, there is nothing to sum up, and the
+    kernel is read at that place alone. So a batch that is written as a spatial dimension is one.
 
     Shapes:
         lhs: ``b`` batches, ``f`` input features, spatial sizes, in the order of the labels.
@@ -68,6 +70,14 @@ def convolution(
     >>> depthwise = convolution((8, 12, 4), (3, 1, 4), labels, strided, feature_group_count=4)
     >>> print(depthwise.input_to_output[0])
     (d0, d1, d2) -> (d0, d1 floordiv 3, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 3]
+    >>> batch = Window(size=(8,), stride=(7,), lhs_dilate=(8,))
+    >>> dot = convolution((8, 12, 4), (8, 4, 16), DimensionLabels.parse("0bf_0io->0bf"), batch)
+    >>> print(dot.output_to_input[0])
+    (d0, d1, d2)[s0] -> (d0, d1, s0), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
+    s0 in [0, 3]
+    >>> print(dot.output_to_input[1])
+    (d0, d1, d2)[s0] -> (d0, s0, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
+    s0 in [0, 3]
     """
     groups = _Groups(feature_group_count, batch_group_count)
     parts = _parts(lhs_sizes, rhs_sizes, dim_labels, window, groups)

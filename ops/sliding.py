@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.building import check_count, dim, index_map, symbol
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ops.building import Extent, Sizes
     from ops.hlo.values import Window
     from simplifier.form import Form
-
-_Number = TypeVar("_Number", int, "Form")
 
 Found: TypeAlias = "tuple[Form, list[Constraint]]"
 """An index, and what must hold for there to be one."""
@@ -59,7 +57,7 @@ class SlidingWindow:
     @property
     def load(self) -> int:
         """The number of elements that one window may hold."""
-        return 1 if self.is_paired else self.window_size
+        return 1 if self.is_single else self.window_size
 
     @property
     def turns(self) -> int:
@@ -69,9 +67,14 @@ class SlidingWindow:
     @property
     def uses(self) -> int:
         """The number of windows that may hold an element at one and the same place."""
-        if not self.is_paired:
+        if not self.is_single:
             return self.count
-        return 1 if self._growth else min(self.count, self.operand_size)
+        return 1 if self._growth else self._holders
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the number of a window tells which element alone it may hold."""
+        return self.is_paired or self.operand_size == 1
 
     @property
     def is_paired(self) -> bool:
@@ -83,21 +86,23 @@ class SlidingWindow:
         True
         """
         windows, elements = self.count - 1, self.operand_size - 1
-        last_place = (self.window_size - 1) * self.window_dilation
-        later = (self._lead(d) + self.base_dilation for d in (0, min(windows, elements - 1)))
-        earlier = (self._lead(d) - self.base_dilation for d in (1, min(windows, elements + 1)))
-        return (elements < 1 or min(later) > last_place) and (windows < 1 or max(earlier) < 0)
+        step, growth = self.base_dilation, self.base_dilation - self.stride
+        first, last = -self.low, (self.window_size - 1) * self.window_dilation - self.low
+        # The neighbours of a partner move evenly from window to window, so the ends tell.
+        after = (number * growth + step for number in (0, min(windows, elements - 1)))
+        before = (number * growth - step for number in (1, min(windows, elements + 1)))
+        return (elements < 1 or min(after) > last) and (windows < 1 or max(before) < first)
 
     def element(self, window: Form, place: Form) -> Found:
         """An element in a window; ``place`` numbers those that may be, up to :attr:`load`."""
-        if self.is_paired:
-            return window, self._meeting(window)[1]
+        if self.is_single:
+            return window if self.is_paired else ZERO, self._meeting(window)[1]
         position = window * self.stride + place * self.window_dilation
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
 
     def place(self, window: Form, place: Form) -> Found:
         """The place at which a window may hold an element, numbered as for :meth:`element`."""
-        return self._meeting(window) if self.is_paired else (place, [])
+        return self._meeting(window) if self.is_single else (place, [])
 
     def window(self, element: Form, turn: Form) -> Found:
         """A window that holds an element; ``turn`` numbers those that may, up to :attr:`turns`.
@@ -126,33 +131,33 @@ class SlidingWindow:
 
     def window_at(self, place: Form, turn: Form) -> Found:
         """A window that may hold an element at a place; ``turn`` numbers them, up to `uses`."""
-        if not self.is_paired:
+        if not self.is_single:
             return turn, []
-        lead = place * self.window_dilation - self.low
-        if not self._growth:
-            return turn, [(lead, Interval(0, 0)), (turn, self._pairs)]
-        number, constraints = _quotient(lead if self._growth > 0 else -lead, abs(self._growth))
-        return number, [*constraints, (number, self._pairs)]
+        distance, growth = place * self.window_dilation - self.low, self._growth
+        window, constraints = turn, [(distance, Interval(0, 0))]
+        if growth:
+            window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
+        return window, [*constraints, (window, Interval(0, self._holders - 1))]
 
-    def _meeting(self, number: Form) -> Found:
-        """The place at which a window holds the element of its own number."""
-        lead, spread = self._lead(number), max(1, self._spread)
-        place, constraints = _index_of(lead, spread, 0, self.window_size)
-        return place, [*constraints, (number, self._pairs)]
+    # Where a window holds one element at most.
 
-    def _lead(self, number: _Number) -> _Number:
-        """How far an element lies behind the beginning of the window of the same number."""
-        return number * self._growth + self.low
+    def _meeting(self, window: Form) -> Found:
+        """The place at which a window holds its element."""
+        distance, spread = window * self._growth + self.low, max(1, self._spread)
+        place, constraints = _index_of(distance, spread, 0, self.window_size)
+        return place, [*constraints, (window, Interval(0, self._holders - 1))]
 
     @property
     def _growth(self) -> int:
-        """By how much the lead of an element is more than that of the one before."""
-        return self.base_dilation - self.stride
+        """How much deeper in its window an element lies than the one of the window before."""
+        return (self.base_dilation if self.is_paired else 0) - self.stride
 
     @property
-    def _pairs(self) -> Interval:
-        """The numbers that both a window and an element have."""
-        return Interval(0, min(self.count, self.operand_size) - 1)
+    def _holders(self) -> int:
+        """The number of windows for which there is an element."""
+        return min(self.count, self.operand_size) if self.is_paired else self.count
+
+    # Where it may hold several.
 
     @property
     def _existing(self) -> Interval:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ops
@@ -48,14 +48,21 @@ def windows(rank: int, *, plain: bool = False) -> st.SearchStrategy[Window]:
     )
 
 
-def shapes(rank: int, most: int = MOST_ELEMENTS) -> st.SearchStrategy[Sizes]:
-    return st.tuples(*[st.integers(0, 5)] * rank).filter(lambda sizes: prod(sizes) <= most)
+@st.composite
+def shapes(draw: st.DrawFn, rank: int, most: int = MOST_ELEMENTS) -> Sizes:
+    """Sizes up to 5, rarely one of 0, with so many elements at most."""
+    sizes: list[int] = []
+    for _ in range(rank):
+        sizes.append(draw(st.integers(1, min(5, most // prod(sizes)))))
+    if rank and draw(st.integers(0, 9)) == 0:
+        sizes[0] = 0
+    return tuple(draw(st.permutations(sizes)))
 
 
 @st.composite
 def windowed(draw: st.DrawFn, least_rank: int = 0, *, plain: bool = False) -> tuple[Sizes, Window]:
     """An operand, and windows on it that are not too many."""
-    rank = draw(st.integers(least_rank, 4))
+    rank = draw(st.integers(least_rank, 6))
     sizes, window = draw(shapes(rank)), draw(windows(rank, plain=plain))
     if prod(ops.reduce_window(sizes, window).output_sizes) > 4 * MOST_ELEMENTS:
         window = Window(size=window.size)
@@ -249,7 +256,42 @@ def test_each_of_several_results_folds_every_input(case: tuple[Sizes, Window]) -
         assert pairs_of(text, operand, output) >= felt(text, operand, output=output)
 
 
+# Dimensions of other kinds that compilers write as spatial ones.
+
+BATCH = Convolution(
+    (4, 3, 2),
+    (4, 2, 5),
+    DimensionLabels.parse("0bf_0io->0bf"),
+    Window((4,), stride=(3,), lhs_dilate=(4,)),
+)
+
+BATCH_BACKWARDS = Convolution(
+    (3, 4, 2),
+    (2, 5, 4),
+    DimensionLabels.parse("b0f_io0->bf0"),
+    Window((4,), stride=(3,), pad=((-3, 9),), lhs_dilate=(4,), rhs_reversal=(1,)),
+)
+
+FREE_IN_KERNEL = Convolution(
+    (3, 1, 2),
+    (2, 4, 5),
+    DimensionLabels.parse("b0f_i0o->b0f"),
+    Window((4,), pad=((3, 3),), rhs_reversal=(1,)),
+)
+
+CENTRE = Convolution(
+    (1, 1, 2, 3),
+    (3, 3, 3, 2),
+    DimensionLabels.parse("01bf_01io->01bf"),
+    Window((3, 3), pad=((1, 1), (2, 0))),
+)
+
+
 @pytest.mark.needs("jax")
+@example(case=BATCH)
+@example(case=BATCH_BACKWARDS)
+@example(case=FREE_IN_KERNEL)
+@example(case=CENTRE)
 @given(case=convolutions())
 def test_convolutions_sum_what_jax_sums(case: Convolution) -> None:
     text = case.text
@@ -258,6 +300,28 @@ def test_convolutions_sum_what_jax_sums(case: Convolution) -> None:
     factors = {(dims, to_rhs.evaluate(dims, ranges)) for dims, ranges, _, _ in to_lhs.points()}
     assert factors == felt(text, 1)
     assert factors <= pairs_of(text, 1)
+
+
+def test_a_batch_written_as_a_window_is_that_of_a_dot() -> None:
+    batched = ops.dot(
+        BATCH.lhs,
+        BATCH.rhs,
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(1,),
+    )
+    assert BATCH.indexing == batched
+
+
+def test_a_window_on_one_element_is_read_at_one_place() -> None:
+    maps = FREE_IN_KERNEL.indexing.output_to_input
+    assert [str(each) for each in maps] == [
+        "(d0, d1, d2)[s0] -> (d0, 0, s0), domain: d0 in [0, 2], d1 in [0, 3], d2 in [0, 4], "
+        + "s0 in [0, 1]",
+        "(d0, d1, d2)[s0] -> (s0, d1, d2), domain: d0 in [0, 2], d1 in [0, 3], d2 in [0, 4], "
+        + "s0 in [0, 1]",
+    ]
 
 
 @pytest.mark.needs("jax")
