@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import ops
 from ops import hlo, input_to_output, output_to_input
 from ops.hlo import DimensionLabels, Window
+from ops.sliding import SlidingWindow
 from tests.evaluation import Pair, related
 from tests.ops.oracle import felt
 
@@ -30,22 +31,7 @@ MOST_ELEMENTS = 48
 # What is drawn.
 
 
-def windows(rank: int, *, plain: bool = False) -> st.SearchStrategy[Window]:
-    """Small windows; plain ones have no dilation, and no padding that cuts elements off."""
-
-    def entries(most: int) -> st.SearchStrategy[Sizes]:
-        return st.tuples(*[st.integers(1, most)] * rank)
-
-    edge = st.integers(0 if plain else -2, 3)
-    ones = st.just((1,) * rank)
-    return st.builds(
-        Window,
-        size=entries(3),
-        stride=entries(3),
-        pad=st.tuples(*[st.tuples(edge, edge)] * rank),
-        lhs_dilate=ones if plain else entries(3),
-        rhs_dilate=ones if plain else entries(3),
-    )
+RARELY = st.integers(0, 9).map(lambda number: number == 0)
 
 
 @st.composite
@@ -54,19 +40,65 @@ def shapes(draw: st.DrawFn, rank: int, most: int = MOST_ELEMENTS) -> Sizes:
     sizes: list[int] = []
     for _ in range(rank):
         sizes.append(draw(st.integers(1, min(5, most // prod(sizes)))))
-    if rank and draw(st.integers(0, 9)) == 0:
+    if rank and draw(RARELY):
         sizes[0] = 0
     return tuple(draw(st.permutations(sizes)))
 
 
 @st.composite
-def windowed(draw: st.DrawFn, least_rank: int = 0, *, plain: bool = False) -> tuple[Sizes, Window]:
-    """An operand, and windows on it that are not too many."""
-    rank = draw(st.integers(least_rank, 6))
-    sizes, window = draw(shapes(rank)), draw(windows(rank, plain=plain))
-    if prod(ops.reduce_window(sizes, window).output_sizes) > 4 * MOST_ELEMENTS:
-        window = Window(size=window.size)
-    return sizes, window
+def sliding(draw: st.DrawFn, size: int, *, counts: Sizes, plain: bool) -> SlidingWindow:
+    """As many windows on one dimension as one of the counts says, one of which holds an element.
+
+    Plain ones have no dilation, and no padding that cuts elements off; there may be more of them.
+    """
+    width, stride, base, spread = (draw(st.integers(1, 3)) for _ in range(4))
+    if plain:
+        base = spread = 1
+    count = draw(st.sampled_from(counts))
+    window, place, element = (draw(st.integers(0, max(0, n - 1))) for n in (count, width, size))
+    low = window * stride + place * spread - element * base
+    needed = (width - 1) * spread + 1 + (count - 1) * stride
+    high = needed - low - max(0, (size - 1) * base + 1)
+    if plain:
+        low, high = max(0, low), max(0, high)
+    return SlidingWindow(size, width, stride, low, high, base, spread)
+
+
+@st.composite
+def windows(
+    draw: st.DrawFn, sizes: Sizes, room: int = MOST_ELEMENTS, *, plain: bool = False
+) -> Window:
+    """Windows on a tensor, as many as there is room for, and rarely none."""
+    least = 0 if draw(RARELY) else 1
+    columns: list[SlidingWindow] = []
+    for size in sizes:
+        counts = tuple(range(least, 1 + min(4, max(1, room))))
+        columns.append(draw(sliding(size, counts=counts, plain=plain)))
+        room //= max(1, columns[-1].count)
+    return Window(
+        tuple(column.window_size for column in columns),
+        tuple(column.stride for column in columns),
+        tuple((column.low, column.high) for column in columns),
+        tuple(column.base_dilation for column in columns),
+        tuple(column.window_dilation for column in columns),
+    )
+
+
+@st.composite
+def windowed(draw: st.DrawFn, least_rank: int = 0) -> tuple[Sizes, Window]:
+    """An operand and windows on it."""
+    sizes = draw(shapes(draw(st.integers(least_rank, 6))))
+    return sizes, draw(windows(sizes))
+
+
+@st.composite
+def selected(draw: st.DrawFn) -> tuple[Sizes, Window]:
+    """What XLA takes for select-and-scatter: it breaks off at scalars, and knows no dilation.
+
+    It runs once with each element as the largest, so there are few.
+    """
+    sizes = draw(shapes(draw(st.integers(1, 6)), most=8))
+    return sizes, draw(windows(sizes, 8, plain=True))
 
 
 @dataclass(frozen=True)
@@ -109,15 +141,11 @@ class Convolution:
 def convolutions(draw: st.DrawFn) -> Convolution:
     """Convolutions of all kinds, with dimensions in any order."""
     rank = draw(st.integers(0, 4))
-    spatial, window = draw(shapes(rank, most=12)), draw(windows(rank))
+    spatial = draw(shapes(rank, most=12))
     reversal = draw(st.tuples(*[st.integers(0, 1)] * rank))
-    window = Window(
-        window.size, window.stride, window.pad, window.lhs_dilate, window.rhs_dilate, reversal
-    )
-    if prod(ops.reduce_window(spatial, window).output_sizes) > MOST_ELEMENTS:
-        window = Window(size=window.size, rhs_reversal=reversal)
+    window = replace(draw(windows(spatial)), rhs_reversal=reversal)
     features, batches = draw(st.sampled_from([(1, 1), (2, 1), (3, 1), (1, 2), (1, 3)]))
-    group, batch, outputs = (draw(st.integers(0, 2)) for _ in range(3))
+    group, batch, outputs = (0 if draw(RARELY) else draw(st.integers(1, 2)) for _ in range(3))
     letters = [str(number) for number in range(rank)]
     sizes = dict(zip(letters, spatial, strict=True)) | {"b": batch * batches, "f": group * features}
     kernel = dict(zip(letters, window.size, strict=True))
@@ -326,7 +354,7 @@ def test_a_window_on_one_element_is_read_at_one_place() -> None:
 
 @pytest.mark.needs("jax")
 @settings(max_examples=20)
-@given(case=windowed(least_rank=1, plain=True))  # XLA breaks off at scalars
+@given(case=selected())
 def test_what_jax_selects_and_scatters_may_be(case: tuple[Sizes, Window]) -> None:
     text, (sizes, _) = scattering(*case), case
     seen: tuple[set[Pair], set[Pair]] = (set(), set())
