@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain
+from indexing.domain import NO_VALUES, Domain
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing, Origin
 from ops.building import (
@@ -196,7 +196,7 @@ def _outside(sizes: Sizes, box: Sequence[tuple[int, int]]) -> IndexingMap:
         if side[0] <= side[1]
     ]
     if not sides:
-        return index_map(identity, [Interval(0, -1)] * len(sizes))
+        return index_map(identity, sizes, (), [(forms.constant(0), NO_VALUES)])
     if len(sides) == 1:
         ((place, (lower, upper)),) = sides
         return index_map(identity, sizes, (), [(dim(place), Interval(lower, upper))])

@@ -20,7 +20,7 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpInd
     Shapes:
         operand, result: the trailing dimensions have the sizes ``fft_length``, but for the last
             one of the result of an ``RFFT`` and of the operand of an ``IRFFT``: of ``n`` numbers
-            that belong to real ones, ``n // 2 + 1`` are kept.
+            that belong to real ones, ``n // 2 + 1`` are kept, or none of none.
 
     Source:
         XLA operation semantics, Fft; StableHLO specification, fft.
@@ -35,19 +35,26 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpInd
     >>> print(spectrum.input_to_output[0])
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 15], s0 in [0, 8]
     """
+    output_sizes = fft_sizes(operand_sizes, fft_type, fft_length)
+    same = [(place, place) for place in range(len(output_sizes) - len(fft_length))]
+    to_input, to_output = paired(output_sizes, operand_sizes, same)
+    return OpIndexing(output_sizes, (to_input,), (to_output,))
+
+
+def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> tuple[int, ...]:
+    """The sizes of the result of :func:`fft`, and the errors it raises.
+
+    >>> fft_sizes((5, 9), "IRFFT", (17,))
+    (5, 17)
+    """
     sizes = checked_sizes("fft", "operand", operand_sizes)
     lengths = _checked_lengths(fft_length, len(sizes))
     if fft_type not in _TYPES:
         raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
-    halved = (*lengths[:-1], lengths[-1] // 2 + 1)
-    transformed_from = halved if fft_type == "IRFFT" else lengths
-    transformed_to = halved if fft_type == "RFFT" else lengths
+    halved = (*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0)
     batch = sizes[: len(sizes) - len(lengths)]
-    _check_trailing(sizes, (*batch, *transformed_from))
-    output_sizes = (*batch, *transformed_to)
-    same = [(place, place) for place in range(len(batch))]
-    to_input, to_output = paired(output_sizes, sizes, same)
-    return OpIndexing(output_sizes, (to_input,), (to_output,))
+    _check_trailing(sizes, (*batch, *(halved if fft_type == "IRFFT" else lengths)))
+    return (*batch, *(halved if fft_type == "RFFT" else lengths))
 
 
 _TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")

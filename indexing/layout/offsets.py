@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from indexing.evaluation import LARGEST, checked_value, is_array
 from indexing.layout.errors import ShapeError
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
+from simplifier.errors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,14 +40,7 @@ def linear_index(index: Sequence[Value], shape: Shape) -> Value:
     17
     """
     steps = memory_steps(shape)
-    if len(index) != shape.rank:
-        raise ShapeError(
-            f"linear_index: the index has {len(index)} entries; "
-            f"expected {shape.rank}, one for each dimension of {shape}"
-        )
-    values = tuple(checked_value(value, "linear_index: the index") for value in index)
-    for place, (value, size) in enumerate(zip(values, shape.dimensions, strict=True)):
-        _check_within(value, size, f"linear_index: the index of dimension {place}", shape)
+    values = _checked_index(index, shape)
     (offset,) = forward(steps, tuple(_wide(value, shape) for value in values))
     return offset
 
@@ -129,6 +123,18 @@ def _element_at(offset: Value, shape: Shape) -> tuple[Index, Value]:
     for value, size in limits:
         padding = padding | (value >= size)
     return index, padding
+
+
+def _checked_index(index: Sequence[Value], shape: Shape) -> Index:
+    expected = f"expected {shape.rank}, one for each dimension of {shape}"
+    if not hasattr(index, "__len__"):
+        raise ShapeError(f"linear_index: the index is {quoted(index)}, no sequence; {expected}")
+    if len(index) != shape.rank:
+        raise ShapeError(f"linear_index: the index has {len(index)} entries; {expected}")
+    values = tuple(checked_value(value, "linear_index: the index") for value in index)
+    for place, (value, size) in enumerate(zip(values, shape.dimensions, strict=True)):
+        _check_within(value, size, f"linear_index: the index of dimension {place}", shape)
+    return values
 
 
 def _check_within(value: Value, size: int, what: str, shape: Shape) -> None:

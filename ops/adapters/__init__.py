@@ -9,6 +9,7 @@ from ops.adapters import (
     collectives,
     computation,
     control,
+    custom_calls,
     data_movement,
     dynamic,
     dynamic_sizes,
@@ -37,6 +38,11 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     **windows.BUILDERS,
 }
 """Opcode -> the maps of an operation."""
+
+CUSTOM_CALLS: Final[Mapping[str, Builder]] = {
+    **custom_calls.CUSTOM_CALLS,
+}
+"""Target of a custom call -> its maps."""
 
 ROUTES: Final[Mapping[str, Router]] = {
     **asynchronous.ROUTES,

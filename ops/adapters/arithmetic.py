@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from indexing.layout import Kind
 from simplifier import Interval, operations
 from simplifier import form as forms
 
@@ -37,6 +38,12 @@ def between(value: Known, bounds: Interval) -> Form:
     return form
 
 
+def _copy(_: Instruction, known: Sequence[Known]) -> Form | None:
+    """What may be copied, if that is always the same."""
+    first, *others = (each.form for each in known)
+    return first if all(other == first for other in others) else None
+
+
 def _of_one(function: Callable[[Form], Form]) -> Function:
     return lambda _, known: function(known[0].form)
 
@@ -49,6 +56,16 @@ def _multiply(_: Instruction, known: Sequence[Known]) -> Form | None:
     """A product of two variables would be no affine expression."""
     left, right = sorted((each.form for each in known), key=lambda form: form.is_constant)
     return left * right.constant if right.is_constant else None
+
+
+def _on_predicates(function: Function) -> Function:
+    """On other integers these work bit by bit."""
+
+    def decided(instruction: Instruction, known: Sequence[Known]) -> Form | None:
+        is_predicate = instruction.shape.element_type.kind is Kind.BOOLEAN
+        return function(instruction, known) if is_predicate else None
+
+    return decided
 
 
 def _division(function: Callable[[Form, Form], Form]) -> Function:
@@ -71,23 +88,20 @@ def _compare(instruction: Instruction, known: Sequence[Known]) -> Form | None:
         difference = Interval(0, 0)
     holds = _HOLDS[instruction.attributes["direction"]]
     answers = {
-        answer for part, answer in zip(_PARTS, holds, strict=True) if difference.intersect(part)
+        answer
+        for part, answer in zip(_PARTS, holds, strict=True)
+        if not difference.intersect(part).is_empty
     }
     return forms.constant(int(answers.pop())) if len(answers) == 1 else None
 
 
-def _select(_: Instruction, known: Sequence[Known]) -> Form | None:
-    predicate, on_true, on_false = (each.form for each in known)
-    if not predicate.is_constant:
-        return None
-    return on_true if predicate.constant else on_false
-
-
 def _clamp(_: Instruction, known: Sequence[Known]) -> Form | None:
+    """The upper bound is the last one to be met, where the lower one lies above it."""
     least, value, most = known
-    if not (least.form.is_constant and most.form.is_constant):
-        return operations.minimum([operations.maximum([value.form, least.form]), most.form])
-    return between(value, Interval(least.form.constant, most.form.constant))
+    bounds = Interval(least.form.constant, most.form.constant)
+    if least.form.is_constant and most.form.is_constant and not bounds.is_empty:
+        return between(value, bounds)
+    return operations.minimum([operations.maximum([value.form, least.form]), most.form])
 
 
 _PARTS: Final = (Interval(None, -1), Interval(0, 0), Interval(1, None))
@@ -101,21 +115,36 @@ _HOLDS: Final = {
 }
 """Whether a comparison holds for a difference in each of :data:`_PARTS`."""
 
+_minimum: Final = _of_two(lambda left, right: operations.minimum([left, right]))
+_maximum: Final = _of_two(lambda left, right: operations.maximum([left, right]))
+_COPIES: Final = (
+    "bitcast",
+    "broadcast",
+    "concatenate",
+    "convert",
+    "copy",
+    "pad",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+)
+
 FUNCTIONS: Final[Mapping[str, Function]] = {
-    **dict.fromkeys(
-        ("bitcast", "broadcast", "convert", "copy", "reshape", "reverse", "slice", "transpose"),
-        _of_one(lambda form: form),
-    ),
+    **dict.fromkeys(_COPIES, _copy),
+    "abs": _of_one(lambda form: operations.maximum([form, -form])),
     "add": _of_two(lambda left, right: left + right),
+    "and": _on_predicates(_minimum),
     "clamp": _clamp,
     "compare": _compare,
     "divide": _division(operations.floordiv),
-    "maximum": _of_two(lambda left, right: operations.maximum([left, right])),
-    "minimum": _of_two(lambda left, right: operations.minimum([left, right])),
+    "maximum": _maximum,
+    "minimum": _minimum,
     "multiply": _multiply,
     "negate": _of_one(lambda form: -form),
+    "not": _on_predicates(_of_one(lambda form: 1 - form)),
+    "or": _on_predicates(_maximum),
     "remainder": _division(operations.mod),
-    "select": _select,
     "subtract": _of_two(lambda left, right: left - right),
 }
 """Opcode -> the value, from those of the operands; what overflows is found out afterwards."""

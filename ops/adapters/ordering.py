@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from ops.hlo import Computation, Instruction
 
 
-def _sort(instruction: Instruction) -> OpIndexing:
+def _sort(instruction: Instruction) -> tuple[OpIndexing, ...]:
     inputs = [sizes_of(operand) for operand in instruction.operands]
     elementwise(inputs)
-    return sort(inputs[0], only_dimension(instruction), len(inputs))
+    return (sort(inputs[0], only_dimension(instruction), len(inputs)),) * len(inputs)
 
 
-def _top_k(instruction: Instruction) -> OpIndexing:
-    return top_k(sizes_of(instruction.operands[0]), instruction.attributes["k"])
+def _top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
+    (operand,) = instruction.operands
+    indexing = top_k(sizes_of(operand), instruction.attributes["k"])
+    return indexing, indexing
 
 
 def _scan(instruction: Instruction) -> tuple[OpIndexing, ...]:

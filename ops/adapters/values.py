@@ -8,32 +8,27 @@ known, or overflows, is not known either.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import product
-from math import prod
-from operator import eq, mul
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing import IndexingMap
 from indexing.layout import Kind
 from ops.adapters import computation, control, data_movement
 from ops.adapters.arithmetic import FUNCTIONS, Known, between
+from ops.adapters.tables import element_of_constant
 from ops.answers import OpIndexing
 from ops.devices.numbering import value_on
-from simplifier import Interval
-from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ops.adapters.shared import Builder
     from ops.hlo import Computation, HloModule, Instruction
+    from simplifier import Interval
     from simplifier.form import Form
 
 _INTEGERS: Final = {Kind.BOOLEAN, Kind.SIGNED, Kind.UNSIGNED}
 _DEEPEST: Final = 32
 """How many instructions a value is followed through."""
-_LARGEST: Final = 1 << 16
-"""How many elements of a constant are looked at."""
 _REMEMBERED: Final = 1 << 10
 """How many values are remembered."""
 
@@ -64,10 +59,12 @@ class _Element(NamedTuple):
     depth: int = _DEEPEST
 
     def deeper(self) -> _Element:
+        """The same element of what is passed on as it is."""
         return self._replace(depth=self.depth - 1)
 
     def through(self, to_operand: IndexingMap) -> _Element:
-        return self._replace(place=self.place.compose(to_operand))
+        """The element of an operand from which this one is computed."""
+        return self._replace(place=self.place.compose(to_operand), depth=self.depth - 1)
 
 
 def clamped(value: Form, bounds: Interval, place: IndexingMap) -> Form:
@@ -82,78 +79,48 @@ def _range(form: Form, place: IndexingMap) -> Interval:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _value(instruction: Instruction, element: _Element) -> Form | None:
-    place = element.place
-    if instruction.shape.element_type.kind not in _INTEGERS or place.is_known_empty:
+    is_integer = instruction.shape.element_type.kind in _INTEGERS
+    if not is_integer or element.place.is_known_empty or element.depth < 0:
         return None
-    source = _SOURCES.get(instruction.opcode)
-    if source:
-        return source(instruction, element)
+    find = _SOURCES.get(instruction.opcode, _computed)
+    found = find(instruction, element)
+    possible = instruction.shape.element_type.value_range
+    is_sound = found is not None and possible.contains(_range(found, element.place))
+    return found if is_sound else None
+
+
+def _computed(instruction: Instruction, element: _Element) -> Form | None:
+    """What a function makes of the values of operands, if all of them are known."""
     function = FUNCTIONS.get(instruction.opcode)
-    if function is None or not element.depth:
-        return None
-    arguments = list(_arguments(instruction, element.deeper()))
-    known = [argument for argument in arguments if argument]
-    found = function(instruction, known) if len(known) == len(arguments) else None
-    fits = found and instruction.shape.element_type.value_range.contains(_range(found, place))
-    return found if fits else None
+    arguments: list[Known] = []
+    for operand, there in _read(instruction, element) if function else ():
+        form = _value(operand, there)
+        if form is None:
+            return None
+        arguments.append(Known(form, _range(form, there.place)))
+    return function(instruction, arguments) if function and arguments else None
 
 
-def _arguments(instruction: Instruction, element: _Element) -> Iterator[Known | None]:
-    """The values of the operands' elements that an element is computed from."""
+def _read(instruction: Instruction, element: _Element) -> list[tuple[Instruction, _Element]]:
+    """The operands that an element is computed from, and their elements."""
     maps = _BUILDERS[instruction.opcode](instruction)
     if not isinstance(maps, OpIndexing):
-        yield None
-        return
-    for operand, to_operand in zip(instruction.operands, maps.output_to_input, strict=True):
-        form = _value(operand, element.through(to_operand))
-        yield Known(form, _range(form, element.place)) if form else None
+        return []
+    elements = map(element.through, maps.output_to_input)
+    pairs = zip(instruction.operands, elements, strict=True)
+    return [(operand, there) for operand, there in pairs if not there.place.is_known_empty]
 
 
 _BUILDERS: Final[Mapping[str, Builder]] = {**computation.BUILDERS, **data_movement.BUILDERS}
 
 
-# Where values begin.
+# Values that are not computed from those of all operands.
 
 _Source: TypeAlias = "Callable[[Instruction, _Element], Form | None]"
 
 
 def _constant(instruction: Instruction, element: _Element) -> Form | None:
-    literal = instruction.literal
-    if literal is None or literal.values is None or len(literal.values) > _LARGEST:
-        return None
-    sizes = instruction.shape.dimensions
-    values, place = tuple(int(value.real) for value in literal.values), element.place
-    offset = sum((form * step for form, step in zip(place.forms, _strides(sizes), strict=True)), _0)
-    if offset.is_constant:
-        return (
-            forms.constant(values[offset.constant])
-            if offset.constant in range(prod(sizes))
-            else None
-        )
-    steps = _steps(values, sizes)
-    if steps is None:
-        return None
-    terms = (form * step for form, step in zip(place.forms, steps, strict=True))
-    return sum(terms, forms.constant(values[0]))
-
-
-_0: Final = forms.constant(0)
-
-
-def _strides(sizes: Sequence[int]) -> list[int]:
-    """How far apart in row-major order elements lie that are neighbours along each dimension."""
-    return [prod(sizes[place + 1 :]) for place in range(len(sizes))]
-
-
-def _steps(values: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
-    """What one step along each dimension adds, if it is always the same: an affine table."""
-    steps = [
-        values[stride] - values[0] if size > 1 else 0
-        for size, stride in zip(sizes, _strides(sizes), strict=True)
-    ]
-    indices = product(*map(range, sizes))
-    expected = (values[0] + sum(map(mul, index, steps)) for index in indices)
-    return steps if all(map(eq, values, expected)) else None
+    return element_of_constant(instruction, element.place)
 
 
 def _iota(instruction: Instruction, element: _Element) -> Form | None:
@@ -162,13 +129,13 @@ def _iota(instruction: Instruction, element: _Element) -> Form | None:
 
 
 def _number_of_device(instruction: Instruction, element: _Element) -> Form | None:
-    return value_on(instruction, element.device) if element.device else None
+    return None if element.device is None else value_on(instruction, element.device)
 
 
 def _parameter(instruction: Instruction, element: _Element) -> Form | None:
     """The argument, if there is one call only."""
     callers = _callers(instruction.computation.module).get(instruction.computation, [])
-    if len(callers) != 1 or callers[0].opcode not in control.CALLS or not element.depth:
+    if len(callers) != 1 or callers[0].opcode not in control.CALLS:
         return None
     return _value(callers[0].operands[instruction.parameter_number or 0], element.deeper())
 
@@ -193,12 +160,21 @@ def _computations_in(values: Iterable[object]) -> Iterator[Computation]:
 
 def _called(instruction: Instruction, element: _Element) -> Form | None:
     callee: Computation = instruction.attributes[control.CALLS[instruction.opcode]]
-    return _value(callee.root, element.deeper()) if element.depth else None
+    return _value(callee.root, element.deeper())
+
+
+def _selected(instruction: Instruction, element: _Element) -> Form | None:
+    """The one that is chosen, if that is always the same."""
+    read = _read(instruction, element)
+    choice = _value(*read[0]) if read else None
+    if choice is None or not choice.is_constant:
+        return None
+    return _value(*read[1 if choice.constant else 2])
 
 
 def _part(instruction: Instruction, element: _Element) -> Form | None:
     (operand,) = instruction.operands
-    if operand.opcode != "tuple" or not element.depth:
+    if operand.opcode != "tuple":
         return None
     index: int = instruction.attributes["index"]
     return _value(operand.operands[index], element.deeper())
@@ -210,6 +186,7 @@ _SOURCES: Final[Mapping[str, _Source]] = {
     "get-tuple-element": _part,
     "iota": _iota,
     "parameter": _parameter,
+    "select": _selected,
     "partition-id": _number_of_device,
     "replica-id": _number_of_device,
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing import IndexingMap, Variable
-    from ops.answers import Answer, OperandIndexing
+    from ops.answers import Answer, OperandIndexing, RuntimeOrigin
     from simplifier import Interval
     from simplifier.errors import IndexingError
 
@@ -145,16 +145,24 @@ def _way_text(way: OperandIndexing) -> str:
 def _way_fields(way: OperandIndexing) -> Fields:
     whole = _map_fields(way.map)
     origins = [
-        {
-            "variable": variable["name"],
-            "instruction": origin.instruction.name,
-            "text": str(origin),
-            "map": _map_fields(origin.map),
-        }
+        {"variable": variable["name"]} | _origin_fields(origin)
         for variable, origin in zip(whole["runtime"], way.runtime, strict=True)
     ]
-    replica = None if way.replica_id is None else _map_fields(way.replica_id)
-    return whole | {"runtime_origins": origins, "replica_id": replica}
+    return whole | {"runtime_origins": origins, "replica_id": _optional_map_fields(way.replica_id)}
+
+
+def _origin_fields(origin: RuntimeOrigin) -> Fields:
+    return {
+        "instruction": origin.instruction.name,
+        "text": str(origin),
+        "map": _map_fields(origin.map),
+        "clamp": None if origin.clamp is None else _ends(origin.clamp),
+        "replica_id": _optional_map_fields(origin.replica_id),
+    }
+
+
+def _optional_map_fields(indexing_map: IndexingMap | None) -> Fields | None:
+    return None if indexing_map is None else _map_fields(indexing_map)
 
 
 def _map_fields(indexing_map: IndexingMap) -> Fields:

@@ -10,6 +10,7 @@ from typing import Any
 
 from indexing.layout import ElementType, Layout, Shape
 from ops.convolution import convolution_sizes
+from ops.fourier import fft_sizes
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.values import Window
@@ -197,14 +198,10 @@ def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 
 
 def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    operand, kind, length = operands[0], attributes["fft_type"], attributes["fft_length"]
-    if not length or not operand.rank:
-        raise AttributeValueError("fft needs a length, and an operand with dimensions")
-    if kind == "RFFT":
-        return _replaced(_complex([operand], {}), operand.rank - 1, length[-1] // 2 + 1)
-    if kind == "IRFFT":
-        return _replaced(_real([operand], {}), operand.rank - 1, length[-1])
-    return operand
+    operand, kind = operands[0], attributes["fft_type"]
+    sizes = fft_sizes(operand.dimensions, kind, attributes["fft_length"])
+    like = {"RFFT": _complex, "IRFFT": _real}.get(kind, _first)(operands, {})
+    return like if like.dimensions == sizes else Shape(like.element_type, sizes)
 
 
 def _topk(operands: Sequence[Shape], attributes: Attributes) -> Shape:

@@ -11,7 +11,7 @@ import pytest
 
 from indexing import parse_map
 from ops.command_line import main
-from tests.command_line.modules import SOFTMAX_SUM, SORTED
+from tests.command_line.modules import LOOKED_UP, SOFTMAX_SUM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,8 +63,27 @@ ENTRY %main, result 1, parameter 0 %logits:
   s0 in [0, 7]
 """
 
-SORT = "%sorted sort, operand 0 %keys: unknown (sort: no indexing map)\n"
-UNKNOWN = "ENTRY %main, parameter 0 %keys: unknown (sort: no indexing map)\n"
+PART = """\
+%part dynamic-slice, operand 0 %found:
+  (d0){rt0} -> (d0 + rt0),
+  domain:
+  d0 in [0, 3],
+  rt0 in [0, 12]
+  rt0: %start = s32[] call(%one); (d0) -> ()
+%part dynamic-slice, operand 1 %start:
+  (d0) -> (),
+  domain:
+  d0 in [0, 3]
+"""
+
+LOOKUP = "%found custom-call, operand 0 %keys: unknown (custom-call: no indexing map of lookup)\n"
+ON_THE_WAY = """\
+ENTRY %main, parameter 0 %keys: unknown (custom-call: no indexing map of lookup)
+ENTRY %main, parameter 1 %one:
+  (d0) -> (),
+  domain:
+  d0 in [0, 3]
+"""
 
 TEXTS = [
     ("one instruction", SOFTMAX_SUM, ["maps", "--instruction", "total"], TOTAL),
@@ -82,9 +101,10 @@ TEXTS = [
         ["maps", "--instruction", "logits"],
         "%logits parameter: depends on nothing\n",
     ),
-    ("no map", SORTED, ["maps", "--instruction", "sorted"], SORT),
+    ("no map", LOOKED_UP, ["maps", "--instruction", "found"], LOOKUP),
+    ("a runtime variable", LOOKED_UP, ["maps", "--instruction", "part"], PART),
     ("entry and fusions", SOFTMAX_SUM, ["fusions"], FUSIONS),
-    ("no map on the way", SORTED, ["fusions"], UNKNOWN),
+    ("no map on the way", LOOKED_UP, ["fusions"], ON_THE_WAY),
 ]
 
 
@@ -118,11 +138,11 @@ def test_text(
 
 
 def test_every_instruction_is_answered(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved.write_text(SORTED)
+    saved.write_text(LOOKED_UP)
     assert called(["maps"], saved) == 0
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("%")]
     assert [title.split()[0] for title in titles] == (
-        ["%a", "%b", "%lt", "%lt", "%keys", "%sorted", "%back"]
+        ["%a", "%sum", "%sum", "%keys", "%found", "%one", "%start", "%part", "%part"]
     )
 
 
@@ -177,16 +197,30 @@ def test_json_of_an_instruction(saved: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_json_of_what_is_unknown(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved.write_text(SORTED)
-    document = json_of(["fusions"], saved, capsys)
-    entry = {
+    saved.write_text(LOOKED_UP)
+    (row,) = json_of(["fusions"], saved, capsys)["results"]
+    assert row["indexing"][0] == {
         "result": 0,
         "parameter": 0,
         "name": "keys",
-        "unknown": "sort: no indexing map",
+        "unknown": "custom-call: no indexing map of lookup",
     }
-    row = {"computation": "main", "fusion": None, "result": 0, "indexing": [entry]}
-    assert document["results"] == [row]
+
+
+def test_json_of_a_runtime_variable(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved.write_text(LOOKED_UP)
+    (row,) = json_of(["maps", "--instruction", "part"], saved, capsys)["instructions"]
+    (way,) = row["indexing"][0]["maps"]
+    (origin,) = way["runtime_origins"]
+    place = origin.pop("map")
+    assert origin == {
+        "variable": "rt0",
+        "instruction": "start",
+        "text": "%start = s32[] call(%one); (d0) -> ()",
+        "clamp": [0, 12],
+        "replica_id": None,
+    }
+    assert place["text"] == "(d0) -> (), domain: d0 in [0, 3]"
 
 
 MAPS = """\

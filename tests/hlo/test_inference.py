@@ -96,7 +96,7 @@ REFUSED = [
     ("reduce-window(a, s), window={size=3x1 stride=0x1}, to_apply=add", "stride 0 in dimension 0"),
     ("convolution(a, b), dim_labels=b0f_0io->b0f", "lhs has rank 2"),
     ("convolution(a, b), dim_labels=bb_io->bf", "each of b, f once"),
-    ("fft(s), fft_type=FFT, fft_length={3}", "fft needs a length"),
+    ("fft(s), fft_type=FFT, fft_length={3}", "fft_length has 1 entries for an operand of rank 0"),
     (f"gather(b, i), offset_dims={{0,1}}, {GATHER}", "do not fit together"),
 ]
 

@@ -145,6 +145,7 @@ TILED = "f32[3,5]{1,0:T(2,2)}"
     ("text", "index", "message"),
     [
         (TILED, (2,), "the index has 1 entries; expected 2, one for each dimension of f32[3,5]"),
+        (TILED, 3, "the index is 3, no sequence; expected 2, one for each dimension of f32[3,5]"),
         (TILED, (-1, 0), "the index of dimension 0 is -1; expected 0 to 2, in f32[3,5]"),
         (TILED, (0, 5), "the index of dimension 1 is 5; expected 0 to 4"),
         (TILED, (0, np.array([4, 7])), "the index of dimension 1 is 7; expected 0 to 4"),

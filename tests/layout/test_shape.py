@@ -22,6 +22,7 @@ from indexing.layout import (
     ShapeError,
     SplitConfig,
 )
+from indexing.layout.layout import LETTERS
 from simplifier.errors import IndexingError
 
 F32 = ElementType.F32
@@ -94,6 +95,41 @@ def test_layout_is_refused(fields: dict[str, Any], message: str) -> None:
         replace(Layout((0,)), **fields)
     assert str(caught.value) == message
     assert isinstance(caught.value, IndexingError)
+
+
+FULL = Layout(
+    (1, 0),
+    tiles=((8, 128),),
+    memory_space=1,
+    tail_padding_alignment_in_elements=8,
+    element_size_in_bits=4,
+    dim_level_types=(LevelType(), LevelType()),
+    index_primitive_type=ElementType.U32,
+    pointer_primitive_type=ElementType.U16,
+    split_configs=(SplitConfig(0, (3,)),),
+    physical_shape=Shape(F32),
+    dynamic_shape_metadata_prefix_bytes=16,
+)
+
+
+@pytest.mark.parametrize("name", LETTERS.values())
+def test_what_layouts_say_may_be_ignored(name: str) -> None:
+    other = replace(FULL, **{name: getattr(Layout((1, 0)), name)})
+    assert not FULL.equal(other)
+    assert FULL.equal(other, ignore=[name])
+    assert other.equal(FULL, ignore=[name])
+    assert not FULL.equal(other, ignore=[field for field in LETTERS.values() if field != name])
+    assert not FULL.equal(replace(other, minor_to_major=(0, 1)), ignore=[name])
+    assert FULL.equal(other, minor_to_major_only=True)
+    assert not FULL.equal(replace(other, minor_to_major=(0, 1)), minor_to_major_only=True)
+
+
+def test_only_fields_can_be_ignored() -> None:
+    with pytest.raises(
+        ShapeError, match="no field 'tile' to ignore; expected dim_level_types, tiles"
+    ):
+        FULL.equal(FULL, ignore=["tiles", "tile"])
+    assert FULL.equal(replace(FULL))
 
 
 SPARSE = (LevelType(LevelKind.COMPRESSED), LevelType())
@@ -175,6 +211,41 @@ def test_what_a_shape_is() -> None:
     assert unbounded.is_unbounded
     assert not array.is_unbounded
     assert array.with_element_type(ElementType.PRED) == Shape.parse("pred[2,<=3]")
+
+
+def test_negative_dimensions_count_from_the_last_one() -> None:
+    shape = Shape.parse("f32[7,8,9]")
+    assert [shape.dimension_number(number) for number in range(-3, 3)] == [0, 1, 2, 0, 1, 2]
+    assert [shape.size(number) for number in range(-3, 3)] == [7, 8, 9, 7, 8, 9]
+    for number in (-4, 3):
+        with pytest.raises(ShapeError, match=f"has no dimension {number}; expected -3 to 2"):
+            shape.size(number)
+    with pytest.raises(ShapeError, match="has no dimension 0; there is none"):
+        Shape.parse("f32[]").size(0)
+
+
+@pytest.mark.parametrize(
+    ("text", "rank", "true_rank", "names"),
+    [
+        ("f32[]", 0, 0, ""),
+        ("f32[3]", 1, 1, "d0"),
+        ("f32[1,3]", 2, 1, "y x"),
+        ("f32[0,1,?]", 3, 1, "z y x"),
+        ("f32[2,1,<=2,3]", 4, 3, "p z y x"),
+        ("f32[2,2,2,2,2]", 5, 5, "d0 d1 d2 d3 d4"),
+    ],
+)
+def test_dimensions(text: str, rank: int, true_rank: int, names: str) -> None:
+    shape = Shape.parse(text)
+    assert (shape.rank, shape.true_rank) == (rank, true_rank)
+    assert " ".join(shape.dimension_names) == names
+
+
+def test_bits_of_an_element() -> None:
+    for text, bits in [("pred[8]", 8), ("pred[8]{0:E(1)}", 1), ("s4[]", 8), ("c128[2]", 128)]:
+        assert Shape.parse(text).element_size_in_bits == bits
+    with pytest.raises(ShapeError, match="expected the shape of an array"):
+        _ = Shape.parse("()").element_size_in_bits
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,15 @@ f32[2]{0:D(X)}
 f32[2]{0:#(x32)}
            ^^^ expected an element type, but there is 'x32'
 
+f32[2]{0:T(0)}
+^^^^^^^^^^^^^^ the layout {0:T(0)} has a tile without elements
+
+f32[4]{0:T(2,2)}
+^^^^^^^^^^^^^^^^ the layout {0:T(2,2)} has a tile of 2 dimensions for an array of 1
+
+f32[4,4]{1,0:T(2,*)}
+^^^^^^^^^^^^^^^^^^^^ the layout {1,0:T(2,*)} has a tile that does not end in a size
+
 token[2]
 ^^^^^^^^ a shape of type token has neither dimensions nor a layout
 

@@ -16,6 +16,7 @@ from ops import (
     all_to_all_of_tuple,
     collective_broadcast,
     collective_permute,
+    collective_reduce,
     hlo,
     input_to_output,
     output_to_input,
@@ -78,6 +79,8 @@ def test_operations_of_even_groups(groups: Groups, axis: int) -> None:
     check(all_to_all(sizes, axis, groups, concat_dimension=1 - axis), sizes, turned)
     sent = replicas.collective_broadcast(values, groups)
     check(collective_broadcast(sizes, groups), sizes, sent)
+    gathered = replicas.collective_reduce(values, groups)
+    check(collective_reduce(sizes, groups), sizes, gathered)
 
 
 UNEVEN: dict[str, tuple[Groups, int]] = {

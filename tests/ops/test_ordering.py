@@ -1,4 +1,4 @@
-"""Sort, top-k and scan: said and seen."""
+"""Sort, top-k and scan: what is said, and what XLA does."""
 
 from __future__ import annotations
 
@@ -6,51 +6,108 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ops.agreement import said
+from tests.ops.agreement import check_felt, said
 from tests.ops.oracle import program
+from tests.ops.programs import array, braced, module
 from tests.ops.provenance import shapes
 
 if TYPE_CHECKING:
+    from tests.evaluation import Pair
+    from tests.ops.oracle import Array
     from tests.ops.provenance import Sizes
 
-SMALL = shapes(most_dimensions=3, smallest=1).filter(lambda sizes: sizes and np.prod(sizes) <= 24)
+MOST_ELEMENTS = 30
+
+pytestmark = pytest.mark.needs("jax")
 
 
-def array(element_type: str, sizes: Sizes) -> str:
-    """An array in HLO text."""
-    return f"{element_type}[{','.join(map(str, sizes))}]"
+def stacks(most_dimensions: int = 6) -> st.SearchStrategy[Sizes]:
+    """Sizes of small tensors that have a dimension to work along."""
+    return shapes(most_dimensions, most_elements=MOST_ELEMENTS).filter(len)
 
 
-@pytest.mark.needs("jaxlib")
+def rotations(sizes: Sizes, axis: int) -> list[Array]:
+    """Numbers along an axis, so that each place there holds each number once."""
+    ordered = np.indices(sizes, dtype=np.int32)[axis]
+    return [(ordered + shift) % sizes[axis] for shift in range(sizes[axis])]
+
+
+def places(sizes: Sizes) -> Array:
+    """An array whose elements say where they are."""
+    return np.arange(np.prod(sizes), dtype=np.int32).reshape(sizes)
+
+
+LESS = """
+less {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=LT
+}
+"""
+
+
 @given(data=st.data())
-def test_every_place_along_the_dimension_can_be_where_an_element_comes_from(
-    data: st.DataObject,
-) -> None:
-    """A permutation of keys, and elements that tell where they were, cannot be more than said."""
-    sizes = data.draw(SMALL)
+def test_a_sort_moves_elements_anywhere_along_its_dimension(data: st.DataObject) -> None:
+    sizes = data.draw(stacks())
     axis = data.draw(st.integers(0, len(sizes) - 1))
-    key, value = array("s32", sizes), array("s32", sizes)
-    text = f"""HloModule m
-    less {{ a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] parameter(2)
-      d = s32[] parameter(3) ROOT r = pred[] compare(a, b), direction=LT }}
-    ENTRY e {{ k = {key} parameter(0) v = {value} parameter(1)
-      ROOT r = ({key}, {value}) sort(k, v), dimensions={{{axis}}}, to_apply=less }}"""
-    order = np.array(data.draw(st.permutations(range(int(np.prod(sizes))))), dtype=np.int32)
-    places = [*np.ndindex(sizes)]
-    numbers = np.arange(len(places), dtype=np.int32).reshape(sizes)
-    result = program(text)(order.reshape(sizes), numbers)[1]
-    seen = {(index, places[int(result[index])]) for index in places}
-    assert seen <= said(text, 1, 1)
-    assert (
-        said(text, 0, 0)
-        == said(text, 1, 1)
-        == {
-            (here, there)
-            for here in places
-            for there in places
-            if here[:axis] + here[axis + 1 :] == there[:axis] + there[axis + 1 :]
-        }
-    )
+    shape = array("s32", sizes)
+    attributes = f"dimensions={braced([axis])}, to_apply=less"
+    text = module(f"({shape}, {shape})", "sort", [shape, shape], attributes, LESS)
+    seen: set[Pair] = set()
+    sources = [*np.ndindex(sizes)]
+    for keys in rotations(sizes, axis):
+        _, moved = program(text)(keys, places(sizes))
+        seen |= {(index, sources[int(moved[index])]) for index in sources}
+    for operand in range(2):
+        for output in range(2):
+            assert said(text, operand, output) == seen
+
+
+@pytest.mark.parametrize(("way", "most_dimensions"), [("topk", 6), ("custom-call", 2)])
+@given(data=st.data())
+def test_the_greatest_elements_come_from_anywhere_along_the_last_dimension(
+    way: str, most_dimensions: int, data: st.DataObject
+) -> None:
+    """The library that XLA calls on the CPU takes vectors and matrices only."""
+    sizes = data.draw(stacks(most_dimensions))
+    k = data.draw(st.integers(0, sizes[-1]))
+    result = tuple(array(element_type, (*sizes[:-1], k)) for element_type in ("f32", "s32"))
+    attributes = f"k={k}, largest=true" if way == "topk" else 'custom_call_target="TopK"'
+    text = module(f"({result[0]}, {result[1]})", way, [array("f32", sizes)], attributes)
+    seen: set[Pair] = set()
+    for values in rotations(sizes, len(sizes) - 1):
+        _, chosen = program(text)(values.astype(np.float32))
+        seen |= {(index, (*index[:-1], int(chosen[index]))) for index in np.ndindex(chosen.shape)}
+    assert said(text, 0, 0) == said(text, 0, 1) == seen
+
+
+def summing(slices: Sizes) -> str:
+    """A computation that adds to what is carried, and gives the sum as a slice of the result."""
+    shape = array("f32", slices)
+    return f"""
+sum {{
+  a = {shape} parameter(0)
+  b = {shape} parameter(1)
+  c = {shape} add(a, b)
+  ROOT r = ({shape}, {shape}) tuple(c, c)
+}}
+"""
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_scans_need_what_came_before(data: st.DataObject) -> None:
+    sizes = data.draw(shapes(4, smallest=1, most_elements=MOST_ELEMENTS).filter(len))
+    steps = data.draw(st.integers(0, len(sizes) - 1))
+    is_reverse = data.draw(st.booleans())
+    slices = sizes[:steps] + sizes[steps + 1 :]
+    stacked, carried = array("f32", sizes), array("f32", slices)
+    attributes = f"dimensions={braced([steps])}, num_carries=1, to_apply=sum"
+    attributes += f", is_reverse={str(is_reverse).lower()}"
+    result, operands = f"({stacked}, {carried})", [stacked, carried]
+    check_felt(module(result, "scan", operands, attributes, summing(slices)))

@@ -1,0 +1,238 @@
+"""Dynamic slices and their updates: maps against XLA, starts that are known, and origins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ops
+from indexing.layout import ShapeError
+from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from tests.evaluation import related
+from tests.ops.oracle import felt, moved
+from tests.ops.runtime_values import related_given
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ops import OperandIndexing
+    from ops.answers import Answer
+    from tests.evaluation import Pair
+
+EXAMPLES = settings(max_examples=60, deadline=None)
+MOST_ELEMENTS = 120
+
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a tensor, and where it is said to begin."""
+
+    sizes: Sizes
+    part: Sizes
+    starts: tuple[int, ...]
+    known: tuple[bool, ...]
+    """Which starts are constants; the others are parameters."""
+
+    def starts_text(self, first: int) -> str:
+        """The instructions that give the starts, the parameters numbered from one on."""
+        numbers = iter(range(first, first + len(self.starts)))
+        return " ".join(
+            f"i{place} = s32[] "
+            + (f"constant({start})" if known else f"parameter({next(numbers)})")
+            for place, (start, known) in enumerate(zip(self.starts, self.known, strict=True))
+        )
+
+    def text(self, opcode: str) -> str:
+        """The operation in a module, on parameters ``x`` and, to be written, ``u``."""
+        names = "".join(f", i{place}" for place in range(len(self.starts)))
+        declared = f"x = s32{list(self.sizes)} parameter(0)"
+        if opcode == "dynamic-slice":
+            given, starts, result = f"x{names}", self.starts_text(1), self.part
+            attribute = f", dynamic_slice_sizes={{{','.join(map(str, self.part))}}}"
+        else:
+            declared += f" u = s32{list(self.part)} parameter(1)"
+            given, starts, result = f"x, u{names}", self.starts_text(2), self.sizes
+            attribute = ""
+        root = f"ROOT r = s32{list(result)} {opcode}({given}){attribute}"
+        return f"HloModule m ENTRY e {{ {declared} {starts} {root} }}"
+
+    def given(self, first: int) -> dict[int, int]:
+        """The values of the parameters that are starts."""
+        pairs = zip(self.starts, self.known, strict=True)
+        return dict(enumerate((start for start, known in pairs if not known), first))
+
+
+@st.composite
+def parts(draw: st.DrawFn, least_rank: int = 0) -> Part:
+    """Parts of tensors of rank up to 6; starts lie inside, and outside at either end."""
+    sizes: list[int] = []
+    for _ in range(draw(st.integers(least_rank, 6))):
+        room = MOST_ELEMENTS // max(1, prod(sizes))
+        sizes.append(draw(st.integers(0 if draw(st.booleans()) else 1, min(5, max(1, room)))))
+    return Part(
+        tuple(sizes),
+        tuple(draw(st.integers(0, size)) for size in sizes),
+        tuple(draw(st.integers(-2, 7)) for _ in sizes),
+        tuple(draw(st.booleans()) for _ in sizes),
+    )
+
+
+def the_way(answer: Answer) -> OperandIndexing:
+    assert not isinstance(answer, Unknown)
+    (way,) = answer
+    return way
+
+
+def pairs_of(way: OperandIndexing, given: dict[int, int]) -> set[Pair]:
+    """What a dependence says if the scalar parameters have these values."""
+    return related_given(
+        way.map,
+        way.runtime,
+        lambda origin: np.array(given[origin.instruction.parameter_number or 0]),
+    )
+
+
+def both_ways(text: str, operand: int, given: dict[int, int]) -> set[Pair]:
+    """What the maps of the root say of an operand, if both directions say the same."""
+    root = hlo.parse(text).entry.root
+    there = pairs_of(the_way(output_to_input(root).indexing[operand]), given)
+    (answer,) = input_to_output(root, operand).indexing
+    assert pairs_of(the_way(answer), given) == {(second, first) for first, second in there}
+    return there
+
+
+@pytest.mark.needs("jaxlib")
+@EXAMPLES
+@given(parts(least_rank=1))
+def test_a_slice_is_read_where_xla_reads_it(part: Part) -> None:
+    """Of a scalar, StableHLO, through which programs are handed over, has no slice."""
+    text, given = part.text("dynamic-slice"), part.given(1)
+    assert both_ways(text, 0, given) == moved(text, 0, given)
+
+
+@pytest.mark.needs("jaxlib")
+@EXAMPLES
+@given(parts())
+def test_an_update_is_written_where_xla_writes_it(part: Part) -> None:
+    text, given = part.text("dynamic-update-slice"), part.given(2)
+    assert both_ways(text, 1, given) == moved(text, 1, given)
+    kept, seen = both_ways(text, 0, given), moved(text, 0, given)
+    assert kept == seen if all(part.known) else kept >= seen
+
+
+@pytest.mark.needs("jaxlib")
+@settings(EXAMPLES, max_examples=20)
+@given(parts(least_rank=1))
+def test_starts_are_felt_where_the_maps_say(part: Part) -> None:
+    for opcode, first in (("dynamic-slice", 1), ("dynamic-update-slice", 2)):
+        text, given = part.text(opcode), part.given(first)
+        starts = [place for place, known in enumerate(part.known) if not known]
+        for parameter, place in enumerate(starts, first):
+            assert felt(text, parameter, given) <= both_ways(text, first + place, given)
+
+
+@EXAMPLES
+@given(parts())
+def test_simplified_maps_say_the_same(part: Part) -> None:
+    for indexing in (
+        ops.dynamic_slice(part.sizes, part.part),
+        ops.dynamic_update_slice(part.sizes, part.part, part.starts),
+    ):
+        for way in (*indexing.output_to_input, *indexing.input_to_output):
+            assert related(way.simplify()) == related(way)
+
+
+# One after the other.
+
+
+@st.composite
+def nested(draw: st.DrawFn) -> tuple[Sizes, Sizes, Sizes, tuple[int, ...]]:
+    """Sizes of a tensor, of a part, of a part of that, and all starts."""
+    sizes = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
+    middle = tuple(draw(st.integers(1, size)) for size in sizes)
+    inner = tuple(draw(st.integers(1, size)) for size in middle)
+    return sizes, middle, inner, tuple(draw(st.integers(-1, 5)) for _ in (*sizes, *sizes))
+
+
+def _braced(sizes: Sequence[int]) -> str:
+    return f"{{{','.join(map(str, sizes))}}}"
+
+
+@pytest.mark.needs("jaxlib")
+@settings(EXAMPLES, max_examples=30)
+@given(nested())
+def test_a_slice_of_a_slice_has_the_starts_of_both(
+    drawn: tuple[Sizes, Sizes, Sizes, tuple[int, ...]],
+) -> None:
+    """Without a barrier between them XLA adds the starts before it clamps them."""
+    sizes, middle, inner, starts = drawn
+    names = [f"i{number}" for number in range(len(starts))]
+    declared = " ".join(f"{name} = s32[] parameter({n})" for n, name in enumerate(names, 1))
+    first, second = ", ".join(names[: len(sizes)]), ", ".join(names[len(sizes) :])
+    text = f"""HloModule m ENTRY e {{ x = s32{list(sizes)} parameter(0) {declared}
+      y = s32{list(middle)} dynamic-slice(x, {first}), dynamic_slice_sizes={_braced(middle)}
+      m = s32{list(middle)} opt-barrier(y)
+      ROOT r = s32{list(inner)} dynamic-slice(m, {second}), dynamic_slice_sizes={_braced(inner)}
+    }}"""
+    given = dict(enumerate(starts, 1))
+    entry = hlo.parse(text).entry
+    way = the_way(fusion_indexing(entry.root)[entry.parameters[0]])
+    assert pairs_of(way, given) == moved(text, 0, given)
+
+
+# What is printed, and what is refused.
+
+
+def test_origins_are_printed_below_the_map() -> None:
+    root = hlo.parse(
+        """HloModule m ENTRY e { x = s32[2,2,258] parameter(0) of1 = s32[] parameter(1)
+          of2 = s32[] constant(0) of3 = s32[8]{0} parameter(2) s = s32[1] slice(of3), slice={[3:4]}
+          t = s32[] reshape(s)
+          ROOT r = s32[1,2,32] dynamic-slice(x, of1, of2, t), dynamic_slice_sizes={1,2,32} }"""
+    ).entry.root
+    assert str(the_way(output_to_input(root).indexing[0])).splitlines() == [
+        (
+            "(d0, d1, d2){rt0, rt1} -> (d0 + rt0, d1, d2 + rt1), domain: d0 in [0, 0], "
+            "d1 in [0, 1], d2 in [0, 31], rt0 in [0, 1], rt1 in [0, 226]"
+        ),
+        "rt0: %of1 = s32[] parameter(1); (d0, d1, d2) -> ()",
+        "rt1: %t = s32[] reshape(%s); (d0, d1, d2) -> ()",
+    ]
+
+
+def test_one_vector_may_hold_all_starts() -> None:
+    root = hlo.parse(
+        """HloModule m ENTRY e { x = s32[9,9] parameter(0) i = s32[2] parameter(1)
+          ROOT r = s32[2,3] dynamic-slice(x, i), dynamic_slice_sizes={2,3} }"""
+    ).entry.root
+    operand, starts = map(the_way, output_to_input(root).indexing)
+    assert [str(origin) for origin in operand.runtime] == [
+        "%i = s32[2]{0} parameter(1); (d0, d1) -> (0)",
+        "%i = s32[2]{0} parameter(1); (d0, d1) -> (1)",
+    ]
+    assert str(starts) == ("(d0, d1)[s0] -> (s0), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 1]")
+
+
+BAD = [
+    ("larger", ((3,), (4,)), "dynamic-slice: dimension 0 of size 3 has a part of size 4"),
+    ("rank", ((3, 3), (2,)), "has 1 entries; expected 2"),
+    ("starts", ((3, 3), (2, 2), (0,)), "start_indices has 1 entries; expected 2"),
+    ("negative", ((3,), (-1,)), "slice dimension 0 has size -1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD]
+)
+def test_parts_that_do_not_fit_are_refused(arguments: tuple[Sizes, ...], message: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        ops.dynamic_slice(*arguments)
+    assert message in str(caught.value)

@@ -1,0 +1,212 @@
+"""Values that are known before a program runs: rows of a gather, against XLA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexing import IndexingMap
+from ops import Unknown, fusion_indexing, hlo
+from ops.adapters.values import value_of
+from tests.evaluation import related
+from tests.ops.oracle import moved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+ROWS = 6
+"""How many rows are gathered from as many."""
+
+
+# Programs that compute numbers of rows, of which all are known.
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Instructions, of which the last one gives a vector."""
+
+    lines: tuple[str, ...]
+    name: str
+
+
+class Writer:
+    """Draws instructions that compute vectors of :data:`ROWS` elements from nothing."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+        self._numbers: Iterator[int] = count()
+        self.lines: list[str] = []
+
+    def vector(self, depth: int) -> str:
+        """The name of a vector."""
+        sources = [self._iota, self._broadcast, self._table]
+        if not depth:
+            return self._draw(st.sampled_from(sources))()
+        steps = [self._arithmetic, self._clamp, self._moved, self._select, self._scaled]
+        return self._draw(st.sampled_from(steps))(depth - 1)
+
+    def _line(self, shape: str, text: str) -> str:
+        name = f"v{next(self._numbers)}"
+        self.lines.append(f"{name} = {shape} {text}")
+        return name
+
+    def _scalar(self, least: int = -3, most: int = 8) -> str:
+        return self._line("s32[]", f"constant({self._draw(st.integers(least, most))})")
+
+    def _iota(self) -> str:
+        if self._draw(st.booleans()):
+            return self._line(VECTOR, "iota(), iota_dimension=0")
+        matrix = self._line(f"s32[2,{ROWS}]", "iota(), iota_dimension=1")
+        row = self._line(f"s32[1,{ROWS}]", f"slice({matrix}), slice={{[1:2], [0:{ROWS}]}}")
+        return self._line(VECTOR, f"reshape({row})")
+
+    def _broadcast(self, least: int = -3, most: int = 8) -> str:
+        return self._line(VECTOR, f"broadcast({self._scalar(least, most)}), dimensions={{}}")
+
+    def _table(self) -> str:
+        start, step = self._draw(st.integers(-3, 8)), self._draw(st.integers(-2, 2))
+        values = (start + step * place for place in range(ROWS))
+        return self._line(VECTOR, f"constant({{{', '.join(map(str, values))}}})")
+
+    def _arithmetic(self, depth: int) -> str:
+        opcode = self._draw(st.sampled_from(("add", "subtract", "maximum", "minimum")))
+        return self._line(VECTOR, f"{opcode}({self.vector(depth)}, {self.vector(depth)})")
+
+    def _clamp(self, depth: int) -> str:
+        operands = f"{self._scalar()}, {self.vector(depth)}, {self._scalar()}"
+        return self._line(VECTOR, f"clamp({operands})")
+
+    def _scaled(self, depth: int) -> str:
+        """Divisions are of what is not negative, by what is positive."""
+        opcode = self._draw(st.sampled_from(("multiply", "divide", "remainder")))
+        value, number = self.vector(depth), self._broadcast(1, 3)
+        if opcode != "multiply":
+            value = self._line(VECTOR, f"maximum({value}, {self._broadcast(0, 2)})")
+        return self._line(VECTOR, f"{opcode}({value}, {number})")
+
+    def _moved(self, depth: int) -> str:
+        value = self.vector(depth)
+        kind = self._draw(st.sampled_from(("reverse", "convert", "transpose", "concatenate")))
+        if kind == "reverse":
+            return self._line(VECTOR, f"reverse({value}), dimensions={{0}}")
+        if kind == "convert":
+            wide = self._line(f"s64[{ROWS}]", f"convert({value})")
+            return self._line(VECTOR, f"convert({wide})")
+        matrix = self._line(f"s32[{ROWS},2]", f"broadcast({value}), dimensions={{0}}")
+        if kind == "transpose":
+            turned = self._line(f"s32[2,{ROWS}]", f"transpose({matrix}), dimensions={{1,0}}")
+            cut = f"slice({turned}), slice={{[0:1], [0:{ROWS}]}}"
+            return self._line(VECTOR, f"reshape({self._line(f's32[1,{ROWS}]', cut)})")
+        other = self._line(f"s32[{ROWS},1]", f"reshape({self.vector(depth)})")
+        wide = self._line(f"s32[{ROWS},3]", f"concatenate({matrix}, {other}), dimensions={{1}}")
+        column = self._draw(st.integers(0, 2))
+        cut = f"slice({wide}), slice={{[0:{ROWS}], [{column}:{column + 1}]}}"
+        return self._line(VECTOR, f"reshape({self._line(f's32[{ROWS},1]', cut)})")
+
+    def _select(self, depth: int) -> str:
+        """One side is never chosen, as in programs that let indices count from the end."""
+        value = self.vector(depth)
+        least = self._line(VECTOR, f"maximum({value}, {self._broadcast(0, 4)})")
+        below = f"compare({least}, {self._broadcast(-2, 0)}), direction=LT"
+        chosen = f"{self._line(f'pred[{ROWS}]', below)}, {self.vector(depth)}, {least}"
+        return self._line(VECTOR, f"select({chosen})")
+
+
+VECTOR = f"s32[{ROWS}]"
+
+
+@st.composite
+def computed(draw: st.DrawFn) -> Computed:
+    writer = Writer(draw)
+    name = writer.vector(draw(st.integers(0, 3)))
+    return Computed(tuple(writer.lines), name)
+
+
+def gather_text(indices: Computed, place: str = VECTOR) -> str:
+    """A module that gathers the rows that were computed."""
+    lines = "\n".join(indices.lines)
+    return f"""HloModule m ENTRY e {{ x = s32[{ROWS},2] parameter(0)
+      {lines}
+      ROOT r = s32[{ROWS},2] gather(x, {indices.name}), offset_dims={{1}},
+        collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,2}}
+    }}""".replace(VECTOR, place)
+
+
+@pytest.mark.needs("jaxlib")
+@settings(max_examples=80, deadline=None)
+@given(computed())
+def test_known_values_are_those_that_xla_computes(indices: Computed) -> None:
+    text = gather_text(indices)
+    entry = hlo.parse(text).entry
+    answer = fusion_indexing(entry.root)[entry.parameters[0]]
+    assert not isinstance(answer, Unknown)
+    (way,) = answer
+    assert not way.map.runtime
+    assert related(way.map) == moved(text, 0)
+
+
+# Programs of one more instruction each, and what is known of its value at d0.
+
+KNOWN = [
+    ("a table", "s32[4] constant({5, 3, 1, -1})", "d0 * -2 + 5"),
+    ("an iota that overflows", "s8[200] iota(), iota_dimension=0", None),
+    ("an iota", "s8[128] iota(), iota_dimension=0", "d0"),
+    ("a table of no pattern", "s32[4] constant({5, 3, 3, -1})", None),
+    ("an unsigned difference", "u32[4] subtract(u, u5)", None),
+    ("a sum", "u32[4] add(u, u5)", "d0 + 5"),
+    ("what does not fit", "s8[4] convert(large)", None),
+    ("what fits", "s16[4] convert(large)", "d0 * 100"),
+    ("a product of two", "s32[4] multiply(i, i)", None),
+    ("division of negative values", "s32[4] divide(m, i2)", None),
+    ("division by what may be 0", "s32[4] divide(i, i)", None),
+    ("a float", "s32[4] convert(f)", None),
+    ("a parameter", "s32[4] add(i, p)", None),
+    ("a choice that is not decided", "s32[4] select(below, i, m)", None),
+    ("a choice between equals", "s32[4] select(never, p, i)", "d0"),
+    ("predicates", "pred[4] and(never, below)", None),
+    ("a decided predicate", "pred[4] not(never)", "1"),
+    ("an absolute value", "s32[4] abs(m)", "d0"),
+    ("clamped the wrong way round", "s32[4] clamp(nine, i, two)", "2"),
+    ("padded with the same", "s32[4] pad(twos, two), padding=1_1", "2"),
+    ("padded with another", "s32[4] pad(twos, nine), padding=1_1", None),
+    ("two halves", "s32[4] concatenate(twos, others), dimensions={0}", None),
+    ("two equal halves", "s32[4] concatenate(twos, twos), dimensions={0}", "2"),
+    ("a call", "s32[4] call(i), to_apply=more", "d0 + 1"),
+    ("an element of a tuple", "s32[4] get-tuple-element(both), index=1", "-d0"),
+]
+"""A name, an instruction, and its value."""
+
+KNOWN_TEXT = """HloModule m
+more {{ a = s32[4] parameter(0) o = s32[] constant(1)
+        ones = s32[4] broadcast(o), dimensions={{}} ROOT b = s32[4] add(a, ones) }}
+ENTRY e {{ p = s32[4] parameter(0)
+  i = s32[4] iota(), iota_dimension=0 u = u32[4] convert(i) m = s32[4] negate(i)
+  five = u32[] constant(5) u5 = u32[4] broadcast(five), dimensions={{}}
+  two = s32[] constant(2) nine = s32[] constant(9) i2 = s32[4] broadcast(two), dimensions={{}}
+  hundred = s32[] constant(100) i100 = s32[4] broadcast(hundred), dimensions={{}}
+  large = s32[4] multiply(i, i100) f = f32[4] convert(i)
+  below = pred[4] compare(i, i2), direction=LT never = pred[4] compare(i, m), direction=LT
+  twos = s32[2] broadcast(two), dimensions={{}} others = s32[2] broadcast(nine), dimensions={{}}
+  both = (s32[4], s32[4]) tuple(i, m)
+  ROOT r = {instruction} }}"""
+
+
+@pytest.mark.parametrize(
+    ("instruction", "expected"), [row[1:] for row in KNOWN], ids=[row[0] for row in KNOWN]
+)
+def test_what_is_known_of_values(instruction: str, expected: str | None) -> None:
+    root = hlo.parse(KNOWN_TEXT.format(instruction=instruction)).entry.root
+    place = IndexingMap.identity(root.shape.dimensions)
+    value = value_of(root, place)
+    if expected is None:
+        assert value is None
+    else:
+        assert value is not None
+        simple = IndexingMap.from_forms([value], place.domain).simplify()
+        assert str(simple).startswith(f"(d0) -> ({expected}), domain")

@@ -1,0 +1,88 @@
+"""Cholesky decomposition, triangular solve and fft: the elements that are needed, and no others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.ops.agreement import check_felt, said
+from tests.ops.oracle import felt
+from tests.ops.programs import array, braced, module
+from tests.ops.provenance import shapes
+
+MOST_ELEMENTS = 36
+SMALL = (0.125, -0.0625)
+"""What is added to an element of a matrix that stays regular."""
+
+pytestmark = pytest.mark.needs("jax")
+
+
+def text_of(value: bool) -> str:
+    """How HLO writes it."""
+    return str(value).lower()
+
+
+batches = shapes(most_dimensions=4, most_elements=2)
+
+
+@settings(max_examples=20)
+@given(batch=batches, size=st.integers(0, 4), lower=st.booleans())
+def test_a_factor_needs_exactly_part_of_a_triangle(
+    batch: tuple[int, ...], size: int, lower: bool
+) -> None:
+    shape = array("f64", (*batch, size, size))
+    text = module(shape, "cholesky", [shape], f"lower={text_of(lower)}")
+    matrix = 8 * np.eye(size) + 1 / (1 + np.add.outer(np.arange(size), np.arange(size)))
+    matrices = np.broadcast_to(matrix, (*batch, size, size))
+    assert said(text, 0) == felt(text, 0, {0: matrices}, disturbances=SMALL)
+
+
+@settings(max_examples=40)
+@given(
+    sizes=st.tuples(batches, st.integers(0, 4), st.integers(0, 3)),
+    left=st.booleans(),
+    transpose=st.sampled_from(["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"]),
+    lower=st.sampled_from(["true", "false"]),
+    unit=st.sampled_from(["true", "false"]),
+)
+def test_a_solution_needs_exactly_what_substitution_has_come_past(
+    sizes: tuple[tuple[int, ...], int, int], left: bool, transpose: str, lower: str, unit: str
+) -> None:
+    batch, size, columns = sizes
+    b = array("f64", (*batch, size, columns) if left else (*batch, columns, size))
+    attributes = (
+        f"left_side={text_of(left)}, lower={lower}, transpose_a={transpose}, unit_diagonal={unit}"
+    )
+    a = array("f64", (*batch, size, size))
+    check_felt(module(b, "triangular-solve", [a, b], attributes), disturbances=SMALL)
+
+
+REAL = (1000,)
+COMPLEX = (1000 + 700j,)
+
+
+@st.composite
+def transforms(draw: st.DrawFn, fft_type: str) -> str:
+    """Programs that transform up to three dimensions."""
+    sizes = draw(shapes(6, most_elements=MOST_ELEMENTS).filter(len))
+    rank = draw(st.integers(1, min(3, len(sizes))))
+    lengths = sizes[len(sizes) - rank :]
+    halved = array("c128", (*sizes[:-1], sizes[-1] // 2 + 1 if sizes[-1] else 0))
+    whole = array("c128", sizes)
+    operand, result = {
+        "RFFT": (array("f64", sizes), halved),
+        "IRFFT": (halved, array("f64", sizes)),
+    }.get(fft_type, (whole, whole))
+    return module(result, "fft", [operand], f"fft_type={fft_type}, fft_length={braced(lengths)}")
+
+
+@pytest.mark.parametrize("fft_type", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@settings(max_examples=20)
+@given(data=st.data())
+def test_a_transform_needs_all_elements_along_its_dimensions(
+    fft_type: str, data: st.DataObject
+) -> None:
+    disturbances = REAL if fft_type == "RFFT" else COMPLEX
+    check_felt(data.draw(transforms(fft_type)), disturbances=disturbances)
