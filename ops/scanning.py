@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing import IndexingMap
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import checked_dimensions, checked_sizes, dim, paired
+from ops.building import checked_dimensions, checked_sizes, constrained, dim, paired
 from simplifier import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from indexing import IndexingMap
     from ops.building import Sizes
 
 
@@ -95,8 +95,7 @@ def _between(
 
 def _at(found: IndexingMap, steps: int, distance: Interval) -> IndexingMap:
     """Only what is this far behind along the dimension of steps."""
-    behind = dim(steps) - found.forms[steps]
-    return IndexingMap.from_forms(found.forms, found.domain.constrained([(behind, distance)]))
+    return constrained(found, dim(steps) - found.forms[steps], distance)
 
 
 def _stacked(role: str, sizes: Sizes, dimension: int) -> _Array:

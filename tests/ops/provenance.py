@@ -6,6 +6,7 @@ combines elements unites them; so each element of a result says what it needs.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import reduce as fold
 from math import prod
@@ -455,6 +456,40 @@ def dots(draw: st.DrawFn) -> Case:
     return Case("dot", written, indexing, [lhs.sizes, rhs.sizes], run)
 
 
+@st.composite
+def scaled_dots(draw: st.DrawFn) -> Case:
+    case = draw(dots())
+    scales = [draw(_scales_of(sizes)) for sizes in case.operand_sizes]
+    given = re.findall(r"(\w+)={([\d,]*)}", case.attributes)
+    attributes = {name: tuple(map(int, dims.split(","))) for name, dims in given}
+
+    def run(left: Array, right: Array, left_scale: Array, right_scale: Array) -> Array:
+        scaled = (left, left_scale), (right, right_scale)
+        return case.run(*(united(each, repeated(scale, each.shape)) for each, scale in scaled))
+
+    operands = [*case.operand_sizes, *scales]
+    indexing = ops.scaled_dot(*operands, **attributes)
+    return Case("scaled-dot", case.attributes, indexing, operands, run, is_program=False)
+
+
+@st.composite
+def _scales_of(draw: st.DrawFn, sizes: Sizes) -> Sizes:
+    """One scale for a block of elements along each dimension, or one for all."""
+    if draw(st.booleans()) and draw(st.booleans()):
+        return ()
+    divisors = ([part for part in range(1, size + 1) if size % part == 0] for size in sizes)
+    return tuple(draw(st.sampled_from(each or [0])) for each in divisors)
+
+
+def repeated(array: Array, sizes: Sizes) -> Array:
+    """Every element several times along each dimension, until there are so many."""
+    if not array.ndim:
+        return np.broadcast_to(array, sizes)
+    for axis, (size, count) in enumerate(zip(sizes, array.shape, strict=True)):
+        array = np.repeat(array, size // max(1, count), axis)
+    return array
+
+
 @dataclass(frozen=True)
 class _Operand:
     sizes: Sizes
@@ -500,6 +535,7 @@ FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     "reshape": reshapes(),
     "reverse": reverses(),
     "rotate": rotates(),
+    "scaled-dot": scaled_dots(),
     "slice": slices(),
     "transpose": transposes(),
 }
