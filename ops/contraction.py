@@ -228,8 +228,8 @@ def _checked_lists(lhs: _Side, ragged: int, counts: Sizes) -> tuple[int, ...]:
     expected = (*lhs.sizes_of(before), counts[-1])
     if counts in (expected, counts[-1:]):
         return before if len(counts) > 1 else ()
-    message = f"ragged-dot: group_sizes has sizes {tuple(counts)}"
-    raise ShapeError(f"{message}; expected {counts[-1:]} or {expected}")
+    wanted = " or ".join(str(each) for each in dict.fromkeys((counts[-1:], expected)))
+    raise ShapeError(f"ragged-dot: group_sizes has sizes {tuple(counts)}; expected {wanted}")
 
 
 def _check_groups(rhs: _Side, has_groups: bool, count: int) -> None:  # noqa: FBT001

@@ -109,7 +109,9 @@ def _check_lengths(stacked: Sequence[_Array]) -> None:
     for length in lengths:
         if length != lengths[0]:
             message = f"scan: dimension {stacked[0].steps} has size {lengths[0]} in one input"
-            raise ShapeError(f"{message}, but {length} in another or in an output; expected one")
+            raise ShapeError(
+                f"{message}, but {length} in another or in an output; expected the same"
+            )
 
 
 def _check_slices(arrays: Sequence[_Array]) -> None:

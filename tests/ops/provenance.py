@@ -239,6 +239,39 @@ def reshapes(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def dynamic_reshapes(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes(most_dimensions=4))
+    target = draw(factorizations(prod(sizes)))
+    dynamic = draw(st.sampled_from(([], [0] if target else [])))
+
+    def run(array: Array, *given: Array) -> Array:
+        return united(array.reshape(target), *given)
+
+    indexing = ops.dynamic_reshape(sizes, target, (), dynamic)
+    operands = [sizes, *[()] * len(target)]
+    return Case("dynamic-reshape", "", indexing, operands, run, is_program=False)
+
+
+@st.composite
+def dimension_sizes(draw: st.DrawFn) -> Case:
+    """Asked for, and set."""
+    sizes = draw(shapes().filter(len))
+    axis = draw(st.integers(0, len(sizes) - 1))
+    written = f"dimensions={braced([axis])}"
+    if draw(st.booleans()):
+        indexing = ops.set_dimension_size(sizes, axis)
+        operands = [sizes, ()]
+        return Case("set-dimension-size", written, indexing, operands, united, is_program=False)
+    return unary(
+        "get-dimension-size",
+        written,
+        ops.get_dimension_size(sizes, axis),
+        sizes,
+        lambda _: array_of(NOTHING),
+    )
+
+
+@st.composite
 def bitcasts(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     target = draw(factorizations(prod(sizes)))
@@ -527,7 +560,9 @@ FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     "bitcast-convert": bitcast_converts(),
     "broadcast": broadcasts(),
     "concatenate": concatenates(),
+    "dimension-size": dimension_sizes(),
     "dot": dots(),
+    "dynamic-reshape": dynamic_reshapes(),
     "elementwise": elementwises(),
     "pad": pads(),
     "permute": permutes(),
