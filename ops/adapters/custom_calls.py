@@ -42,7 +42,7 @@ def _arrays_in(instruction: Instruction) -> Iterator[Shape]:
 
 
 def _passed_on(instruction: Instruction) -> Maps:
-    """Every array as it is, with a note on where or how it lies; or each device has a part of it."""
+    """Every array as it is, with a note on how it lies; or of a part on each device."""
     results, given = arrays_of(instruction.shape), [*_arrays_in(instruction)]
     if len(results) != len(given):
         return _no_map(instruction, f"it has {len(given)} arrays, but gives {len(results)}")
