@@ -395,7 +395,7 @@ def listed(lists: Groups) -> str:
     return ",".join(f"{{{','.join(map(str, each))}}}" for each in lists)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_any_chain(data: st.DataObject) -> None:
     values, lines, name = operands((4, 4), 4), list[str](), "p"
