@@ -11,7 +11,7 @@ from ops import ShapeError, Unknown, fusion_indexing, hlo, input_to_output, outp
 from tests.evaluation import related
 
 if TYPE_CHECKING:
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
     from ops.hlo import HloModule, Instruction
 
 
