@@ -71,7 +71,8 @@ def _add(digits: list[Form], digit: Form, box: Domain) -> None:
     for place, other in enumerate(digits):
         both = simplified_in(box, other + digit)
         if both.is_affine or _is_digit(both):
-            digits[place] = both
+            del digits[place]
+            _add(digits, both, box)  # it may be a neighbour of a third one
             return
     digits.append(digit)
 
