@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing import UndefinedMap
 from indexing.layout import ShapeError, bitcast_map
 from ops.answers import OpIndexing
 from ops.building import checked_sizes, dimensions_of, index_map, symbol
@@ -34,9 +35,13 @@ def bitcast(operand: Shape, output: Shape) -> OpIndexing:
     >>> print(bitcast(tiled, Shape.parse("f32[8,16]{1,0:T(8,128)}")).output_to_input[0])
     (d0, d1) -> (d0, 0, d1), domain: d0 in [0, 7], d1 in [0, 15]
     """
-    return OpIndexing(
-        output.dimensions, (bitcast_map(output, operand),), (bitcast_map(operand, output),)
-    )
+    to_input, to_output = _mapped(output, operand), _mapped(operand, output)
+    return OpIndexing(output.dimensions, (to_input,), (to_output,))
+
+
+def _mapped(source: Shape, target: Shape) -> IndexingMap:
+    found = bitcast_map(source, target)
+    return UndefinedMap(f"bitcast: {found.reason}") if isinstance(found, UndefinedMap) else found
 
 
 def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
