@@ -49,7 +49,8 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     Returns:
         The map; or, with the reason, an :class:`~indexing.UndefinedMap`: there are no offsets
         (:func:`~indexing.layout.tiling_steps`), the memory is not of one size, no width of elements
-        divides the other, or each array has elements in the padding of the other.
+        divides the other, or each array has elements that lie, in part or whole, in padding of the
+        other.
 
     >>> from indexing.layout import Shape
     >>> tiled, flat = Shape.parse("f32[8,256]{1,0:T(8,128)}"), Shape.parse("f32[2048]{0:T(1024)}")
@@ -79,8 +80,8 @@ def _bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     if other is None:
         return found
     return UndefinedMap(
-        f"element {missing} of {source} lies in padding of {target}, "
-        f"and element {other} of that in padding of the other"
+        f"element ({missing}) of {source} lies in padding of {target}, "
+        f"and element ({other}) of that in padding of the other"
     )
 
 
@@ -207,10 +208,11 @@ def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
     return found.simplify(exact=True) if found.constraints else found
 
 
-def _first_without_counterpart(source: _Array, found: IndexingMap) -> tuple[int, ...] | None:
-    """The first element that the map does not lead from."""
+def _first_without_counterpart(source: _Array, found: IndexingMap) -> str | None:
+    """The first element that the map does not lead from, or from one of its parts."""
     if found.domain == source.box:
         return None
-    every = IndexingMap.from_forms(found.forms, source.box)
-    difference = every.first_difference(found)
-    return None if difference is None else difference.dims
+    places = [forms.variable(place) for place in source.box.places]
+    every, some = (IndexingMap.from_forms(places, domain) for domain in (source.box, found.domain))
+    difference = every.first_difference(some)
+    return None if difference is None else ", ".join(map(str, difference.dims))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from indexing.layout.digits import box_of, dims_of, form_of, joined_digits, within
 from indexing.layout.steps import (
+    Crop,
     Transpose,
     backward,
     forward,
@@ -183,7 +184,9 @@ def step_map(step: Step) -> IndexingMap:
     (d0, d1, d2, d3) -> (d0, d2, d1, d3),
     domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 2], d3 in [0, 1]
     """
-    return _map(step.sizes_before, step.forward(dims_of(step.sizes_before))).simplify()
+    index = dims_of(step.sizes_before)
+    limits = step.limits(index) if isinstance(step, Crop) else ()
+    return _map(step.sizes_before, step.forward(index), limits).simplify()
 
 
 def _order_in_memory(shape: Shape) -> Transpose:

@@ -125,6 +125,12 @@ class Transpose(Step):
 class _Resize(Step):
     """Every element keeps its index, while dimensions change at their high end."""
 
+    def limits(self, index: Index) -> Iterator[Limit]:
+        """What holds of the index of an element, and not of padding."""
+        for value, before, after in zip(index, self.sizes_before, self.sizes, strict=True):
+            if before != after:
+                yield value, min(before, after)
+
     def forward(self, index: Index) -> Index:
         """The index itself."""
         return index
@@ -142,12 +148,6 @@ class Pad(_Resize):
     def inverse(self) -> Crop:
         """What drops the padding again."""
         return Crop(self.sizes, self.sizes_before)
-
-    def limits(self, index: Index) -> Iterator[Limit]:
-        """What holds of the index of an element, and not of padding."""
-        for value, size, padded in zip(index, self.sizes_before, self.sizes, strict=True):
-            if size != padded:
-                yield value, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ def _number(index: Index, sizes: Sizes) -> Value:
 def _digits(number: Value, sizes: Sizes) -> Index:
     """The index at a place of row-major order; the first digit needs no remainder."""
     if 0 in sizes:
-        return (0,) * len(sizes)  # there is no place
+        return (number * 0,) * len(sizes)  # there is no place
     digits: list[Value] = []
     stride = 1
     for place in reversed(range(len(sizes))):
