@@ -19,6 +19,7 @@ from ops.collectives import (
     all_to_all_of_tuple,
     collective_broadcast,
     collective_permute,
+    collective_reduce,
     reduce_scatter,
 )
 from ops.contraction import dot, ragged_dot, scaled_dot
@@ -68,6 +69,7 @@ __all__ = [
     "cholesky",
     "collective_broadcast",
     "collective_permute",
+    "collective_reduce",
     "concatenate",
     "convolution",
     "dot",

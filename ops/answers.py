@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.text import format_head
+from indexing.display.html import html_of_map
+from indexing.text import format_head, format_map
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
@@ -144,28 +145,35 @@ class OperandIndexing:
         """The same for one array of a tuple."""
         return replace(self, element=element)
 
-    def notes(self) -> list[str]:
-        """What the map does not say itself, a line each: origins, and the replica.
+    def notes(self) -> list[tuple[str, str]]:
+        """What the map does not say itself, by name: origins of variables, and the replica.
 
         >>> from ops import hlo, output_to_input
         >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)"
         >>> text += "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2} }"
         >>> ((way,), _) = output_to_input(hlo.parse(text).entry.root).indexing
+        >>> way.notes()
+        [('rt0', '%i = s32[] parameter(1); (d0) -> ()')]
         >>> print(way)
         (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 7]
         rt0: %i = s32[] parameter(1); (d0) -> ()
         """
-        lines: list[str] = []
-        if self.runtime:
-            _, _, names = self.map.domain.by_role(self.map.domain.names)
-            pairs = zip(names, self.runtime, strict=True)
-            lines += [f"{name}: {origin}" for name, origin in pairs]
+        names = self.map.domain.names[-len(self.runtime) :] if self.runtime else ()
+        notes = list(zip(names, map(str, self.runtime), strict=True))
         if self.replica_id is not None:
-            lines.append(f"replica id: {format_head(self.replica_id)}")
-        return lines
+            notes.append(("replica id", format_head(self.replica_id)))
+        return notes
+
+    def text(self, *, multiline: bool = False) -> str:
+        """The map with its notes below; ``multiline`` is that of :func:`indexing.format_map`."""
+        notes = (f"{name}: {note}" for name, note in self.notes())
+        return "\n".join([format_map(self.map, multiline=multiline), *notes])
 
     def __str__(self) -> str:
-        return "\n".join([str(self.map), *self.notes()])
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return html_of_map(self.map, self.notes())
 
 
 Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"

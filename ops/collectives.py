@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ops.answers import OpIndexing
     from ops.building import Sizes
+    from ops.devices.groups import DeviceGroups
 
 
 def all_reduce(
@@ -321,21 +322,51 @@ def collective_broadcast(
     """
     sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
     groups = device_groups("collective-broadcast", replica_groups, replica_count)
-    element = dimensions_of(sizes)
-    there = Way(
+    return indexing_between(sizes, groups.count, _to_first(groups, sizes), _to_all(groups, sizes))
+
+
+def collective_reduce(
+    operand_sizes: Sizes,
+    replica_groups: Iterable[Iterable[int]] = (),
+    replica_count: int | None = None,
+) -> OpIndexing:
+    """The first replica of a group combines the elements at an index on all; others get nothing.
+
+    Shapes:
+        operand, result: ``operand_sizes``.
+
+    Source:
+        StableHLO, collective_reduce, whose root is the first process of a group.
+
+    Raises:
+        ShapeError: replica groups overlap, or name a replica that does not exist.
+
+    >>> indexing = collective_reduce((8,), [[0, 1], [2, 3]])
+    >>> print(indexing.output_to_input[0])
+    (d0)[s0]{rt0} -> (d0), domain: d0 in [0, 7], s0 in [0, 1], rt0 in [0, 2], rt0 mod 2 in [0, 0]
+    >>> print(indexing.input_replicas[0])
+    (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
+    """
+    sizes = checked_sizes("collective-reduce", "operand", operand_sizes)
+    groups = device_groups("collective-reduce", replica_groups, replica_count)
+    return indexing_between(sizes, groups.count, _to_all(groups, sizes), _to_first(groups, sizes))
+
+
+def _to_first(groups: DeviceGroups, sizes: Sizes) -> Way:
+    """From every replica to the first one of its group."""
+    first = groups.member(ASKING, forms.ZERO)
+    return Way(sizes, dimensions_of(sizes), first, constraints=groups.constraints(ASKING))
+
+
+def _to_all(groups: DeviceGroups, sizes: Sizes) -> Way:
+    """From the first replica of a group to all of them."""
+    return Way(
         sizes,
-        element,
-        groups.member(ASKING, forms.ZERO),
-        constraints=groups.constraints(ASKING),
-    )
-    back = Way(
-        sizes,
-        element,
+        dimensions_of(sizes),
         groups.member(ASKING, symbol(0)),
         [groups.size],
         [*groups.constraints(ASKING, symbol(0)), (groups.place(ASKING), Interval(0, 0))],
     )
-    return indexing_between(sizes, groups.count, there, back)
 
 
 def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> Way:

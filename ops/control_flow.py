@@ -6,10 +6,10 @@ import enum
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing.variables import arranged
 from ops.answers import Answer, OperandIndexing, Unknown
 from ops.building import arrays_of, every_element, no_dimensions
 from ops.chaining import followed, joined
+from ops.dependences import dependence_of, devices_in
 from ops.registry import identity_of
 from simplifier.errors import IndexingError
 
@@ -69,7 +69,8 @@ def repeated(
     ``body`` links the state after a round with that before it, ``condition`` the decision that
     there is another round with the state. The arrays that every round ``kept`` are linked with
     themselves alone; all others depend on how many rounds there are, and so on the decision. A
-    runtime variable of a round has another value in each of them, so it becomes a range here.
+    runtime variable of a round has another value in each of them, so it becomes a range here,
+    except for the number of the device that asks.
     """
     steps = [link for link in body if link.output not in kept]
     decisions = [
@@ -129,18 +130,12 @@ def _through_decision(answer: Answer, array: Shape, direction: Direction) -> Ans
 def _in_any_round(answer: Answer) -> Answer:
     if isinstance(answer, Unknown):
         return answer
-    return tuple(
-        OperandIndexing(
-            _with_ranges(way.map), (), _with_ranges(way.replica_id) if way.replica_id else None
-        )
-        for way in answer
-    )
+    return tuple(_for_any_values(way) if way.runtime else way for way in answer)
 
 
-def _with_ranges(indexing_map: IndexingMap) -> IndexingMap:
-    """The map with its runtime variables as further ranges."""
-    dims, ranges, runtime = indexing_map.domain.by_role(indexing_map.domain.places)
-    return arranged(indexing_map, dims, ranges + runtime) if runtime else indexing_map
+def _for_any_values(way: OperandIndexing) -> OperandIndexing:
+    whole = dependence_of(way, devices_in(way))
+    return whole.for_any_values().simplified(way.element)
 
 
 def _reached(
@@ -177,7 +172,7 @@ def _widest(answer: Answer) -> Answer:
 
 def _is_part(way: OperandIndexing, wide: OperandIndexing) -> bool:
     """Whether everything that a way relates is seen to be related by another one."""
-    if way.replica_id or wide.replica_id:
+    if way.replica_id or wide.replica_id or way.runtime != wide.runtime:
         return way == wide
     return _has_smaller_domain(way.map, wide.map) or (
         bool(way.map.ranges and wide.map.ranges) and _reaches_no_further(way.map, wide.map)
@@ -203,7 +198,7 @@ def _reaches_no_further(narrow: IndexingMap, wide: IndexingMap) -> bool:
     if not all(theirs.contains(mine) for mine, theirs in pairs):
         return False
     try:
-        return narrow.is_subset(wide, budget=_MOST_STEPS_OF_COMPARISON)
+        return narrow.is_subset(wide, budget=_MOST_STEPS_OF_COMPARISON, runtime_as_parameters=True)
     except IndexingError:
         return False
 

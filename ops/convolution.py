@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import check_sizes, checked_sizes, dim, index_map
+from ops.building import check_sizes, checked_sizes, dim
 from ops.sliding import map_of, numbered, place_of, sliding_windows
 from simplifier import form as forms
 from simplifier import operations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.building import Sizes
     from ops.hlo.values import DimensionLabels, Window
-    from ops.sliding import SlidingWindow
+    from ops.sliding import Found, SlidingWindow
     from simplifier.form import Form
 
 
@@ -41,7 +41,9 @@ def convolution(
     The window has the spatial sizes of the kernel. ``lhs_dilate`` and ``rhs_dilate`` draw the
     elements of either operand apart, ``rhs_reversal`` turns the kernel around in a dimension. The
     ranges of the maps to both operands are the same, so equal ones lead to the factors of one
-    product. A kernel element that meets padding is multiplied by zero, and counts as read.
+    product. A kernel element that meets padding is multiplied by zero, and counts as read; but
+    where the window tells the only element that it may hold, there is nothing to sum up, and the
+    kernel is read at that place alone. So a batch that is written as a spatial dimension is one.
 
     Shapes:
         lhs: ``b`` batches, ``f`` input features, spatial sizes, in the order of the labels.
@@ -68,6 +70,14 @@ def convolution(
     >>> depthwise = convolution((8, 12, 4), (3, 1, 4), labels, strided, feature_group_count=4)
     >>> print(depthwise.input_to_output[0])
     (d0, d1, d2) -> (d0, d1 floordiv 3, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 3]
+    >>> batch = Window(size=(8,), stride=(7,), lhs_dilate=(8,))
+    >>> dot = convolution((8, 12, 4), (8, 4, 16), DimensionLabels.parse("0bf_0io->0bf"), batch)
+    >>> print(dot.output_to_input[0])
+    (d0, d1, d2)[s0] -> (d0, d1, s0), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
+    s0 in [0, 3]
+    >>> print(dot.output_to_input[1])
+    (d0, d1, d2)[s0] -> (d0, s0, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
+    s0 in [0, 3]
     """
     groups = _Groups(feature_group_count, batch_group_count)
     parts = _parts(lhs_sizes, rhs_sizes, dim_labels, window, groups)
@@ -135,10 +145,11 @@ class _Parts:
 
     def output_to_rhs(self) -> IndexingMap:
         index, (place, ranges) = self._index(self.output), self._places()
-        for label in self.turned:
-            place[label] = self.rhs[label] - 1 - place[label]
-        place["o"] = index["f"]
-        return index_map([place[label] for label in self.rhs], self.output.values(), ranges)
+        found: dict[str, Found] = {"i": (place["i"], []), "o": (index["f"], [])}
+        for label, window in self.windows.items():
+            at, constraints = window.place(index[label], place[label])
+            found[label] = self._turned(label, at), constraints
+        return map_of([found[label] for label in self.rhs], self.output.values(), ranges)
 
     def lhs_to_output(self) -> IndexingMap:
         turns = {label: window.turns for label, window in self.windows.items()}
@@ -155,10 +166,19 @@ class _Parts:
         return map_of([found[label] for label in self.output], self.lhs.values(), ranges)
 
     def rhs_to_output(self) -> IndexingMap:
-        others = {label: size for label, size in self.output.items() if label != "f"}
-        index, ranges = _numbered(others)
-        index["f"] = self._index(self.rhs)["o"]
-        return index_map([index[label] for label in self.output], self.rhs.values(), ranges)
+        uses = {label: window.uses for label, window in self.windows.items()}
+        sizes = {label: uses.get(label, size) for label, size in self.output.items()}
+        index, (turn, ranges) = self._index(self.rhs), _numbered({**sizes, "f": 1})
+        found = {
+            label: window.window_at(self._turned(label, index[label]), turn[label])
+            for label, window in self.windows.items()
+        }
+        found |= {"b": (turn["b"], []), "f": (index["o"], [])}
+        return map_of([found[label] for label in self.output], self.rhs.values(), ranges)
+
+    def _turned(self, label: str, place: Form) -> Form:
+        """The index in the kernel of a place of the window, and the other way round."""
+        return self.rhs[label] - 1 - place if label in self.turned else place
 
     def _index(self, sizes: Mapping[str, int]) -> dict[str, Form]:
         """The index in a tensor; 0 in a spatial dimension of size 1."""
@@ -169,7 +189,7 @@ class _Parts:
 
     def _places(self) -> tuple[dict[str, Form], list[int]]:
         """What a sum runs over: the places of the window, and the input features of the kernel."""
-        sizes = {label: window.window_size for label, window in self.windows.items()}
+        sizes = {label: window.load for label, window in self.windows.items()}
         return _numbered({**sizes, "i": self.rhs["i"]})
 
 

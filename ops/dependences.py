@@ -39,6 +39,10 @@ class Dependence(NamedTuple):
         joint = self.joint.compose(producer.joint)
         return Dependence(joint, producer.origins + self.origins, self.devices)
 
+    def for_any_values(self) -> Dependence:
+        """The dependence with ranges in place of its runtime variables, and no origins."""
+        return self._replace(joint=self.joint.for_any_values(), origins=())
+
     def simplified(self, element: int) -> OperandIndexing:
         """The dependence on an array of a tuple in its smallest form."""
         told = self.joint.simplified()

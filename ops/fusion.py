@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
+from ops.adapters.shared import arrays_in_operands
 from ops.answers import Answer, Unknown
 from ops.building import arrays_of
 from ops.chaining import followed, joined
@@ -17,6 +18,7 @@ from ops.registry import REGISTRY, identity_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from indexing.layout import Shape
     from ops.adapters.shared import Call, Calls
     from ops.hlo import Computation, Instruction
     from ops.registry import Registry
@@ -125,7 +127,7 @@ class Paths:
         if not calls:
             return []
         if not calls.condition:
-            return [((call.computation.root, number), answer) for call in calls.choices]
+            return _roots(calls, number - calls.first_output(instruction), answer)
         body, condition = calls.computations
         rounds = self.links_from(instruction, number)
         steps: list[Reached] = [
@@ -183,6 +185,11 @@ class Paths:
             body, condition = map(self._all_links, calls.computations)
             kept = kept_arrays(calls.computations[0], self._registry)
             return repeated(body, condition, arrays, kept, self._direction)
+        if calls.is_start:
+            return _operands_themselves(instruction) + [
+                link._replace(output=link.output + calls.first_output(instruction))
+                for link in self._through(calls.choices[0])
+            ]
         if calls.selector is None:
             return self._through(calls.choices[0], start)
         links = [link for call in calls.choices for link in self._through(call)]
@@ -222,6 +229,20 @@ class Paths:
         return Link(output, parameter.parameter_number or 0, element, answer)
 
 
+def _roots(calls: Calls, number: int, answer: Answer) -> list[Reached]:
+    """One array of the results of called computations, where there is one of that number."""
+    roots = (call.computation.root for call in calls.choices)
+    return [((root, number), answer) for root in roots if number in range(_count(root))]
+
+
+def _operands_themselves(instruction: Instruction) -> list[Link]:
+    """The links of a result that begins with the operands."""
+    return [
+        Link(output, operand, element, identity_of(arrays_of(instruction.shape)[output]))
+        for output, (operand, element) in enumerate(arrays_in_operands(instruction))
+    ]
+
+
 def _itself(array: Array) -> Answer:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
@@ -239,31 +260,36 @@ def _check_calls(instruction: Instruction, calls: Calls) -> None:
     """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
     operands = instruction.operands
     pairs = [
-        pair
+        (operands[number], parameter)
         for call in calls.choices
-        for pair in (
-            (instruction, call.computation.root),
-            *zip(
-                (operands[number] for number in call.operands),
-                call.computation.parameters,
-                strict=True,
-            ),
-        )
+        for number, parameter in zip(call.operands, call.computation.parameters, strict=True)
     ]
     if calls.condition:
         pairs += [(operands[0], instruction), (operands[0], calls.condition.parameters[0])]
+    result = calls.result_shape(instruction)
+    for call in calls.choices:
+        _check_shapes(instruction, instruction.name, result, call.computation.root)
     for outside, inside in pairs:
-        if not outside.shape.is_compatible_with(inside.shape):
-            message = f"%{outside.name} is {outside.shape}, but %{inside.name} {inside.shape}"
-            raise HloTextError(message, instruction.span, instruction=instruction.name)
+        _check_shapes(instruction, outside.name, outside.shape, inside)
+
+
+def _check_shapes(caller: Instruction, name: str, shape: Shape, inside: Instruction) -> None:
+    if not shape.is_compatible_with(inside.shape):
+        message = f"%{name} is {shape}, but %{inside.name} {inside.shape}"
+        raise HloTextError(message, caller.span, instruction=caller.name)
 
 
 def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
     return [
         (instruction, number)
         for instruction in instructions
-        for number in range(len(arrays_of(instruction.shape)))
+        for number in range(_count(instruction))
     ]
+
+
+def _count(instruction: Instruction) -> int:
+    """How many arrays the result has."""
+    return len(arrays_of(instruction.shape))
 
 
 def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:

@@ -60,6 +60,13 @@ class JointMap:
         after = IndexingMap.from_forms(_flat(parts), wider)
         return replace(self, parts=parts).with_results_of(before.compose(after))
 
+    def for_any_values(self) -> JointMap:
+        """The element for any values of the runtime variables, which become further ranges."""
+        alone = replace(self, parts=self.parts[:1])
+        dims, ranges, runtime = self.domain.by_role(self.domain.places)
+        whole = IndexingMap.from_forms(_flat(alone.parts), self.domain)
+        return alone.with_results_of(arranged(whole, dims, ranges + runtime))
+
     def simplified(self) -> SimplifiedParts:
         """The parts as maps in their smallest form."""
         joint = IndexingMap.from_forms(_flat(self.parts), self.domain).simplify()

@@ -52,7 +52,7 @@ class Registry:
 
     ``builders`` make the maps of an opcode, ``routes`` say which arrays an opcode passes on,
     ``callers`` say which computations it runs; ``custom_calls`` are builders by the target of a
-    custom call.
+    custom call. ``docs/custom_operations.md`` shows how to add to it.
 
     >>> from ops import OpIndexing, hlo, output_to_input, transpose
     >>> def turn(instruction):
@@ -206,7 +206,12 @@ def _dependencies(
         instruction, indexing.input_to_output, indexing.input_origins, indexing.input_replicas
     )
     _check_number(instruction, "operands", len(there), len(inputs))
+    _check_number(instruction, "operands", len(back), len(inputs))
+    result = arrays_of(instruction.shape)[output]
     for (operand, element), *answers in zip(inputs, there, back, strict=True):
+        other = arrays_of(instruction.operands[operand].shape)[element]
+        _check_ranks(instruction, answers[0], result, other)
+        _check_ranks(instruction, answers[1], other, result)
         yield Dependency(output, operand, element, *answers)
 
 
@@ -247,6 +252,16 @@ def _source(instruction: Instruction, operand: int | None) -> Instruction:
 
 def _check_sizes(instruction: Instruction, shape: Shape, indexing: OpIndexing) -> None:
     check_sizes(instruction.opcode, "the result", shape.dimensions, indexing.output_sizes)
+
+
+def _check_ranks(instruction: Instruction, answer: Answer, source: Shape, target: Shape) -> None:
+    """Raise a :class:`ShapeError` unless all maps lead from the one shape to the other."""
+    for way in () if isinstance(answer, Unknown) else answer:
+        given = len(way.map.dims), len(way.map.forms)
+        if given != (source.rank, target.rank):
+            message = f"{instruction.opcode}: its builder has a map from rank {given[0]} to"
+            expected = f"expected {source.rank} to {target.rank}, from {source} to {target}"
+            raise ShapeError(f"{message} {given[1]}; {expected}")
 
 
 def _check_number(instruction: Instruction, what: str, given: int, expected: int) -> None:

@@ -36,8 +36,8 @@ class SlidingWindow:
     """One dimension of an operand, and the windows on it.
 
     >>> pooling = SlidingWindow(operand_size=13, window_size=3, stride=2, low=1, high=1)
-    >>> pooling.count, pooling.turns
-    (7, 2)
+    >>> pooling.count, pooling.load, pooling.turns
+    (7, 3, 2)
     """
 
     operand_size: int
@@ -55,14 +55,54 @@ class SlidingWindow:
         return max(0, (room - _dilated(self.window_size, self.window_dilation)) // self.stride + 1)
 
     @property
+    def load(self) -> int:
+        """The number of elements that one window may hold."""
+        return 1 if self.is_single else self.window_size
+
+    @property
     def turns(self) -> int:
         """The number of windows that may hold one element."""
-        return min(self.count, self._overlap)
+        return 1 if self.is_paired else min(self.count, self._overlap)
+
+    @property
+    def uses(self) -> int:
+        """The number of windows that may hold an element at one and the same place."""
+        if not self.is_single:
+            return self.count
+        return 1 if self._growth else self._holders
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the number of a window tells which element alone it may hold."""
+        return self.is_paired or self.operand_size == 1
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether a window holds no element but the one of its own number.
+
+        So are the dimensions that compilers make of a batch, for convolutions that know none:
+
+        >>> SlidingWindow(operand_size=8, window_size=8, stride=7, base_dilation=8).is_paired
+        True
+        """
+        windows, elements = self.count - 1, self.operand_size - 1
+        step, growth = self.base_dilation, self.base_dilation - self.stride
+        first, last = -self.low, (self.window_size - 1) * self.window_dilation - self.low
+        # The neighbours of a partner move evenly from window to window, so the ends tell.
+        after = (number * growth + step for number in (0, min(windows, elements - 1)))
+        before = (number * growth - step for number in (1, min(windows, elements + 1)))
+        return (elements < 1 or min(after) > last) and (windows < 1 or max(before) < first)
 
     def element(self, window: Form, place: Form) -> Found:
-        """The element at a place of a window."""
+        """An element in a window; ``place`` numbers those that may be, up to :attr:`load`."""
+        if self.is_single:
+            return window if self.is_paired else ZERO, self._meeting(window)[1]
         position = window * self.stride + place * self.window_dilation
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
+
+    def place(self, window: Form, place: Form) -> Found:
+        """The place at which a window may hold an element, numbered as for :meth:`element`."""
+        return self._meeting(window) if self.is_single else (place, [])
 
     def window(self, element: Form, turn: Form) -> Found:
         """A window that holds an element; ``turn`` numbers those that may, up to :attr:`turns`.
@@ -71,6 +111,8 @@ class SlidingWindow:
         that begins before the element, if the places of the windows leave no gaps, and is the
         place of the element in the window otherwise.
         """
+        if self.is_paired:
+            return element, self._meeting(element)[1]
         position = element * self.base_dilation + self.low
         if self.count <= self._overlap:
             place = position - turn * self.stride
@@ -86,6 +128,36 @@ class SlidingWindow:
             window, more = _quotient(position - turn * spread, stride)
             constraints += more
         return window, [*constraints, (window, self._existing)]
+
+    def window_at(self, place: Form, turn: Form) -> Found:
+        """A window that may hold an element at a place; ``turn`` numbers them, up to `uses`."""
+        if not self.is_single:
+            return turn, []
+        distance, growth = place * self.window_dilation - self.low, self._growth
+        window, constraints = turn, [(distance, Interval(0, 0))]
+        if growth:
+            window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
+        return window, [*constraints, (window, Interval(0, self._holders - 1))]
+
+    # Where a window holds one element at most.
+
+    def _meeting(self, window: Form) -> Found:
+        """The place at which a window holds its element."""
+        distance, spread = window * self._growth + self.low, max(1, self._spread)
+        place, constraints = _index_of(distance, spread, 0, self.window_size)
+        return place, [*constraints, (window, Interval(0, self._holders - 1))]
+
+    @property
+    def _growth(self) -> int:
+        """How much deeper in its window an element lies than the one of the window before."""
+        return (self.base_dilation if self.is_paired else 0) - self.stride
+
+    @property
+    def _holders(self) -> int:
+        """The number of windows for which there is an element."""
+        return min(self.count, self.operand_size) if self.is_paired else self.count
+
+    # Where it may hold several.
 
     @property
     def _existing(self) -> Interval:
@@ -160,7 +232,7 @@ def numbered(sizes: Iterable[int]) -> tuple[list[Form], list[int]]:
 
 def from_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     """From a window in every dimension to the elements that it holds."""
-    places, ranges = numbered(window.window_size for window in windows)
+    places, ranges = numbered(window.load for window in windows)
     counts = [window.count for window in windows]
     found = [
         window.element(place_of(number, window.count), place)
@@ -183,8 +255,8 @@ def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
 def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     """From an element to the elements that some window holds together with it."""
     rank, sizes = len(windows), [window.operand_size for window in windows]
-    places = (window.window_size for window in windows)
-    indices, ranges = numbered([*places, *(window.turns for window in windows)])
+    loads = (window.load for window in windows)
+    indices, ranges = numbered([*loads, *(window.turns for window in windows)])
     found: list[Found] = []
     for number, window in enumerate(windows):
         place, turn = indices[number], indices[rank + number]

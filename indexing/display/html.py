@@ -35,8 +35,10 @@ _STYLE: Final = """\
 """Nothing but the text's own color, so that light and dark notebooks look alike."""
 
 
-def html_of_map(indexing_map: IndexingMap) -> str:
+def html_of_map(indexing_map: IndexingMap, notes: Sequence[tuple[str, str]] = ()) -> str:
     """The map as a table with its text folded up below; no script, nothing from the network.
+
+    ``notes`` are more rows of the table: names, and what is to be said of them.
 
     >>> from indexing import parse_map
     >>> print(html_of_map(parse_map("(d0) -> (d0 mod 8), domain: d0 in [0, 31]")))
@@ -57,7 +59,8 @@ def html_of_map(indexing_map: IndexingMap) -> str:
     """
     if indexing_map.is_undefined:
         return f'<div class="indexing-map">{escape(str(indexing_map))}</div>'
-    parts = "".join(_part(title, rows) for title, rows in _parts(indexing_map) if rows)
+    listed = (*_parts(indexing_map), ("note", notes))
+    parts = "".join(_part(title, rows) for title, rows in listed if rows)
     text = escape(format_map(indexing_map, multiline=True))
     return (
         f'<div class="indexing-map">\n<style>\n{_STYLE}</style>\n'

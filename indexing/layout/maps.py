@@ -20,6 +20,7 @@ from indexing.layout.steps import (
     forward,
     memory_size,
     memory_steps,
+    remembered,
     tiled_sizes,
     tiling_steps,
 )
@@ -67,6 +68,7 @@ def physical_to_logical(shape: Shape) -> IndexingMap:
     return _map(order.sizes, order.backward(_dims(order.sizes)))
 
 
+@remembered
 def logical_to_tiled(shape: Shape) -> IndexingMap:
     """From an index to that in the tiled dimensions: which tile, where in it, and so on.
 
@@ -82,6 +84,7 @@ def logical_to_tiled(shape: Shape) -> IndexingMap:
     return _map(sizes, forward(tiling_steps(shape), _dims(sizes))).simplify()
 
 
+@remembered
 def tiled_to_logical(shape: Shape) -> IndexingMap:
     """From an index in the tiled dimensions to that of the element, where there is one.
 
@@ -97,6 +100,7 @@ def tiled_to_logical(shape: Shape) -> IndexingMap:
     return _backward(tiled_sizes(shape), tiling_steps(shape))
 
 
+@remembered
 def logical_to_linear(shape: Shape) -> IndexingMap:
     """From an index to the offset in memory, counted in elements.
 
@@ -114,6 +118,7 @@ def logical_to_linear(shape: Shape) -> IndexingMap:
     return IndexingMap.from_forms(_joined_digits([_form(offset)], sizes), _box(sizes))
 
 
+@remembered
 def linear_to_logical(shape: Shape) -> IndexingMap:
     """From an offset in memory, counted in elements, to the index of the element there, if any.
 

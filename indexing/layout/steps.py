@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import COMBINE_DIMENSION
@@ -23,7 +23,7 @@ from simplifier import operations
 from simplifier.form import Form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from indexing.layout.layout import Layout
     from indexing.layout.shape import Shape
@@ -39,7 +39,12 @@ Group: TypeAlias = tuple[Sizes, Sizes]
 Limit: TypeAlias = tuple[Value, int]
 """A part of an index, and the size that it lies below."""
 
-_REMEMBERED = 1 << 12
+_T = TypeVar("_T")
+
+
+def remembered(function: Callable[[Shape], _T]) -> Callable[[Shape], _T]:
+    """A function of shapes that keeps its answers: programs ask for the same shapes again."""
+    return lru_cache(maxsize=1 << 12)(function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,7 @@ def backward(steps: Sequence[Step], index: Index) -> tuple[Index, list[Limit]]:
     return index, limits
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered
 def tiling_steps(shape: Shape) -> tuple[Step, ...]:
     """How an array becomes its tiled dimensions, as pads, reshapes and transposes.
 
@@ -194,7 +199,7 @@ def tiling_steps(shape: Shape) -> tuple[Step, ...]:
     return tuple(step for step in steps if not step.changes_nothing)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered
 def memory_steps(shape: Shape) -> tuple[Step, ...]:
     """How an array becomes one dimension, its memory: :func:`tiling_steps`, and what follows.
 

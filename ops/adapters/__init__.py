@@ -9,6 +9,7 @@ from ops.adapters import (
     collectives,
     computation,
     control,
+    custom_calls,
     data_movement,
     dynamic,
     dynamic_sizes,
@@ -39,7 +40,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
 """Opcode -> the maps of an operation."""
 
 CUSTOM_CALLS: Final[Mapping[str, Builder]] = {
-    **ordering.CUSTOM_CALLS,
+    **custom_calls.CUSTOM_CALLS,
 }
 """Target of a custom call -> its maps."""
 

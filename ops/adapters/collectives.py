@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import sizes_of
-from ops.answers import Unknown
+from ops.answers import OpIndexing, Unknown
+from ops.building import check_sizes, index_map, symbol
 from ops.collectives import (
     all_gather,
     all_reduce,
@@ -14,18 +15,20 @@ from ops.collectives import (
     all_to_all_of_tuple,
     collective_broadcast,
     collective_permute,
+    collective_reduce,
     reduce_scatter,
 )
 from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
 from ops.devices.numbering import devices_of
 from ops.pointwise import elementwise
 from ops.ragged_exchange import ragged_all_to_all
+from simplifier import Interval
+from simplifier import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.adapters.shared import Builder, Maps, Pair
-    from ops.answers import OpIndexing
     from ops.building import Sizes
     from ops.hlo import Instruction
 
@@ -46,6 +49,10 @@ def _reduce_scatter(instruction: Instruction, sizes: Sizes) -> OpIndexing:
 
 def _collective_broadcast(instruction: Instruction, sizes: Sizes) -> OpIndexing:
     return collective_broadcast(sizes, _groups(instruction), _count(instruction))
+
+
+def _collective_reduce(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+    return collective_reduce(sizes, _groups(instruction), _count(instruction))
 
 
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
@@ -90,6 +97,34 @@ def _each(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
         }
 
     return adapted
+
+
+def _rooted(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
+    """A last operand may choose the root of each array; then it is any replica of a group."""
+
+    def adapted(instruction: Instruction) -> Maps:
+        if not instruction.attributes.get("has_dynamic_root"):
+            return _each(build)(instruction)
+        *data, root = instruction.operands
+        every = [sizes_of(operand) for operand in data]
+        moved = {
+            (place, place): _all_reduce(instruction, sizes) for place, sizes in enumerate(every)
+        }
+        check_sizes(instruction.opcode, "the vector of roots", sizes_of(root), (len(data),))
+        chosen = {
+            (place, len(data)): _from_element(place, sizes) for place, sizes in enumerate(every)
+        }
+        return moved | chosen
+
+    return adapted
+
+
+def _from_element(number: int, sizes: Sizes) -> OpIndexing:
+    """Every element of a result depends on one element of a vector."""
+    chosen = forms.constant(number)
+    places = (symbol(place) for place in range(len(sizes)))
+    back = index_map(places, [Interval(number, number)], sizes)
+    return OpIndexing(tuple(sizes), (index_map([chosen], sizes),), (back,))
 
 
 def _started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
@@ -148,9 +183,10 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "all-reduce": _each(_all_reduce),
     "all-reduce-start": _each(_all_reduce),
     "all-to-all": _all_to_all,
-    "collective-broadcast": _each(_collective_broadcast),
+    "collective-broadcast": _rooted(_collective_broadcast),
     "collective-permute": _on_arrays(_each(_collective_permute)),
     "collective-permute-start": _on_arrays(_started(_collective_permute)),
+    "collective-reduce": _rooted(_collective_reduce),
     "ragged-all-to-all": _ragged_all_to_all,
     "reduce-scatter": _each(_reduce_scatter),
 }

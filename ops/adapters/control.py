@@ -48,12 +48,12 @@ ROUTES: Final[Mapping[str, Router]] = {
 """Opcode -> which array of the result is which array of an operand."""
 
 
-def _with_all_operands(attribute: str) -> Caller:
+def _with_all_operands(attribute: str, *, is_start: bool = False) -> Caller:
     """The computation in an attribute, of which the operands are the arguments."""
 
     def adapted(instruction: Instruction) -> Calls:
         operands = tuple(range(len(instruction.operands)))
-        return Calls((Call(instruction.attributes[attribute], operands),))
+        return Calls((Call(instruction.attributes[attribute], operands),), is_start=is_start)
 
     return adapted
 
@@ -75,6 +75,7 @@ CALLS: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
 
 CALLERS: Final[Mapping[str, Caller]] = {
     **{opcode: _with_all_operands(attribute) for opcode, attribute in CALLS.items()},
+    "async-start": _with_all_operands("calls", is_start=True),
     "conditional": _branches,
     "while": _rounds,
 }

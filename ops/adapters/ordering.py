@@ -30,14 +30,6 @@ def _top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
     return indexing, indexing
 
 
-def _called_top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
-    """As XLA's own passes write it: the number of elements is seen from the results only."""
-    operand = instruction.operands[0]
-    (k,) = arrays_of(instruction.shape)[0].dimensions[-1:] or (1,)
-    indexing = top_k(sizes_of(operand), k)
-    return indexing, indexing
-
-
 def _scan(instruction: Instruction) -> tuple[OpIndexing, ...]:
     carries = instruction.attributes.get("num_carries", 0)
     operands = [sizes_of(operand) for operand in instruction.operands]
@@ -68,8 +60,4 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "scan": _scan,
     "sort": _sort,
     "topk": _top_k,
-}
-
-CUSTOM_CALLS: Final[Mapping[str, Builder]] = {
-    "TopK": _called_top_k,
 }

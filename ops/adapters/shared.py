@@ -11,6 +11,7 @@ from ops.building import arrays_of, check_sizes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from indexing.layout import Shape
     from ops.answers import OpIndexing, Unknown
     from ops.hlo import Computation, Instruction
 
@@ -45,11 +46,22 @@ class Calls:
 
     The element of the operand ``selector`` chooses among several. While ``condition`` holds for
     it, the result of the only one becomes its argument again; at first it is the operand itself.
+    The result of an asynchronous start holds a tuple of the operands before that of the
+    computation, and contexts behind it.
     """
 
     choices: tuple[Call, ...]
     selector: int | None = None
     condition: Computation | None = None
+    is_start: bool = False
+
+    def first_output(self, instruction: Instruction) -> int:
+        """The number of the array of the result that is the first one of the computation."""
+        return len([*arrays_in_operands(instruction)]) if self.is_start else 0
+
+    def result_shape(self, instruction: Instruction) -> Shape:
+        """The shape of what is the result of a computation."""
+        return instruction.shape.elements[1] if self.is_start else instruction.shape
 
     @property
     def computations(self) -> tuple[Computation, ...]:

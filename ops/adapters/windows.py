@@ -33,8 +33,9 @@ def _select_and_scatter(instruction: Instruction) -> OpIndexing:
     return select_and_scatter(sizes_of(operand), sizes_of(source), _window(instruction))
 
 
-def _convolution(instruction: Instruction) -> OpIndexing:
-    lhs, rhs = instruction.operands
+def convolution_of(instruction: Instruction) -> OpIndexing:
+    """The convolution of the first two operands, as the attributes describe it."""
+    lhs, rhs, *_ = instruction.operands
     return convolution(
         sizes_of(lhs),
         sizes_of(rhs),
@@ -46,7 +47,7 @@ def _convolution(instruction: Instruction) -> OpIndexing:
 
 
 BUILDERS: Final[Mapping[str, Builder]] = {
-    "convolution": _convolution,
+    "convolution": convolution_of,
     "reduce-window": _reduce_window,
     "select-and-scatter": _select_and_scatter,
 }

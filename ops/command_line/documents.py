@@ -64,7 +64,7 @@ class Entry:
         """The maps, indented under a title; ``of`` is what the pair belongs to."""
         if isinstance(self.answer, Unknown):
             return f"{of}, {self.title}: {self.answer}"
-        ways = (_indented(_way_text(way)) for way in self.answer)
+        ways = (_indented(way.text(multiline=True)) for way in self.answer)
         return "\n".join([f"{of}, {self.title}:", *ways])
 
     def fields(self) -> Fields:
@@ -136,10 +136,6 @@ def _indented(text: str) -> str:
 
 def _map_text(indexing_map: IndexingMap) -> str:
     return format_map(indexing_map, multiline=True)
-
-
-def _way_text(way: OperandIndexing) -> str:
-    return "\n".join([_map_text(way.map), *way.notes()])
 
 
 def _way_fields(way: OperandIndexing) -> Fields:

@@ -15,6 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import ops
+from tests.ops.programs import array, braced, module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,17 +32,34 @@ NOTHING: frozenset[Place] = frozenset()
 
 @dataclass(frozen=True)
 class Case:
-    """An operation: what the builder says, and what NumPy does."""
+    """An operation: what the builder says, what NumPy does, and how it is written in HLO."""
 
-    name: str
+    opcode: str
+    attributes: str
     indexing: OpIndexing
     operand_sizes: list[Sizes]
     run: Callable[..., Array]
     wider: frozenset[int] = field(default=frozenset())
     """Operands whose maps may hold more than what is needed."""
+    element_types: tuple[str, str] = ("s32", "s32")
+    """Of the operands, and of the results."""
+    results: int = 1
+    computation: str = ""
+    is_program: bool = True
+    """Whether XLA runs it just as it is."""
 
     def __repr__(self) -> str:
-        return f"{self.name} of {self.operand_sizes}"
+        return f"{self.opcode} {self.attributes} of {self.operand_sizes}"
+
+    @property
+    def text(self) -> str:
+        """A program of this one instruction."""
+        operand_type, result_type = self.element_types
+        result = array(result_type, self.indexing.output_sizes)
+        if self.results > 1:
+            result = f"({', '.join([result] * self.results)})"
+        operands = [array(operand_type, sizes) for sizes in self.operand_sizes]
+        return module(result, self.opcode, operands, self.attributes, self.computation)
 
     def result(self) -> Array:
         """The result, whose elements are sets of places."""
@@ -50,10 +68,16 @@ class Case:
 
 
 def unary(
-    name: str, indexing: OpIndexing, operand_sizes: Sizes, run: Callable[[Array], Array]
+    opcode: str,
+    attributes: str,
+    indexing: OpIndexing,
+    operand_sizes: Sizes,
+    run: Callable[[Array], Array],
+    *,
+    is_program: bool = True,
 ) -> Case:
     """An operation with one operand."""
-    return Case(name, indexing, [operand_sizes], run)
+    return Case(opcode, attributes, indexing, [operand_sizes], run, is_program=is_program)
 
 
 def labelled(operand: int, sizes: Sizes) -> Array:
@@ -67,6 +91,20 @@ def labelled(operand: int, sizes: Sizes) -> Array:
 _united = np.frompyfunc(lambda left, right: left | right, 2, 1)
 
 
+def summing(arguments: int, results: int = 1) -> str:
+    """A computation of which each of one or two results is a sum of all its arguments.
+
+    The sums differ, as two that are equal would double what they add to again and again.
+    """
+    given = [f"  a{number} = s32[] parameter({number})" for number in range(arguments)]
+    sums = ["  b0 = s32[] copy(a0)"]
+    sums += [f"  b{n} = s32[] add(b{n - 1}, a{n})" for n in range(1, arguments)]
+    last = f"b{arguments - 1}"
+    more = f"  more = s32[] add({last}, a0)"
+    root = "(s32[], s32[]) tuple(more, " if results > 1 else "s32[] copy("
+    return "\n".join(["sum {", *given, *sums, more, f"  ROOT r = {root}{last})", "}"])
+
+
 def array_of(value: object) -> Array:
     """NumPy gives the element in place of an array of rank 0."""
     return np.asarray(value, dtype=object)
@@ -75,6 +113,11 @@ def array_of(value: object) -> Array:
 def united(*arrays: Array) -> Array:
     """Elementwise; scalars broadcast."""
     return array_of(fold(_united, arrays))
+
+
+def stretched(array: Array, sizes: Sizes) -> Array:
+    """Along a further last dimension."""
+    return np.broadcast_to(array[..., None], sizes)
 
 
 def folded(array: Array, axes: Sequence[int]) -> Array:
@@ -131,7 +174,15 @@ def elementwises(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     operands = [sizes, *draw(st.lists(st.sampled_from([sizes, ()]), max_size=2))]
     operands = list(draw(st.permutations(operands)))
-    return Case("elementwise", ops.elementwise(operands), operands, united)
+    return Case(
+        "map",
+        "to_apply=sum",
+        ops.elementwise(operands),
+        operands,
+        united,
+        computation=summing(len(operands)),
+        is_program=len(set(operands)) == 1,
+    )
 
 
 @st.composite
@@ -151,10 +202,12 @@ def broadcasts(draw: st.DrawFn) -> Case:
         return np.broadcast_to(array.transpose(order).reshape(padded), output)
 
     return unary(
-        f"broadcast to {output} by {targets}",
+        "broadcast",
+        f"dimensions={braced(targets)}",
         ops.broadcast(operand, output, targets),
         operand,
         run,
+        is_program=operand == tuple(output[target] for target in targets),
     )
 
 
@@ -163,7 +216,8 @@ def transposes(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     order = draw(st.permutations(range(len(sizes))))
     return unary(
-        f"transpose by {order}",
+        "transpose",
+        f"dimensions={braced(order)}",
         ops.transpose(sizes, order),
         sizes,
         lambda array: array.transpose(order),
@@ -175,7 +229,8 @@ def reshapes(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     target = draw(factorizations(prod(sizes)))
     return unary(
-        f"reshape to {target}",
+        "reshape",
+        "",
         ops.reshape(sizes, target),
         sizes,
         lambda array: array.reshape(target),
@@ -193,30 +248,35 @@ def bitcasts(draw: st.DrawFn) -> Case:
         physical = memory.reshape([target[axis] for axis in target_order[::-1]])
         return physical.transpose(np.argsort(target_order[::-1]).astype(int))
 
-    name = f"bitcast from {order} to {target} {target_order}"
-    return unary(name, ops.bitcast(sizes, target, order, target_order), sizes, run)
+    return unary(
+        "bitcast",
+        f"from {braced(order)} to {target} {braced(target_order)}",
+        ops.bitcast(sizes, target, order, target_order),
+        sizes,
+        run,
+        is_program=False,  # programs cannot be handed over with layouts
+    )
 
 
 @st.composite
 def bitcast_converts(draw: st.DrawFn) -> Case:
     sizes, parts = draw(shapes(most_dimensions=4)), draw(st.sampled_from((1, 2, 4)))
-    wide = (*sizes, parts)
-    rows = (
-        unary("bitcast-convert", ops.bitcast_convert(sizes, sizes), sizes, lambda array: array),
-        unary(
-            "bitcast-convert to narrow",
-            ops.bitcast_convert(sizes, wide),
-            sizes,
-            lambda array: np.broadcast_to(array[..., None], wide),
-        ),
-        unary(
-            "bitcast-convert to wide",
-            ops.bitcast_convert(wide, sizes),
-            wide,
-            lambda array: folded(array, [len(sizes)]),
-        ),
+    narrow, more = f"s{32 // parts}", (*sizes, parts)
+    rows: list[tuple[Sizes, Sizes, tuple[str, str], Callable[[Array], Array]]] = [
+        (sizes, sizes, ("s32", "f32"), lambda array: array),
+        (sizes, more, ("s32", narrow), lambda array: stretched(array, more)),
+        (more, sizes, (narrow, "s32"), lambda array: folded(array, [len(sizes)])),
+    ]
+    operand, result, types, run = draw(st.sampled_from(rows))
+    return Case(
+        "bitcast-convert",
+        "",
+        ops.bitcast_convert(operand, result),
+        [operand],
+        run,
+        element_types=types,
+        is_program=operand == result or parts > 1,  # else elements are not as wide as said
     )
-    return draw(st.sampled_from(rows))
 
 
 @st.composite
@@ -224,7 +284,8 @@ def reverses(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     axes = draw(dimensions(len(sizes)))
     return unary(
-        f"reverse {axes}",
+        "reverse",
+        f"dimensions={braced(axes)}",
         ops.reverse(sizes, axes),
         sizes,
         lambda array: np.flip(array, tuple(axes)),
@@ -238,10 +299,12 @@ def rotates(draw: st.DrawFn) -> Case:
     shifts = [draw(st.integers(-7, 7)) for _ in axes]
     pairs = [(-shift, axis) for shift, axis in zip(shifts, axes, strict=True)]
     return unary(
-        f"rotate {axes} by {shifts}",
+        "rotate",
+        f"{axes} by {shifts}",
         ops.rotate(sizes, axes, shifts),
         sizes,
         lambda array: fold(lambda turned, pair: np.roll(turned, *pair), pairs, array),
+        is_program=False,
     )
 
 
@@ -259,7 +322,8 @@ def permutes(draw: st.DrawFn) -> Case:
     def run(array: Array) -> Array:
         return array[table]
 
-    return Case(f"permute {axes}", ops.permute(sizes, axes), [sizes], run, frozenset({0}))
+    indexing = ops.permute(sizes, axes)
+    return Case("permute", str(axes), indexing, [sizes], run, frozenset({0}), is_program=False)
 
 
 @st.composite
@@ -269,8 +333,13 @@ def slices(draw: st.DrawFn) -> Case:
     limits = [draw(st.integers(start, size)) for start, size in zip(starts, sizes, strict=True)]
     steps = [draw(st.integers(1, 4)) for _ in sizes]
     cuts = tuple(map(slice, starts, limits, steps))
+    written = [f"[{cut.start}:{cut.stop}:{cut.step}]" for cut in cuts]
     return unary(
-        f"slice {cuts}", ops.slice(sizes, starts, limits, steps), sizes, lambda array: array[cuts]
+        "slice",
+        f"slice={braced(written)}",
+        ops.slice(sizes, starts, limits, steps),
+        sizes,
+        lambda array: array[cuts],
     )
 
 
@@ -285,7 +354,8 @@ def concatenates(draw: st.DrawFn) -> Case:
         return np.concatenate(arrays, axis)
 
     return Case(
-        f"concatenate {axis}",
+        "concatenate",
+        f"dimensions={braced([axis])}",
         ops.concatenate(operands, axis),
         operands,
         run,
@@ -325,7 +395,15 @@ def pads(draw: st.DrawFn) -> Case:
             )
         ]
 
-    return Case(f"pad {padding}", ops.pad(sizes, padding), [sizes, ()], run, wider=frozenset({1}))
+    return Case(
+        "pad",
+        "padding=" + "x".join("_".join(map(str, along)) for along in padding),
+        ops.pad(sizes, padding),
+        [sizes, ()],
+        run,
+        wider=frozenset({1}),
+        is_program=bool(sizes),
+    )
 
 
 @st.composite
@@ -337,7 +415,17 @@ def reduces(draw: st.DrawFn) -> Case:
         return united(*(folded(array, axes) for array in arrays[:inputs]), *arrays[inputs:])
 
     operands = [sizes] * inputs + [()] * inputs
-    return Case(f"reduce {axes}", ops.reduce(sizes, axes, inputs), operands, run)
+    return Case(
+        "reduce",
+        f"dimensions={braced(axes)}, to_apply=sum",
+        ops.reduce(sizes, axes, inputs),
+        operands,
+        run,
+        results=inputs,
+        computation=summing(2 * inputs, inputs),
+        # Where there is nothing to combine, XLA forgets initial values.
+        is_program=prod(sizes[axis] for axis in axes) > 1,
+    )
 
 
 @st.composite
@@ -356,15 +444,15 @@ def dots(draw: st.DrawFn) -> Case:
         products = united(left, right)
         return folded(products, range(products.ndim - len(contracting), products.ndim))
 
-    indexing = ops.dot(
-        lhs.sizes,
-        rhs.sizes,
-        lhs_contracting_dims=lhs.contracting,
-        rhs_contracting_dims=rhs.contracting,
-        lhs_batch_dims=lhs.batch,
-        rhs_batch_dims=rhs.batch,
-    )
-    return Case(f"dot {lhs} {rhs}", indexing, [lhs.sizes, rhs.sizes], run)
+    attributes = {
+        "lhs_contracting_dims": lhs.contracting,
+        "rhs_contracting_dims": rhs.contracting,
+        "lhs_batch_dims": lhs.batch,
+        "rhs_batch_dims": rhs.batch,
+    }
+    written = ", ".join(f"{name}={braced(dims)}" for name, dims in attributes.items() if dims)
+    indexing = ops.dot(lhs.sizes, rhs.sizes, **attributes)
+    return Case("dot", written, indexing, [lhs.sizes, rhs.sizes], run)
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,14 @@ def collective_broadcast(values: Sequence[Array], groups: Groups) -> list[Array]
     return results
 
 
+def collective_reduce(values: Sequence[Array], groups: Groups) -> list[Array]:
+    """The first of a group has the sum."""
+    results = nothing_like(values)
+    for group in groups:
+        results[group[0]] = _sum(values[device] for device in group)
+    return results
+
+
 def mapped(values: Sequence[Array], change: Callable[[Array], Array]) -> list[Array]:
     """Everybody does the same with the own tensor."""
     return [change(array) for array in values]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap
 from ops import ShapeError
 from tests.evaluation import related
+from tests.ops.agreement import check_felt
 from tests.ops.provenance import FAMILIES, Case, unary
 
 if TYPE_CHECKING:
@@ -53,6 +54,20 @@ def test_maps_say_what_numpy_does(family: str, data: st.DataObject) -> None:
     check(data.draw(FAMILIES[family]))
 
 
+PROGRAMS = [family for family in FAMILIES if family not in {"bitcast", "permute", "rotate"}]
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("family", PROGRAMS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_instructions_say_what_xla_does(family: str, data: st.DataObject) -> None:
+    case = data.draw(FAMILIES[family].filter(lambda case: case.is_program))
+    operand_type, _ = case.element_types
+    every_byte = 0x01010101 if operand_type == "s32" else 1
+    check_felt(case.text, wider=case.wider, disturbances=(every_byte,))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @given(data=st.data())
 def test_simplified_maps_say_it_too(family: str, data: st.DataObject) -> None:
@@ -62,8 +77,8 @@ def test_simplified_maps_say_it_too(family: str, data: st.DataObject) -> None:
 
 
 def test_a_wrong_map_is_seen() -> None:
-    right = unary("transpose", ops.transpose((2, 3), (1, 0)), (2, 3), lambda array: array.T)
-    wrong = unary("reshape", ops.reshape((2, 3), (3, 2)), (2, 3), lambda array: array.T)
+    right = unary("transpose", "", ops.transpose((2, 3), (1, 0)), (2, 3), lambda array: array.T)
+    wrong = unary("reshape", "", ops.reshape((2, 3), (3, 2)), (2, 3), lambda array: array.T)
     check(right)
     with pytest.raises(AssertionError):
         check(wrong)

@@ -1,4 +1,4 @@
-"""Collective operations, and chains of them: every pair of elements on devices, both ways."""
+"""Builders of collective operations: every pair of elements on devices, both ways."""
 
 from __future__ import annotations
 
@@ -9,24 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ops import (
-    Unknown,
     all_gather,
     all_reduce,
     all_to_all,
     all_to_all_of_tuple,
     collective_broadcast,
     collective_permute,
-    hlo,
-    input_to_output,
-    output_to_input,
+    collective_reduce,
     reduce_scatter,
 )
 from ops.answers import OperandIndexing
 from tests.ops import replicas
-from tests.ops.replicas import mapped, operands, relation_of, relation_told
+from tests.ops.replicas import operands, relation_of, relation_told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ops import OpIndexing
     from tests.ops.replicas import Array, Groups
@@ -78,6 +75,8 @@ def test_operations_of_even_groups(groups: Groups, axis: int) -> None:
     check(all_to_all(sizes, axis, groups, concat_dimension=1 - axis), sizes, turned)
     sent = replicas.collective_broadcast(values, groups)
     check(collective_broadcast(sizes, groups), sizes, sent)
+    gathered = replicas.collective_reduce(values, groups)
+    check(collective_reduce(sizes, groups), sizes, gathered)
 
 
 UNEVEN: dict[str, tuple[Groups, int]] = {
@@ -156,96 +155,3 @@ def test_the_tuple_form_of_all_to_all(groups: Groups) -> None:
                 indexing.input_to_output[operand], (), indexing.input_replicas[operand]
             )
             assert relation_told([back], devices) == {(end, begin) for begin, end in expected}
-
-
-# Instructions, and chains of them.
-
-
-def module(heading: str, sizes: str, body: str) -> hlo.HloModule:
-    """A module whose entry calls a chain of instructions that ends with ``r``."""
-    return hlo.parse(
-        f"""HloModule m{heading}
-        add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
-        chain {{ p = f32[{sizes}] parameter(0)
-        {body}
-        }}
-        ENTRY e {{ p = f32[{sizes}] parameter(0) ROOT r = call(p), to_apply=chain }}"""
-    )
-
-
-HALVES = [[0, 1], [2, 3]]
-STRIDED = [[0, 2], [1, 3]]
-RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
-Simulation = "Callable[[list[Array]], list[Array]]"
-
-CHAINS: dict[str, tuple[str, Callable[[list[Array]], list[Array]]]] = {
-    "gather_of_gather": (
-        """g = f32[4,6] all-gather(p), replica_groups={{0,1},{2,3}}, dimensions={0}
-        ROOT r = f32[4,12] all-gather(g), replica_groups={{0,2},{1,3}}, dimensions={1}""",
-        lambda values: replicas.all_gather(replicas.all_gather(values, HALVES, 0), STRIDED, 1),
-    ),
-    "there_and_back": (
-        """g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
-        ROOT r = f32[2,6] collective-permute(g), source_target_pairs={{1,0},{2,1},{3,2},{0,3}}""",
-        lambda values: values,
-    ),
-    "shift_twice": (
-        """g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3}}
-        ROOT r = f32[2,6] collective-permute(g), source_target_pairs={{0,1},{1,2},{2,3}}""",
-        lambda values: replicas.collective_permute(values, [[0, 2], [1, 3]]),
-    ),
-    "scatter_of_transpose_of_exchange": (
-        """x = f32[2,6] all-to-all(p), replica_groups=[2,2]<=[4], dimensions={1}
-        t = f32[6,2] transpose(x), dimensions={1,0}
-        s = f32[3,2] reduce-scatter(t), replica_groups=[2,2]<=[2,2]T(1,0), dimensions={0},
-          to_apply=add
-        ROOT r = f32[3,2] collective-permute(s), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}""",
-        lambda values: replicas.collective_permute(
-            replicas.reduce_scatter(
-                mapped(replicas.all_to_all(values, HALVES, 1), lambda array: array.T), STRIDED, 0
-            ),
-            RING,
-        ),
-    ),
-    "sum_of_sums": (
-        """a = f32[2,6] all-reduce(p), replica_groups={{0,1},{2,3}}, to_apply=add
-        ROOT r = f32[2,6] all-reduce(a), replica_groups={{0,2},{1,3}}, to_apply=add""",
-        lambda values: replicas.all_reduce(values, [[0, 1, 2, 3]]),
-    ),
-    "scatter_then_gather": (
-        """s = f32[1,6] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0},
-          to_apply=add
-        ROOT r = f32[2,6] all-gather(s), replica_groups={{0,1},{2,3}}, dimensions={0}""",
-        lambda values: replicas.all_reduce(values, HALVES),
-    ),
-    "started": (
-        """s = (f32[2,6], f32[4,6]) all-gather-start(p), replica_groups={{0,1},{2,3}},
-          dimensions={0}
-        d = f32[4,6] all-gather-done(s)
-        c = (f32[4,6], f32[4,6], u32[], u32[]) collective-permute-start(d),
-          source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
-        e = f32[4,6] collective-permute-done(c)
-        a = f32[4,6] all-reduce-start(e), replica_groups={{0,2},{1,3}}, to_apply=add
-        ROOT r = f32[4,6] all-reduce-done(a)""",
-        lambda values: replicas.all_reduce(
-            replicas.collective_permute(replicas.all_gather(values, HALVES, 0), RING), STRIDED
-        ),
-    ),
-}
-
-
-@pytest.mark.parametrize(("body", "simulate"), CHAINS.values(), ids=CHAINS)
-def test_chains(body: str, simulate: Callable[[list[Array]], list[Array]]) -> None:
-    root = module(", replica_count=4", "2,6", body).entry.root
-    check_root(root, simulate(operands([2, 6], 4)))
-
-
-def check_root(root: hlo.Instruction, expected: list[Array]) -> None:
-    """Compare the maps of an instruction with a simulation, both ways."""
-    relation = relation_of(expected)
-    (there,) = output_to_input(root).indexing
-    (back,) = input_to_output(root).indexing
-    assert not isinstance(there, Unknown)
-    assert not isinstance(back, Unknown)
-    assert relation_told(there, len(expected)) == relation
-    assert relation_told(back, len(expected)) == {(end, begin) for begin, end in relation}

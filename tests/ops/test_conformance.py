@@ -158,6 +158,26 @@ def test_maps_are_as_good_as_those_of_xla(row: Row) -> None:
     assert (row["id"] in CHEAPER) == bool(longer and "KNOWN EMPTY" not in expected_texts)
 
 
+def origins_of(row: Row) -> list[str | list[str]]:
+    """Where the values of runtime variables are: an instruction, or also the map to its element."""
+    return row.get("rt_vars_correct") or row.get("rt_vars") or []
+
+
+@for_each([row for row in rows("op") if origins_of(row)])
+def test_values_come_from_where_xla_finds_them(row: Row) -> None:
+    """Of a slice of a slice XLA swaps the origins; the row says the right ones."""
+    answer = answer_to(row)
+    assert not isinstance(answer, Unknown)
+    (way,) = answer
+    if row["id"] == "rtvar_constant_out_of_range.o2i":
+        assert not way.runtime
+        return
+    for origin, told in zip(way.runtime, origins_of(row), strict=True):
+        name, *place = [told] if isinstance(told, str) else told
+        assert origin.instruction.name == name.rpartition("/")[2]
+        assert place in ([], [str(origin.map)])
+
+
 # What was seen.
 
 

@@ -200,7 +200,8 @@ def scatter_of(windows: Windows, inputs: int = 1) -> OpIndexing:
 
 def can_scatter(windows: Windows) -> bool:
     """XLA drops updates, or fails, where it is to scatter several windows onto one element."""
-    return prod(windows.operand) != 1 or len(windows.windows) == len(windows.window_dims)
+    is_led = bool(windows.indexed or windows.operand_batching) and prod(windows.operand) != 1
+    return is_led or len(windows.windows) == len(windows.window_dims)
 
 
 @pytest.mark.needs("jaxlib")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import ops
 from ops import hlo, input_to_output, output_to_input
 from ops.hlo import DimensionLabels, Window
+from ops.sliding import SlidingWindow
 from tests.evaluation import Pair, related
 from tests.ops.oracle import felt
 
@@ -30,36 +31,83 @@ MOST_ELEMENTS = 48
 # What is drawn.
 
 
-def windows(rank: int, *, plain: bool = False) -> st.SearchStrategy[Window]:
-    """Small windows; plain ones have no dilation, and no padding that cuts elements off."""
-
-    def entries(most: int) -> st.SearchStrategy[Sizes]:
-        return st.tuples(*[st.integers(1, most)] * rank)
-
-    edge = st.integers(0 if plain else -2, 3)
-    ones = st.just((1,) * rank)
-    return st.builds(
-        Window,
-        size=entries(3),
-        stride=entries(3),
-        pad=st.tuples(*[st.tuples(edge, edge)] * rank),
-        lhs_dilate=ones if plain else entries(3),
-        rhs_dilate=ones if plain else entries(3),
-    )
-
-
-def shapes(rank: int, most: int = MOST_ELEMENTS) -> st.SearchStrategy[Sizes]:
-    return st.tuples(*[st.integers(0, 5)] * rank).filter(lambda sizes: prod(sizes) <= most)
+RARELY = st.integers(0, 9).map(lambda number: number == 0)
 
 
 @st.composite
-def windowed(draw: st.DrawFn, least_rank: int = 0, *, plain: bool = False) -> tuple[Sizes, Window]:
-    """An operand, and windows on it that are not too many."""
-    rank = draw(st.integers(least_rank, 4))
-    sizes, window = draw(shapes(rank)), draw(windows(rank, plain=plain))
-    if prod(ops.reduce_window(sizes, window).output_sizes) > 4 * MOST_ELEMENTS:
-        window = Window(size=window.size)
+def shapes(draw: st.DrawFn, rank: int, most: int = MOST_ELEMENTS) -> Sizes:
+    """Sizes up to 5, rarely one of 0, with so many elements at most."""
+    sizes: list[int] = []
+    for _ in range(rank):
+        sizes.append(draw(st.integers(1, min(5, most // prod(sizes)))))
+    if rank and draw(RARELY):
+        sizes[0] = 0
+    return tuple(draw(st.permutations(sizes)))
+
+
+@st.composite
+def sliding(draw: st.DrawFn, size: int, *, counts: Sizes, plain: bool) -> SlidingWindow:
+    """As many windows on one dimension as one of the counts says, one of which holds an element.
+
+    Plain ones have no dilation, and no padding that cuts elements off; there may be more of them.
+    """
+    width, stride, base, spread = (draw(st.integers(1, 3)) for _ in range(4))
+    if plain:
+        base = spread = 1
+    count = draw(st.sampled_from(counts))
+    window, place, element = (draw(st.integers(0, max(0, n - 1))) for n in (count, width, size))
+    low = window * stride + place * spread - element * base
+    needed = (width - 1) * spread + 1 + (count - 1) * stride
+    high = needed - low - max(0, (size - 1) * base + 1)
+    if plain:
+        low, high = max(0, low), max(0, high)
+    return SlidingWindow(size, width, stride, low, high, base, spread)
+
+
+@st.composite
+def windows(
+    draw: st.DrawFn, sizes: Sizes, room: int = MOST_ELEMENTS, *, plain: bool = False
+) -> Window:
+    """Windows on a tensor, as many as there is room for, and rarely none."""
+    least = 0 if draw(RARELY) else 1
+    columns: list[SlidingWindow] = []
+    for size in sizes:
+        counts = tuple(range(least, 1 + min(4, max(1, room))))
+        columns.append(draw(sliding(size, counts=counts, plain=plain)))
+        room //= max(1, columns[-1].count)
+    return Window(
+        tuple(column.window_size for column in columns),
+        tuple(column.stride for column in columns),
+        tuple((column.low, column.high) for column in columns),
+        tuple(column.base_dilation for column in columns),
+        tuple(column.window_dilation for column in columns),
+    )
+
+
+@st.composite
+def windowed(draw: st.DrawFn, least_rank: int = 0) -> tuple[Sizes, Window]:
+    """An operand and windows on it."""
+    sizes = draw(shapes(draw(st.integers(least_rank, 6))))
+    window = draw(windows(sizes))
+    assume(not is_cut(window))
     return sizes, window
+
+
+def is_cut(window: Window) -> bool:
+    """Whether the windows are elements, and padding cuts some off: XLA breaks off at it."""
+    edges = [edge for pair in window.pad for edge in pair]
+    rest = {*window.size, *window.stride, *window.lhs_dilate}
+    return rest <= {1} and min(edges, default=0) < 0 and max(edges, default=0) <= 0
+
+
+@st.composite
+def selected(draw: st.DrawFn) -> tuple[Sizes, Window]:
+    """What XLA takes for select-and-scatter: it breaks off at scalars, and knows no dilation.
+
+    It runs once with each element as the largest, so there are few.
+    """
+    sizes = draw(shapes(draw(st.integers(1, 6)), most=8))
+    return sizes, draw(windows(sizes, 8, plain=True))
 
 
 @dataclass(frozen=True)
@@ -102,15 +150,11 @@ class Convolution:
 def convolutions(draw: st.DrawFn) -> Convolution:
     """Convolutions of all kinds, with dimensions in any order."""
     rank = draw(st.integers(0, 4))
-    spatial, window = draw(shapes(rank, most=12)), draw(windows(rank))
+    spatial = draw(shapes(rank, most=12))
     reversal = draw(st.tuples(*[st.integers(0, 1)] * rank))
-    window = Window(
-        window.size, window.stride, window.pad, window.lhs_dilate, window.rhs_dilate, reversal
-    )
-    if prod(ops.reduce_window(spatial, window).output_sizes) > MOST_ELEMENTS:
-        window = Window(size=window.size, rhs_reversal=reversal)
+    window = replace(draw(windows(spatial)), rhs_reversal=reversal)
     features, batches = draw(st.sampled_from([(1, 1), (2, 1), (3, 1), (1, 2), (1, 3)]))
-    group, batch, outputs = (draw(st.integers(0, 2)) for _ in range(3))
+    group, batch, outputs = (0 if draw(RARELY) else draw(st.integers(1, 2)) for _ in range(3))
     letters = [str(number) for number in range(rank)]
     sizes = dict(zip(letters, spatial, strict=True)) | {"b": batch * batches, "f": group * features}
     kernel = dict(zip(letters, window.size, strict=True))
@@ -249,7 +293,42 @@ def test_each_of_several_results_folds_every_input(case: tuple[Sizes, Window]) -
         assert pairs_of(text, operand, output) >= felt(text, operand, output=output)
 
 
+# Dimensions of other kinds that compilers write as spatial ones.
+
+BATCH = Convolution(
+    (4, 3, 2),
+    (4, 2, 5),
+    DimensionLabels.parse("0bf_0io->0bf"),
+    Window((4,), stride=(3,), lhs_dilate=(4,)),
+)
+
+BATCH_BACKWARDS = Convolution(
+    (3, 4, 2),
+    (2, 5, 4),
+    DimensionLabels.parse("b0f_io0->bf0"),
+    Window((4,), stride=(3,), pad=((-3, 9),), lhs_dilate=(4,), rhs_reversal=(1,)),
+)
+
+FREE_IN_KERNEL = Convolution(
+    (3, 1, 2),
+    (2, 4, 5),
+    DimensionLabels.parse("b0f_i0o->b0f"),
+    Window((4,), pad=((3, 3),), rhs_reversal=(1,)),
+)
+
+CENTRE = Convolution(
+    (1, 1, 2, 3),
+    (3, 3, 3, 2),
+    DimensionLabels.parse("01bf_01io->01bf"),
+    Window((3, 3), pad=((1, 1), (2, 0))),
+)
+
+
 @pytest.mark.needs("jax")
+@example(case=BATCH)
+@example(case=BATCH_BACKWARDS)
+@example(case=FREE_IN_KERNEL)
+@example(case=CENTRE)
 @given(case=convolutions())
 def test_convolutions_sum_what_jax_sums(case: Convolution) -> None:
     text = case.text
@@ -260,9 +339,31 @@ def test_convolutions_sum_what_jax_sums(case: Convolution) -> None:
     assert factors <= pairs_of(text, 1)
 
 
+def test_a_batch_written_as_a_window_is_that_of_a_dot() -> None:
+    batched = ops.dot(
+        BATCH.lhs,
+        BATCH.rhs,
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(1,),
+    )
+    assert BATCH.indexing == batched
+
+
+def test_a_window_on_one_element_is_read_at_one_place() -> None:
+    maps = FREE_IN_KERNEL.indexing.output_to_input
+    assert [str(each) for each in maps] == [
+        "(d0, d1, d2)[s0] -> (d0, 0, s0), domain: d0 in [0, 2], d1 in [0, 3], d2 in [0, 4], "
+        + "s0 in [0, 1]",
+        "(d0, d1, d2)[s0] -> (s0, d1, d2), domain: d0 in [0, 2], d1 in [0, 3], d2 in [0, 4], "
+        + "s0 in [0, 1]",
+    ]
+
+
 @pytest.mark.needs("jax")
 @settings(max_examples=20)
-@given(case=windowed(least_rank=1, plain=True))  # XLA breaks off at scalars
+@given(case=selected())
 def test_what_jax_selects_and_scatters_may_be(case: tuple[Sizes, Window]) -> None:
     text, (sizes, _) = scattering(*case), case
     seen: tuple[set[Pair], set[Pair]] = (set(), set())

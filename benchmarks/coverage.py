@@ -1,0 +1,113 @@
+"""Prints a table of how many instructions of real modules have maps, and why others have none.
+
+    python -m benchmarks.coverage [FILE ...]
+
+Without files it takes the modules in tests/data/hlo, dumped by JAX for four targets. An instruction
+counts as unknown if one of its answers, in either direction, is.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.read_hlo import text_of
+from ops import Unknown, hlo, input_to_output, output_to_input
+from ops.building import arrays_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ops.answers import Answer
+
+MODULES = Path(__file__).parents[1] / "tests" / "data" / "hlo"
+TARGETS = ("unoptimized", "cpu", "gpu", "tpu")
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many instructions there are of each opcode, how many are unknown, and for what reason."""
+
+    instructions: Counter[str] = field(default_factory=Counter[str])
+    unknown: Counter[str] = field(default_factory=Counter[str])
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+
+    def __add__(self, other: Coverage) -> Coverage:
+        return Coverage(
+            self.instructions + other.instructions,
+            self.unknown + other.unknown,
+            self.reasons + other.reasons,
+        )
+
+    @property
+    def share_unknown(self) -> float:
+        """The share of unknown instructions among all but custom calls."""
+        aside = {"custom-call": 0}
+        unknown, all_ = (
+            sum({**each, **aside}.values()) for each in (self.unknown, self.instructions)
+        )
+        return unknown / all_
+
+
+def coverage_of(module: hlo.HloModule) -> Coverage:
+    """The coverage of one module."""
+    found = Coverage()
+    for instruction in module.instructions:
+        reasons = {
+            _without_numbers(answer.reason)
+            for answer in answers(instruction)
+            if isinstance(answer, Unknown)
+        }
+        found.instructions[instruction.opcode] += 1
+        found.unknown.update([instruction.opcode] if reasons else [])
+        found.reasons.update((instruction.opcode, reason) for reason in reasons)
+    return found
+
+
+def answers(instruction: hlo.Instruction) -> Iterator[Answer]:
+    """All answers to all questions about one instruction."""
+    for output in range(len(arrays_of(instruction.shape))):
+        yield from output_to_input(instruction, output).indexing
+    for operand in range(len(instruction.operands)):
+        yield from input_to_output(instruction, operand).indexing
+
+
+def _without_numbers(reason: str) -> str:
+    """Reasons that differ in sizes alone are one."""
+    return re.sub(r"(?<= )\d+(?= )|(?<= )\d+$", "n", reason)
+
+
+def table(coverage: Coverage) -> str:
+    """A Markdown table with a row for each opcode, and one for all."""
+    head = "| opcode | instructions | with maps | unknown, and why |\n| --- | --- | --- | --- |"
+    total = sum(coverage.instructions.values())
+    known = total - sum(coverage.unknown.values())
+    rows = (_row(coverage, opcode) for opcode in sorted(coverage.instructions))
+    return "\n".join([head, *rows, f"| all | {total} | {known} | {total - known} |"])
+
+
+def _row(coverage: Coverage, opcode: str) -> str:
+    count, unknown = coverage.instructions[opcode], coverage.unknown[opcode]
+    reasons = sorted((reason, n) for (of, reason), n in coverage.reasons.items() if of == opcode)
+    why = "; ".join(f"{reason} ({n})" for reason, n in reasons)
+    return (
+        f"| `{opcode}` | {count} | {count - unknown} | {f'{unknown}: {why}' if unknown else ''} |"
+    )
+
+
+def main(paths: Iterable[str]) -> None:
+    """Print the table of the modules in files."""
+    found = [Path(path) for path in paths] or [
+        path for target in TARGETS for path in sorted((MODULES / target).glob("*.hlo.gz"))
+    ]
+    coverage = sum((coverage_of(hlo.parse(text_of(path))) for path in found), Coverage())
+    print(table(coverage))
+    print(f"\n{coverage.share_unknown:.2%} are unknown, custom calls aside")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,159 @@
+"""The table of operations in docs/operations.md; run as a program, it writes it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import ops
+from ops import Unknown, input_to_output, output_to_input
+from ops.adapters import CUSTOM_CALLS
+from ops.building import arrays_of
+from tests.ops.operations import PROGRAMS, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ops.answers import Answer, OperandIndexing
+    from ops.hlo import Instruction
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
+START: Final = "<!-- operations -->\n"
+END: Final = "<!-- end of operations -->\n"
+
+_WITHOUT_BUILDER: Final = {
+    "passed on": "Arrays that are passed on as they are: the identity.",
+    "called computations": "What follows from the maps of the computations that are run.",
+    "custom calls": "The targets that are known are "
+    + ", ".join(f"`{target}`" for target in CUSTOM_CALLS)
+    + ".",
+    "nothing": "Tokens, and what comes from outside or goes there: nothing depends on an operand.",
+}
+"""Families that no function in ``ops`` makes."""
+
+
+def overview() -> str:
+    """One row for each opcode: where its maps come from, and how much they say."""
+    return "\n".join([_HEAD, *map(_row, PROGRAMS.values())])
+
+
+_HEAD: Final = (
+    "| opcode | family | result to operands | operands to results |\n| --- | --- | --- | --- |"
+)
+
+
+def _row(program: Program) -> str:
+    back, forth = _backward(program), _forward(program)
+    if program.family == "custom calls":
+        back = forth = "known or not by the target"
+    return f"| `{program.opcode}` | {program.family} | {back} | {forth} |"
+
+
+def _backward(program: Program) -> str:
+    root = program.root
+    outputs = range(len(arrays_of(root.shape)))
+    return _status(
+        program, [answer for k in outputs for answer in output_to_input(root, k).indexing]
+    )
+
+
+def _forward(program: Program) -> str:
+    root = program.root
+    operands = range(len(root.operands))
+    return _status(
+        program, [answer for k in operands for answer in input_to_output(root, k).indexing]
+    )
+
+
+def _status(program: Program, answers: Iterable[Answer]) -> str:
+    """What the answers are together: exact maps, maps that hold more, none needed, or unknown."""
+    reasons = {answer.reason: None for answer in answers if isinstance(answer, Unknown)}
+    if reasons:
+        return "unknown: " + "; ".join(reasons)
+    if not any(answers):
+        return "none"
+    return f"may: {program.wider}" if program.wider else "exact"
+
+
+# Each family with an example.
+
+
+def examples() -> str:
+    """A section for each family: what it means, its source, and the maps of an instruction."""
+    families: dict[str, list[Program]] = defaultdict(list)
+    for program in PROGRAMS.values():
+        families[program.family].append(program)
+    return "\n".join(
+        line for family in sorted(families) for line in _section(family, families[family])
+    )
+
+
+def _section(family: str, programs: list[Program]) -> Iterator[str]:
+    yield f"### {family if family in _WITHOUT_BUILDER else f'`{family}`'}\n"
+    yield f"{_meaning(family)}\n"
+    yield f"Opcodes: {', '.join(f'`{program.opcode}`' for program in programs)}.{_source(family)}\n"
+    yield "```text"
+    shown = programs if family == "called computations" else programs[:1]
+    yield "\n\n".join("\n".join(_maps(program)) for program in shown)
+    yield "```\n"
+
+
+def _meaning(family: str) -> str:
+    """What an operation means, in the words of its builder."""
+    return _WITHOUT_BUILDER.get(family) or _as_markdown(_docstring(family).split("\n\n")[0])
+
+
+def _source(family: str) -> str:
+    """Where that is written, if the builder says it."""
+    found = re.search(r"\nSource:\n(.*?)(\n\n|$)", _docstring(family), re.DOTALL)
+    return f" Source: {_as_markdown(found[1])}" if found else ""
+
+
+def _docstring(family: str) -> str:
+    return inspect.getdoc(getattr(ops, family, None)) or ""
+
+
+def _as_markdown(text: str) -> str:
+    return " ".join(text.split()).replace("``", "`")
+
+
+def _maps(program: Program) -> Iterator[str]:
+    """An instruction, and its maps from and to every operand."""
+    root = program.root
+    yield program.body.rpartition("ROOT ")[2]
+    names = _names(root)
+    for output, name in enumerate(names):
+        for operand, answer in enumerate(output_to_input(root, output).indexing):
+            for way in _ways(answer):
+                yield f"{name} -> {_names(root.operands[operand])[way.element]}: {way}"
+    for operand, given in enumerate(root.operands):
+        for name, answer in zip(names, input_to_output(root, operand).indexing, strict=True):
+            for way in _ways(answer):
+                yield f"{_names(given)[way.element]} -> {name}: {way}"
+
+
+def _names(instruction: Instruction) -> list[str]:
+    """The names of the arrays in a result: with a number, where that is a tuple."""
+    if not instruction.shape.is_tuple:
+        return [instruction.name]
+    return [f"{instruction.name}[{number}]" for number in range(len(arrays_of(instruction.shape)))]
+
+
+def _ways(answer: Answer) -> list[OperandIndexing]:
+    """The maps that have points."""
+    ways = () if isinstance(answer, Unknown) else answer
+    return [way for way in ways if not way.map.is_known_empty]
+
+
+def with_tables(page: str) -> str:
+    """The page with what is generated between the two marks."""
+    before, _, rest = page.partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n{overview()}\n\n{examples()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")

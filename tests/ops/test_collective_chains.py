@@ -1,0 +1,364 @@
+"""Collective instructions and chains of them: what a simulation says, and what XLA does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ops import Unknown, hlo, input_to_output, output_to_input
+from tests.ops import replicas
+from tests.ops.many_devices import Program, relations
+from tests.ops.replicas import mapped, operands, relation_of, relation_told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.ops.replicas import Array, Element, Groups
+
+Simulation: TypeAlias = "Callable[[list[Array]], list[Array]]"
+
+SIZES = (2, 6)
+HALVES = [[0, 1], [2, 3]]
+STRIDED = [[0, 2], [1, 3]]
+RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
+ALL = [[0, 1, 2, 3]]
+
+
+NOT_ON_CPU = ("-start", "collective-broadcast", "mesh")
+"""What XLA's CPU client does not run, or read."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Instructions from ``p`` to ``r``, what they do, and how many replicas and partitions run."""
+
+    simulate: Simulation
+    instructions: Sequence[str]
+    replicas: int = 4
+    partitions: int = 1
+    sizes: Sequence[int] = SIZES
+
+    @property
+    def devices(self) -> int:
+        return self.replicas * self.partitions
+
+    @property
+    def is_runnable(self) -> bool:
+        return not any(part in line for part in NOT_ON_CPU for line in self.instructions)
+
+    def text(self, *, is_called: bool) -> str:
+        """The program; if called, the chain is one instruction of the entry."""
+        note = "" if self.partitions == 1 else ", sharding={manual}"
+        parameter = f"p = f32[{','.join(map(str, self.sizes))}] parameter(0)"
+        operand = f"{parameter}{note}"
+        chain = "\n".join([operand, *(line + note for line in self.instructions)])
+        chain = chain.replace("\nr =", "\nROOT r =")
+        entry = f"ENTRY e {{ {chain} }}"
+        if is_called:
+            call = "ROOT r = call(p), to_apply=chain"
+            entry = f"chain {{ {chain} }} ENTRY e {{ {parameter} {call} }}"
+        return f"""HloModule m, replica_count={self.replicas}, num_partitions={self.partitions}
+            add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+            {entry}"""
+
+
+def gathered(values: list[Array], groups: Groups) -> list[Array]:
+    """An all-gather along the first dimension."""
+    return replicas.all_gather(values, groups, 0)
+
+
+def own_columns(values: Sequence[Array], width: int, starts: Sequence[int]) -> list[Array]:
+    """Each device has the columns that begin at its start."""
+    pairs = zip(values, starts, strict=True)
+    return [array[:, start : start + width] for array, start in pairs]
+
+
+CHAINS = {
+    "gather_of_gather": Case(
+        lambda values: replicas.all_gather(gathered(values, HALVES), STRIDED, 1),
+        [
+            "g = f32[4,6] all-gather(p), replica_groups={{0,1},{2,3}}, dimensions={0}",
+            "r = f32[4,12] all-gather(g), replica_groups={{0,2},{1,3}}, dimensions={1}",
+        ],
+    ),
+    "there_and_back": Case(
+        lambda values: values,
+        [
+            "g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}",
+            "r = f32[2,6] collective-permute(g), source_target_pairs={{1,0},{2,1},{3,2},{0,3}}",
+        ],
+    ),
+    "shift_twice": Case(
+        lambda values: replicas.collective_permute(values, [[0, 2], [1, 3]]),
+        [
+            "g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3}}",
+            "r = f32[2,6] collective-permute(g), source_target_pairs={{0,1},{1,2},{2,3}}",
+        ],
+    ),
+    "scatter_of_transpose_of_exchange": Case(
+        lambda values: replicas.collective_permute(
+            replicas.reduce_scatter(
+                mapped(replicas.all_to_all(values, HALVES, 1), lambda array: array.T), STRIDED, 0
+            ),
+            RING,
+        ),
+        [
+            "x = f32[2,6] all-to-all(p), replica_groups=[2,2]<=[4], dimensions={1}",
+            "t = f32[6,2] transpose(x), dimensions={1,0}",
+            (
+                "s = f32[3,2] reduce-scatter(t), replica_groups=[2,2]<=[2,2]T(1,0), dimensions={0},"
+                " to_apply=add"
+            ),
+            "r = f32[3,2] collective-permute(s), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}",
+        ],
+    ),
+    "sum_of_sums": Case(
+        lambda values: replicas.all_reduce(values, ALL),
+        [
+            "a = f32[2,6] all-reduce(p), replica_groups={{0,1},{2,3}}, to_apply=add",
+            "r = f32[2,6] all-reduce(a), replica_groups={{0,2},{1,3}}, to_apply=add",
+        ],
+    ),
+    "scatter_then_gather": Case(
+        lambda values: replicas.all_reduce(values, HALVES),
+        [
+            (
+                "s = f32[1,6] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0},"
+                " to_apply=add"
+            ),
+            "r = f32[2,6] all-gather(s), replica_groups={{0,1},{2,3}}, dimensions={0}",
+        ],
+    ),
+    "sent_to_all": Case(
+        lambda values: gathered(replicas.collective_broadcast(values, [[2, 0]]), HALVES),
+        [
+            "b = f32[2,6] collective-broadcast(p), replica_groups={{2,0}}",
+            "r = f32[4,6] all-gather(b), replica_groups={{0,1},{2,3}}, dimensions={0}",
+        ],
+    ),
+    "started": Case(
+        lambda values: replicas.all_reduce(
+            replicas.collective_permute(gathered(values, HALVES), RING), STRIDED
+        ),
+        [
+            (
+                "s = (f32[2,6], f32[4,6]) all-gather-start(p), replica_groups={{0,1},{2,3}},"
+                " dimensions={0}"
+            ),
+            "d = f32[4,6] all-gather-done(s)",
+            (
+                "c = (f32[4,6], f32[4,6], u32[], u32[]) collective-permute-start(d),"
+                " source_target_pairs={{0,1},{1,2},{2,3},{3,0}}"
+            ),
+            "e = f32[4,6] collective-permute-done(c)",
+            "a = f32[4,6] all-reduce-start(e), replica_groups={{0,2},{1,3}}, to_apply=add",
+            "r = f32[4,6] all-reduce-done(a)",
+        ],
+    ),
+    "wrapped": Case(
+        lambda values: replicas.reduce_scatter(replicas.all_to_all(values, HALVES, 1), STRIDED, 0),
+        [
+            (
+                "s = ((f32[2,6]), f32[2,6], u32[]) all-to-all-start(p), dimensions={1},"
+                " replica_groups={{0,1},{2,3}}"
+            ),
+            "u = ((f32[2,6]), f32[2,6], u32[]) all-to-all-update(s)",
+            "d = f32[2,6] all-to-all-done(u)",
+            (
+                "t = ((f32[2,6]), f32[1,6]) reduce-scatter-start(d), replica_groups={{0,2},{1,3}},"
+                " dimensions={0}, to_apply=add"
+            ),
+            "r = f32[1,6] reduce-scatter-done(t)",
+        ],
+    ),
+    "own_slice_of_all": Case(
+        lambda values: own_columns(replicas.all_reduce(values, ALL), 2, [0, 2, 4, 4]),
+        [
+            "a = f32[2,6] all-reduce(p), replica_groups={}, to_apply=add",
+            "i = u32[] replica-id()",
+            "two = u32[] constant(2)",
+            "o = u32[] multiply(i, two)",
+            "z = u32[] constant(0)",
+            "r = f32[2,2] dynamic-slice(a, z, o), dynamic_slice_sizes={2,2}",
+        ],
+    ),
+    "all_of_own_slices": Case(
+        lambda values: gathered(own_columns(values, 3, [0, 1, 2, 3]), HALVES),
+        [
+            "i = u32[] partition-id()",
+            "z = u32[] constant(0)",
+            "s = f32[2,3] dynamic-slice(p, z, i), dynamic_slice_sizes={2,3}",
+            (
+                "r = f32[4,3] all-gather(s), channel_id=1, replica_groups={{0,1},{2,3}},"
+                " dimensions={0}, use_global_device_ids=true"
+            ),
+        ],
+        1,
+        4,
+    ),
+}
+
+CHANNEL = "channel_id=1"
+GLOBAL = "channel_id=1, use_global_device_ids=true"
+
+
+def permuted(pairs: str, *more: str) -> str:
+    """The text of a collective-permute."""
+    listed = [f"source_target_pairs={{{pairs}}}", *more]
+    return f"r = f32[2,6] collective-permute(p), {', '.join(listed)}"
+
+
+def reduced(groups: str, *more: str) -> str:
+    """The text of an all-reduce."""
+    listed = [f"replica_groups={groups}", *more, "to_apply=add"]
+    return f"r = f32[2,6] all-reduce(p), {', '.join(listed)}"
+
+
+def sums(*groups: Sequence[int]) -> Simulation:
+    """An all-reduce within groups of devices."""
+    return lambda values: replicas.all_reduce(values, groups)
+
+
+def sends(*pairs: Sequence[int]) -> Simulation:
+    """A collective-permute of devices."""
+    return lambda values: replicas.collective_permute(values, pairs)
+
+
+MODES = {
+    "replicas": Case(sums([0, 2], [1, 3]), [reduced("{{0,1}}")], 2, 2),
+    "replicas_alone": Case(sums([0], [1], [2], [3]), [reduced("{{0},{1}}")], 2, 2),
+    "every_replica": Case(sums([0, 2], [1, 3]), [reduced("{}")], 2, 2),
+    "with_partitions": Case(sums([0, 1], [2, 3]), [reduced("{{0},{1}}", CHANNEL)], 2, 2),
+    "all_with_partitions": Case(sums([0, 1, 2, 3]), [reduced("{{1,0}}", CHANNEL)], 2, 2),
+    "every_device": Case(sums([0, 1, 2, 3]), [reduced("{}", CHANNEL)], 2, 2),
+    "devices": Case(sums([0, 3], [1, 2]), [reduced("{{0,3},{1,2}}", GLOBAL)], 2, 2),
+    "devices_of_4": Case(sums([0, 3], [1, 2]), [reduced("{{0,3},{1,2}}", GLOBAL)], 1, 4),
+    "iota": Case(sums([0, 2], [1, 3]), [reduced("[2,2]<=[2,2]T(1,0)", GLOBAL)], 1, 4),
+    "mesh": Case(sums([0, 2], [1, 3]), [reduced("mesh['x'=2,'y'=2] {'x'}", GLOBAL)], 1, 4),
+    "permuted_replicas": Case(sends([0, 2], [1, 3]), [permuted("{0,1}")], 2, 2),
+    "permuted_partitions": Case(sends([1, 0], [3, 2]), [permuted("{1,0}", CHANNEL)], 2, 2),
+    "exchange_of_partitions": Case(
+        lambda values: replicas.all_to_all(values, [[0, 1], [2, 3]], 0),
+        ["r = f32[2,6] all-to-all(p), channel_id=1, replica_groups={{0,1}}, dimensions={0}"],
+        2,
+        2,
+    ),
+    "gather_of_uneven_order": Case(
+        lambda values: gathered(values, [[3, 0], [2, 1]]),
+        [
+            (
+                "r = f32[4,6] all-gather(p), channel_id=1, replica_groups={{3,0},{2,1}},"
+                " dimensions={0}, use_global_device_ids=true"
+            )
+        ],
+        2,
+        2,
+    ),
+}
+
+CASES = CHAINS | MODES
+RUNNABLE = {name: case for name, case in CASES.items() if case.is_runnable}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_maps_tell_what_a_simulation_does(case: Case) -> None:
+    assert told(case) == relation_of(case.simulate(operands(SIZES, case.devices)))
+
+
+@pytest.mark.needs("jaxlib")
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_maps_tell_what_xla_does(name: str) -> None:
+    assert told(CASES[name]) == seen()[name]
+
+
+def told(case: Case) -> set[tuple[Element, Element]]:
+    """The pairs that the maps of the chain relate, which are the same both ways."""
+    root = hlo.parse(case.text(is_called=True)).entry.root
+    (there,) = output_to_input(root).indexing
+    (back,) = input_to_output(root).indexing
+    assert not isinstance(there, Unknown)
+    assert not isinstance(back, Unknown)
+    relation = relation_told(there, case.devices)
+    assert relation_told(back, case.devices) == {(end, begin) for begin, end in relation}
+    return relation
+
+
+@lru_cache(maxsize=1)
+def seen() -> dict[str, set[tuple[Element, Element]]]:
+    """What XLA does in each case."""
+    programs = [
+        Program(case.text(is_called=False), SIZES, case.replicas, case.partitions)
+        for case in RUNNABLE.values()
+    ]
+    return dict(zip(RUNNABLE, relations(programs), strict=True))
+
+
+# Chains of any operations.
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An opcode with attributes, and what it does in groups, along an axis."""
+
+    text: str
+    simulate: Callable[[list[Array], Groups, int], list[Array]]
+
+
+def kinds() -> list[Kind]:
+    """Collective operations; the last two cut their operand."""
+    groups, along = "replica_groups={{{groups}}}", "dimensions={{{axis}}}"
+    return [
+        Kind(
+            f"all-reduce({{name}}), {groups}, to_apply=add",
+            lambda values, groups, _: replicas.all_reduce(values, groups),
+        ),
+        Kind(
+            f"collective-broadcast({{name}}), {groups}",
+            lambda values, groups, _: replicas.collective_broadcast(values, groups),
+        ),
+        Kind(
+            "collective-permute({name}), source_target_pairs={{{pairs}}}",
+            lambda values, groups, _: replicas.collective_permute(values, pairs_in(groups)),
+        ),
+        Kind(f"all-gather({{name}}), {groups}, {along}", replicas.all_gather),
+        Kind(f"all-to-all({{name}}), {groups}, {along}", replicas.all_to_all),
+        Kind(
+            f"reduce-scatter({{name}}), {groups}, {along}, to_apply=add",
+            replicas.reduce_scatter,
+        ),
+    ]
+
+
+def pairs_in(groups: Groups) -> Groups:
+    """Everybody in a group, and who is next."""
+    return [pair for group in groups for pair in pairwise(group)]
+
+
+def listed(lists: Groups) -> str:
+    """Lists as HLO writes them."""
+    return ",".join(f"{{{','.join(map(str, each))}}}" for each in lists)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_any_chain(data: st.DataObject) -> None:
+    values, lines, name = operands((4, 4), 4), list[str](), "p"
+    for number in range(data.draw(st.integers(1, 3))):
+        size, axis = data.draw(st.sampled_from([1, 2, 4])), data.draw(st.integers(0, 1))
+        order = data.draw(st.permutations(range(4)))
+        groups = [order[start : start + size] for start in range(0, 4, size)]
+        fitting = 4 if values[0].shape[axis] % size else 6
+        kind = data.draw(st.sampled_from(kinds()[:fitting]))
+        text = kind.text.format(
+            name=name, groups=listed(groups), pairs=listed(pairs_in(groups)), axis=axis
+        )
+        values, name = kind.simulate(values, groups, axis), f"v{number}"
+        lines.append(f"{name} = f32[{','.join(map(str, values[0].shape))}] {text}")
+    lines[-1] = lines[-1].replace(name, "r", 1)
+    assert told(Case(lambda given: given, lines, sizes=(4, 4))) == relation_of(values)
