@@ -56,7 +56,8 @@ def drawn(boxes: Sequence[Box], colors: int) -> Iterator[str]:
 
 
 def _color(box: Box, colors: int) -> int:
-    return box.cell.tiles[0] % colors if box.cell.tiles else 0
+    tile = box.cell.tiles[0] if box.cell.tiles else None
+    return (tile or 0) % colors
 
 
 def _whole(box: Box) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.display.cells import HEIGHT, OUTLINED_LEVELS, Box, drawn, hatching
 from indexing.display.svg import Piece, below, beside, element, path, rectangle, text
 from indexing.layout.pictures import layout_picture
+from indexing.layout.steps import memory_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,9 +31,6 @@ _LINE: Final = 16
 """Of text."""
 
 _MOST_WIDTH: Final = 960
-_CHARACTER: Final = 7.6
-"""The width of a character; somewhat more than most have."""
-
 _PALETTE: Final = (
     ("#cfe3f7", "#1f4566"),
     ("#fbe3b8", "#5e4716"),
@@ -48,9 +46,9 @@ _COLORS: Final = {
     ".ground": ("fill", "#ffffff", "#14181d"),
     "text": ("fill", "#1b1f24", "#e8ebee"),
     ".label": ("fill", "#57606a", "#a3adb8"),
-    ".faint": ("fill", "#6e7781", "#949ea8"),
+    ".faint": ("fill", "#57606a", "#a3adb8"),
     ".edge": ("stroke", "#ffffff", "#14181d"),
-    ".hatch": ("stroke", "#b4bac1", "#4a535d"),
+    ".hatch": ("stroke", "#c2c8ce", "#4a545e"),
     ".outline0": ("stroke", "#1b1f24", "#e8ebee"),
     ".outline1": ("stroke", "#c8102e", "#ff7b86"),
     ".outline2": ("stroke", "#1a7f37", "#56d364"),
@@ -120,7 +118,7 @@ def _parts(picture: LayoutPicture) -> Iterator[Piece]:
 
 def _description(picture: LayoutPicture) -> str:
     what = "Each cell is a place in memory with its offset; below, the same places in their order."
-    return "\n".join([what, *picture.summary, *picture.notes])
+    return "\n".join([what, *picture.summary, _memory_title(picture), *picture.notes])
 
 
 def _style() -> str:
@@ -140,8 +138,17 @@ def _style() -> str:
 def _text(lines: Iterable[str], class_: str) -> Piece:
     written = [part for line in lines for part in textwrap.wrap(line, 110)]
     elements = (text(0, _LINE * number + 12, part, class_) for number, part in enumerate(written))
-    width = max(map(len, written), default=0) * (9.2 if class_ == "shape" else 6.6)
+    width = max((_text_width(part, class_) for part in written), default=0)
     return Piece(width, _LINE * len(written), tuple(elements))
+
+
+def _text_width(content: str, class_: str = "") -> float:
+    """At least the width of a line of text; fonts differ."""
+    return len(content) * _CHARACTERS[class_]
+
+
+_CHARACTERS: Final = {"": 8.2, "label": 7.4, "shape": 9.4}
+"""The width of a character in each class of text, somewhat more than most have."""
 
 
 # The array.
@@ -149,11 +156,11 @@ def _text(lines: Iterable[str], class_: str) -> Piece:
 
 def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Piece:
     rows, columns = picture.rows, picture.columns
-    width = _cell_width([*(str(cell.offset) for cell in picture.cells), *_labels(columns)])
-    left = _cell_width([*_labels(rows), f"{rows.name} ↓"]) if rows.dimensions else 0
+    width = _cell_width([*(str(cell.offset) for cell in picture.cells), *_labels(columns)], picture)
+    left = _labels_width(rows)
     top = _LINE * (bool(plane.title) + 2 * bool(columns.dimensions))
-    xs = [left + x for x in _starts(columns, width)]
-    ys = [top + y for y in _starts(rows, HEIGHT)]
+    xs = [left + x for x in columns.starts(width, _GAP)]
+    ys = [top + y for y in rows.starts(HEIGHT, _GAP)]
     boxes = [
         Box(cell, x, y, width, str(cell.offset))
         for y, row in zip(ys, plane.cells, strict=True)
@@ -168,21 +175,13 @@ def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Piece:
     return Piece(xs[-1] + width, ys[-1] + HEIGHT, elements)
 
 
-def _starts(axis: Axis, size: float) -> Iterator[float]:
-    """Where each row or column begins, with gaps where some are left out."""
-    start = 0.0
-    for position, after in zip(axis.positions, (*axis.positions[1:], -1), strict=True):
-        yield start
-        start += size + _GAP * (after != position + 1)
-
-
 def _row_labels(axis: Axis, right: float, ys: Sequence[float]) -> Iterator[str]:
     if not axis.dimensions:
         return
     yield text(right, ys[0] - 5, f"{axis.name} ↓", "label", "end")
     for position, y in zip(axis.positions, ys, strict=True):
         yield from _label(axis, position, right, y + HEIGHT / 2 + 4, "end")
-    for y in _gaps(axis, ys):
+    for y in axis.starts_behind_gaps(ys):
         yield text(right, y - _GAP / 2 + 4, "⋮", "label", "end")
 
 
@@ -194,8 +193,12 @@ def _column_labels(
     yield text(left, bottom - _LINE, f"{axis.name} →", "label")
     for position, x in zip(axis.positions, xs, strict=True):
         yield from _label(axis, position, x + width / 2, bottom, "middle")
-    for x in _gaps(axis, xs):
+    for x in axis.starts_behind_gaps(xs):
         yield text(x - _GAP / 2, bottom, "⋯", "label", "middle")
+
+
+def _labels_width(axis: Axis) -> float:
+    return max(map(_text_width, [*_labels(axis), f"{axis.name} ↓"])) + 8 if axis.dimensions else 0
 
 
 def _labels(axis: Axis) -> Iterator[str]:
@@ -208,13 +211,6 @@ def _label(axis: Axis, position: int, x: float, y: float, anchor: str) -> Iterat
         yield text(x, y, label, "label", anchor)
 
 
-def _gaps(axis: Axis, starts: Sequence[float]) -> Iterator[float]:
-    """Where the first row or column behind each gap begins."""
-    for (position, after), start in zip(pairwise(axis.positions), starts[1:], strict=True):
-        if after != position + 1:
-            yield start
-
-
 # The memory.
 
 
@@ -222,7 +218,7 @@ def _memory(picture: LayoutPicture, colors: int) -> Piece:
     if not picture.memory:
         return Piece(0, 0, ())
     contents = [_index_text(cell) for cell in picture.memory]
-    width = _cell_width([*contents, str(picture.memory[-1].offset)])
+    width = _cell_width([*contents, str(picture.memory[-1].offset)], picture)
     in_row = _cells_in_row(picture.memory, int(_MOST_WIDTH // width))
     boxes = [
         Box(cell, number % in_row * width, _memory_row(number // in_row), width, content)
@@ -231,11 +227,16 @@ def _memory(picture: LayoutPicture, colors: int) -> Piece:
     offsets = (
         text(box.x + width / 2, box.y - 4, str(box.cell.offset), "label", "middle") for box in boxes
     )
-    elements = (text(0, 12, _MEMORY_TITLE), *offsets, *drawn(boxes, colors))
-    return Piece(min(in_row, len(boxes)) * width, boxes[-1].y + HEIGHT, elements)
+    title = _memory_title(picture)
+    elements = (text(0, 12, title), *offsets, *drawn(boxes, colors))
+    widths = (min(in_row, len(boxes)) * width, _text_width(title))
+    return Piece(max(widths), boxes[-1].y + HEIGHT, elements)
 
 
-_MEMORY_TITLE: Final = "in memory: the index of the element at each offset"
+def _memory_title(picture: LayoutPicture) -> str:
+    shown, total = len(picture.memory), memory_size(picture.shape)
+    of_all = f", the first {shown} of {total:,}" if shown < total else ""
+    return f"in memory: the index of the element at each offset{of_all}"
 
 
 def _memory_row(number: int) -> float:
@@ -249,8 +250,8 @@ def _index_text(cell: Cell) -> str:
 
 def _cells_in_row(cells: Sequence[Cell], most: int) -> int:
     """About as many cells in each row, and of the largest tiles that fit only whole ones."""
-    levels = range(1, 1 + max(len(cell.tiles) for cell in cells))
-    runs = (_longest_run([cell.tiles[:level] for cell in cells]) for level in levels)
+    levels = range(max(len(cell.tiles) for cell in cells))
+    runs = (_longest_run(cell.tiles[level : level + 1] for cell in cells) for level in levels)
     unit = max((run for run in runs if run <= most), default=1)
     rows = -(-len(cells) // (most // unit * unit))
     return -(-len(cells) // (rows * unit)) * unit
@@ -263,19 +264,20 @@ def _longest_run(values: Iterable[object]) -> int:
 # What is common to all cells, and the legend.
 
 
-def _cell_width(contents: Iterable[str]) -> float:
-    return max(30, max(map(len, contents), default=0) * _CHARACTER + 12)
+def _cell_width(contents: Iterable[str], picture: LayoutPicture) -> float:
+    outlines = min(len(picture.levels), OUTLINED_LEVELS)
+    return max(30, max(map(_text_width, contents), default=0) + 8 + 4 * outlines)
 
 
 def _color_count(picture: LayoutPicture) -> int:
     """How many colors take turns, so that tiles side by side differ."""
     steps = {
-        abs(cell.tiles[0] - other.tiles[0])
+        abs(tile - other)
         for plane in picture.planes
         for rows in (plane.cells, zip(*plane.cells, strict=True))
         for row in rows
-        for cell, other in pairwise(row)
-        if cell.tiles
+        for (tile, *_), (other, *_) in pairwise(cell.tiles for cell in row if cell.tiles)
+        if tile is not None and other is not None
     } - {0}
     counts = (count for count in _COLOR_COUNTS if all(step % count for step in steps))
     return next(counts, _COLOR_COUNTS[0])
@@ -296,4 +298,4 @@ def _legend(picture: LayoutPicture) -> Piece:
 
 def _legend_item(label: str, commands: str, class_: str) -> Piece:
     elements = (*path([commands], class_), text(34, 12, label, "label"))
-    return Piece(34 + len(label) * _CHARACTER, _LINE, elements)
+    return Piece(34 + _text_width(label, "label"), _LINE, elements)

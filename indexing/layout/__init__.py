@@ -24,9 +24,11 @@ from indexing.layout.maps import (
 )
 from indexing.layout.offsets import is_padding, linear_index, memory_order, multi_index
 from indexing.layout.padded import PaddedLayout, PaddingValue
+from indexing.layout.pictures import LayoutPicture, layout_picture
 from indexing.layout.shape import UNBOUNDED_SIZE, Shape
 from indexing.layout.sizes import ArraySize, Piece, array_size, pieces
 from indexing.layout.steps import Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
+from indexing.layout.words import order_in_words, size_in_words
 
 __all__ = [
     "COMBINE_DIMENSION",
@@ -37,6 +39,7 @@ __all__ = [
     "ElementType",
     "Kind",
     "Layout",
+    "LayoutPicture",
     "LevelKind",
     "LevelType",
     "Pad",
@@ -55,6 +58,7 @@ __all__ = [
     "format_of",
     "in_memory_order",
     "is_padding",
+    "layout_picture",
     "linear_index",
     "linear_to_logical",
     "logical_to_linear",
@@ -62,9 +66,11 @@ __all__ = [
     "logical_to_tiled",
     "memory_order",
     "multi_index",
+    "order_in_words",
     "physical_to_logical",
     "pieces",
     "reorder_dimensions",
+    "size_in_words",
     "step_map",
     "strides",
     "tile_format",

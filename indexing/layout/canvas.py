@@ -2,8 +2,7 @@
 
 Dimensions are in the order of memory, those under ``*`` combined, and the places that the tile pads
 lie beside the elements. That is an array, too, of which every place is an element; so its offsets
-are those of the places of padding. And since a tile is contiguous in the layout that ends with it,
-an offset there tells in which tile a place is.
+are those of the places of padding.
 """
 
 from __future__ import annotations
@@ -13,11 +12,19 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout.layout import COMBINE_DIMENSION, Layout
-from indexing.layout.offsets import multi_index
 from indexing.layout.shape import Shape
-from indexing.layout.steps import forward, memory_size, memory_steps
+from indexing.layout.steps import (
+    backward,
+    forward,
+    memory_size,
+    memory_steps,
+    tiled_sizes,
+    tiling_steps,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indexing.layout.steps import Step
 
 Place: TypeAlias = tuple[int, ...]
@@ -25,18 +32,41 @@ Place: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """The tiles of one level: their numbers in each dimension, and the steps from there to memory.
+
+    >>> from indexing.layout import Shape
+    >>> (level,) = canvas_of(Shape.parse("f32[3,5]{1,0:T(2,2)}")).levels
+    >>> level.counts, level.tile_at(17)
+    ((2, 3), 4)
+    """
+
+    counts: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+    def tile_at(self, offset: int) -> int | None:
+        """Which tile is at an offset, counted row by row; ``None`` where only padding is."""
+        index, _ = backward(self.steps, (offset,))
+        number = 0
+        for digit, count in zip(index, self.counts, strict=False):
+            if digit >= count:
+                return None
+            number = number * count + digit
+        return number
+
+
+@dataclass(frozen=True, slots=True)
 class Canvas:
     """An array on which the first tile of ``shape`` fits, whole and without combined dimensions.
 
-    Each dimension of ``padded`` is a group of dimensions of ``shape``. ``levels`` holds for each
-    level of tiles the steps of a layout that ends there, and how many places such a tile has.
+    Each dimension of ``padded`` is a group of dimensions of ``shape``.
     """
 
     shape: Shape
     groups: tuple[tuple[int, ...], ...]
     padded: Shape
     steps: tuple[Step, ...]
-    levels: tuple[tuple[tuple[Step, ...], int], ...]
+    levels: tuple[Level, ...]
 
     @property
     def plane(self) -> tuple[int, int]:
@@ -44,6 +74,12 @@ class Canvas:
         last = len(self.groups)
         rows, columns = sorted((last - 2, last - 1), key=lambda place: self.groups[place])
         return rows, columns
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether the columns are the more major of both."""
+        rows, columns = self.plane
+        return rows > columns
 
     def sizes(self, dimension: int) -> tuple[int, ...]:
         """The sizes of the dimensions of a group."""
@@ -57,17 +93,13 @@ class Canvas:
         """The offset of a place in memory."""
         return forward(self.steps, place)[0]
 
-    def place(self, offset: int) -> Place | None:
-        """The place at an offset; ``None`` for padding of later tiles and behind the last tile."""
-        return multi_index(offset, self.padded) if 0 <= offset < memory_size(self.shape) else None
+    def tiles(self, offset: int) -> tuple[int | None, ...]:
+        """In which tile of each level an offset is."""
+        return tuple(level.tile_at(offset) for level in self.levels)
 
-    def tiles(self, place: Place | None) -> tuple[int, ...]:
-        """In which tile of each level a place is, numbered as in memory; in none if it is none."""
-        if place is None or not all(
-            0 <= value < size for value, size in zip(place, self.padded.dimensions, strict=True)
-        ):
-            return ()
-        return tuple(forward(steps, place)[0] // count for steps, count in self.levels)
+    def __contains__(self, place: Place) -> bool:
+        sizes = self.padded.dimensions
+        return all(0 <= value < size for value, size in zip(place, sizes, strict=True))
 
 
 def canvas_of(shape: Shape) -> Canvas:
@@ -97,20 +129,15 @@ def canvas_of(shape: Shape) -> Canvas:
             tail_padding_alignment_in_elements=layout.tail_padding_alignment_in_elements,
         ),
     )
-    return Canvas(shape, groups, padded, memory_steps(padded), _levels(padded))
+    return Canvas(shape, groups, padded, memory_steps(padded), tuple(_levels(padded)))
 
 
-def _levels(padded: Shape) -> tuple[tuple[tuple[Step, ...], int], ...]:
-    rank, tiles = padded.rank, padded.array_layout.tiles
-    return tuple(
-        (
-            memory_steps(
-                padded.with_layout(replace(Layout.default(rank), tiles=tiles[: level + 1]))
-            ),
-            prod(_without_stars(tile)),
-        )
-        for level, tile in enumerate(tiles)
-    )
+def _levels(padded: Shape) -> Iterator[Level]:
+    layout = padded.array_layout
+    for level, tile in enumerate(layout.tiles):
+        ended = padded.with_layout(replace(layout, tiles=layout.tiles[: level + 1]))
+        counts = tiled_sizes(ended)[: -len(_without_stars(tile))]
+        yield Level(counts, memory_steps(padded)[len(tiling_steps(ended)) :])
 
 
 def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

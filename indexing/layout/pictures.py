@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice, pairwise, product
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout.canvas import canvas_of
 from indexing.layout.layout import write_tiles
@@ -33,7 +33,7 @@ MOST_CHARACTERS: Final = 120
 """Offsets of a row have no more digits and blanks than that, if it leaves some columns."""
 
 MOST_PLANES: Final = 4
-MOST_CELLS: Final = 400
+MOST_CELLS: Final = 240
 """Of all planes together, if that leaves one."""
 
 MOST_PLACES: Final = 72
@@ -42,6 +42,9 @@ MOST_PLACES: Final = 72
 _FEWEST_COLUMNS: Final = 8
 _AROUND: Final = 2
 """How much is shown on either side of where something happens."""
+
+
+_Number = TypeVar("_Number", int, float)
 
 
 class Sides(NamedTuple):
@@ -53,18 +56,23 @@ class Sides(NamedTuple):
     bottom: bool
 
 
+NO_SIDES: Final = Sides(left=False, right=False, top=False, bottom=False)
+
+Tiles: TypeAlias = tuple[int | None, ...]
+"""The number of a tile for each level of tiles; ``None`` where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A place in memory: its offset, and the index of the element there; ``None`` is padding.
 
-    ``tiles`` tells for each level of tiles in which one the place is, numbered as they lie in
-    memory, and ``outlines`` where that one ends. Both are empty where nothing is tiled, and for
-    padding that no element is beside: of later tiles, and behind the last one.
+    ``tiles`` tells for each level of tiles in which one the place is, counted row by row, and
+    ``outlines`` where that one ends. Padding behind the last tile is in none.
     """
 
     offset: int
     index: tuple[int, ...] | None
-    tiles: tuple[int, ...]
+    tiles: Tiles
     outlines: tuple[Sides, ...]
 
 
@@ -86,6 +94,23 @@ class Axis:
     def is_cropped(self) -> bool:
         """Whether places are left out."""
         return len(self.positions) < self.padded_size
+
+    def starts(self, size: _Number, gap: _Number) -> Iterator[_Number]:
+        """Where each row or column of a size begins, with a gap where some are left out.
+
+        >>> list(Axis("x", (0,), (9,), padded_size=9, positions=(0, 1, 7, 8)).starts(10, 5))
+        [0, 10, 25, 35]
+        """
+        start = size - size
+        for position, after in pairwise((*self.positions, -1)):
+            yield start
+            start += size + gap * (after != position + 1)
+
+    def starts_behind_gaps(self, starts: Sequence[_Number]) -> Iterator[_Number]:
+        """Of all ``starts`` those behind a gap."""
+        for (position, after), start in zip(pairwise(self.positions), starts[1:], strict=True):
+            if after != position + 1:
+                yield start
 
     def label(self, position: int) -> str:
         """The index at a position; nothing where padding is, or no dimension.
@@ -160,7 +185,7 @@ def layout_picture(shape: Shape) -> LayoutPicture:
         columns,
         planes,
         memory,
-        tuple(_notes(canvas, (rows, columns), len(planes), len(memory))),
+        tuple(_notes(canvas, (rows, columns), len(planes))),
     )
 
 
@@ -216,17 +241,18 @@ def _planes(canvas: Canvas, rows: Axis, columns: Axis) -> Iterator[Plane]:
 def _cells_of_plane(
     canvas: Canvas, major: Place, rows: Axis, columns: Axis
 ) -> tuple[tuple[Cell, ...], ...]:
-    tiles = cache(canvas.tiles)
-    is_transposed = canvas.plane[0] > canvas.plane[1]
+    @cache
+    def tiles(place: Place) -> Tiles:
+        return canvas.tiles(canvas.offset(place)) if place in canvas else ()
 
     def cell(row: int, column: int) -> Cell:
         def beside(right: int, down: int) -> Place:
             place = (row + down, column + right)
-            return (*major, *(place[::-1] if is_transposed else place))
+            return (*major, *(place[::-1] if canvas.is_transposed else place))
 
         around = (beside(-1, 0), beside(1, 0), beside(0, -1), beside(0, 1))
         here = beside(0, 0)
-        return _cell(canvas, canvas.offset(here), tiles(here), map(tiles, around))
+        return _cell(canvas, canvas.offset(here), tiles(here), [tiles(place) for place in around])
 
     return tuple(tuple(cell(row, column) for column in columns.positions) for row in rows.positions)
 
@@ -235,18 +261,17 @@ def _memory(canvas: Canvas) -> Iterator[Cell]:
     """The first places of memory, side by side."""
     total = memory_size(canvas.shape)
     count = total if total <= MOST_PLACES else MOST_PLACES // 2
-    tiles = [canvas.tiles(canvas.place(offset)) for offset in range(-1, count + 1)]
+    tiles = [(), *map(canvas.tiles, range(count)), canvas.tiles(count) if count < total else ()]
     for offset, (before, here, after) in enumerate(zip(tiles, tiles[1:], tiles[2:], strict=False)):
         yield _cell(canvas, offset, here, (before, after, (), ()))
 
 
-def _cell(
-    canvas: Canvas, offset: int, tiles: tuple[int, ...], around: Iterable[tuple[int, ...]]
-) -> Cell:
+def _cell(canvas: Canvas, offset: int, tiles: Tiles, around: Iterable[Tiles]) -> Cell:
     """A cell, from the tiles that it and the places beside it are in."""
-    neighbours = tuple(around)
     outlines = tuple(
-        Sides(*(not others or others[level] != tile for others in neighbours))
+        Sides(*(not others or others[level] != tile for others in around))
+        if tile is not None
+        else NO_SIDES
         for level, tile in enumerate(tiles)
     )
     return Cell(offset, multi_index(offset, canvas.shape), tiles, outlines)
@@ -255,7 +280,7 @@ def _cell(
 # What is left out.
 
 
-def _notes(canvas: Canvas, axes: Sequence[Axis], planes: int, places: int) -> Iterator[str]:
+def _notes(canvas: Canvas, axes: Sequence[Axis], planes: int) -> Iterator[str]:
     total = memory_size(canvas.shape)
     if not total:
         yield "The array has no elements."
@@ -266,10 +291,8 @@ def _notes(canvas: Canvas, axes: Sequence[Axis], planes: int, places: int) -> It
     count = prod(canvas.padded.dimensions[:-2])
     if planes < count:
         yield f"The first {planes} of {count:,} planes are shown."
-    if places < total:
-        yield f"The first {places} of {total:,} places in memory are shown."
     lost = total - prod(canvas.padded.dimensions)
     if lost:
-        yield f"{lost:,} places of padding are in memory only."
+        yield f"{lost:,} places of padding lie in memory, but beside no element."
     if any(canvas.shape.dynamic_dimensions):
         yield "Dynamic dimensions are shown at their bounds."

@@ -29,8 +29,9 @@ def order_in_words(shape: Shape) -> str:
     y, x from major to minor, in 4 x 4 tiles of 8 x 128, each in 4 x 128 tiles of 2 x 1
     """
     names = [shape.dimension_names[number] for number in shape.array_layout.major_to_minor]
-    order = f"{', '.join(names)} from major to minor" if len(names) > 1 else ""
-    return ", ".join(filter(None, [order, *_tiles_in_words(shape)])) or "one after another"
+    order = [f"{', '.join(names)} from major to minor"] if len(names) > 1 else []
+    in_order = "in order" if names else "a scalar"
+    return ", ".join([*order, *_tiles_in_words(shape)]) or in_order
 
 
 def size_in_words(shape: Shape) -> str:
