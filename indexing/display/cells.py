@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from indexing.display.svg import line, path, rectangle, text
@@ -50,7 +51,7 @@ def drawn(boxes: Sequence[Box], colors: int) -> Iterator[str]:
     yield from path(map(_whole, boxes), "edge")
     for level in reversed(range(OUTLINED_LEVELS)):
         yield from path((_outline(box, level) for box in boxes), f"outline{level}")
-    for box in boxes:
+    for box in (box for box in boxes if box.content):
         class_ = "faint" if box.is_padding else ""
         yield text(box.x + box.width / 2, box.y + HEIGHT / 2 + 5, box.content, class_, "middle")
 
@@ -72,7 +73,7 @@ def hatching(x: float, y: float, width: float, height: float) -> str:
     first = int((x + y) // _HATCH + 1) * _HATCH
     return "".join(
         line(start, total - start, stop, total - stop)
-        for total in range(first, int(x + y + width + height) + 1, _HATCH)
+        for total in range(first, ceil(x + y + width + height), _HATCH)
         for start, stop in [(max(x, total - y - height), min(x + width, total - y))]
     )
 

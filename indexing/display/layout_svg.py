@@ -147,6 +147,15 @@ def _text_width(content: str, class_: str = "") -> float:
     return len(content) * _CHARACTERS[class_]
 
 
+def _short(content: str, most: int) -> str:
+    """A text without its middle, if it is long."""
+    half = most // 2
+    return content if len(content) <= most else f"{content[:half]} ... {content[-half:]}"
+
+
+_LONGEST_TITLE: Final = 100
+_LONGEST_INDEX: Final = 40
+
 _CHARACTERS: Final = {"": 8.2, "label": 7.4, "shape": 9.4}
 """The width of a character in each class of text, somewhat more than most have."""
 
@@ -158,7 +167,8 @@ def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Piece:
     rows, columns = picture.rows, picture.columns
     width = _cell_width([*(str(cell.offset) for cell in picture.cells), *_labels(columns)], picture)
     left = _labels_width(rows)
-    top = _LINE * (bool(plane.title) + 2 * bool(columns.dimensions))
+    title = _short(plane.title, _LONGEST_TITLE)
+    top = _LINE * (bool(title) + 2 * bool(columns.dimensions))
     xs = [left + x for x in columns.starts(width, _GAP)]
     ys = [top + y for y in rows.starts(HEIGHT, _GAP)]
     boxes = [
@@ -167,12 +177,12 @@ def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Piece:
         for x, cell in zip(xs, row, strict=True)
     ]
     elements = (
-        *([text(left, 12, plane.title)] if plane.title else []),
+        *([text(0, 12, title)] if title else []),
         *_row_labels(rows, left - 8, ys),
         *_column_labels(columns, left, top - 5, xs, width),
         *drawn(boxes, colors),
     )
-    return Piece(xs[-1] + width, ys[-1] + HEIGHT, elements)
+    return Piece(max(xs[-1] + width, _text_width(title)), ys[-1] + HEIGHT, elements)
 
 
 def _row_labels(axis: Axis, right: float, ys: Sequence[float]) -> Iterator[str]:
@@ -245,7 +255,9 @@ def _memory_row(number: int) -> float:
 
 
 def _index_text(cell: Cell) -> str:
-    return "" if cell.index is None else ",".join(map(str, cell.index)) or "()"
+    if cell.index is None:
+        return ""
+    return _short(",".join(map(str, cell.index)), _LONGEST_INDEX) or "()"
 
 
 def _cells_in_row(cells: Sequence[Cell], most: int) -> int:
@@ -272,12 +284,10 @@ def _cell_width(contents: Iterable[str], picture: LayoutPicture) -> float:
 def _color_count(picture: LayoutPicture) -> int:
     """How many colors take turns, so that tiles side by side differ."""
     steps = {
-        abs(tile - other)
-        for plane in picture.planes
-        for rows in (plane.cells, zip(*plane.cells, strict=True))
-        for row in rows
-        for (tile, *_), (other, *_) in pairwise(cell.tiles for cell in row if cell.tiles)
-        if tile is not None and other is not None
+        abs(first - second)
+        for cell, other in picture.neighbours()
+        for first, second in zip(cell.tiles[:1], other.tiles[:1], strict=True)
+        if first is not None and second is not None
     } - {0}
     counts = (count for count in _COLOR_COUNTS if all(step % count for step in steps))
     return next(counts, _COLOR_COUNTS[0])

@@ -158,6 +158,15 @@ class LayoutPicture:
         """All cells of all planes."""
         return (cell for plane in self.planes for row in plane.cells for cell in row)
 
+    def neighbours(self) -> Iterator[tuple[Cell, Cell]]:
+        """Cells beside or above each other, with nothing left out between them."""
+        for plane in self.planes:
+            columns = zip(*plane.cells, strict=True)
+            for axis, lines in ((self.columns, plane.cells), (self.rows, columns)):
+                for line in lines:
+                    steps = zip(pairwise(axis.positions), pairwise(line), strict=True)
+                    yield from (cells for (place, after), cells in steps if after == place + 1)
+
 
 def layout_picture(shape: Shape) -> LayoutPicture:
     """What a picture of an array's layout shows.
@@ -193,12 +202,9 @@ def layout_picture(shape: Shape) -> LayoutPicture:
 
 
 def _axis(canvas: Canvas, dimension: int) -> Axis:
-    from_last = dimension - canvas.padded.rank
-    tiles = canvas.padded.array_layout.tiles
-    borders = [tile[from_last] for tile in tiles if len(tile) >= -from_last]
-    sizes, padded_size = canvas.sizes(dimension), canvas.padded.dimensions[dimension]
+    sizes, padded_size = canvas.sizes(dimension), canvas.padded_sizes[dimension]
     most = MOST_ROWS if dimension == canvas.plane[0] else _most_columns(canvas)
-    positions = _positions(padded_size, [*borders, prod(sizes)], most)
+    positions = _positions(padded_size, [*canvas.tile_sizes(dimension), prod(sizes)], most)
     return Axis(canvas.name(dimension), canvas.groups[dimension], sizes, padded_size, positions)
 
 
@@ -229,9 +235,9 @@ def _planes(canvas: Canvas, rows: Axis, columns: Axis) -> Iterator[Plane]:
     cells = len(rows.positions) * len(columns.positions)
     if not cells:
         return
-    majors = range(canvas.padded.rank - 2)
+    majors = range(len(canvas.groups) - 2)
     most = max(1, min(MOST_PLANES, MOST_CELLS // cells))
-    firsts = (range(min(most, canvas.padded.dimensions[dimension])) for dimension in majors)
+    firsts = (range(min(most, canvas.padded_sizes[dimension])) for dimension in majors)
     for major in islice(product(*firsts), most):
         parts = zip(map(canvas.name, majors), major, strict=True)
         title = ", ".join(f"{name} = {value}" for name, value in parts)
@@ -288,10 +294,10 @@ def _notes(canvas: Canvas, axes: Sequence[Axis], planes: int) -> Iterator[str]:
     for axis, what in zip(axes, ("rows", "columns"), strict=True):
         if axis.is_cropped:
             yield f"{len(axis.positions)} of {axis.padded_size:,} {what} are shown."
-    count = prod(canvas.padded.dimensions[:-2])
+    count = prod(canvas.padded_sizes[:-2])
     if planes < count:
         yield f"The first {planes} of {count:,} planes are shown."
-    lost = total - prod(canvas.padded.dimensions)
+    lost = total - prod(canvas.padded_sizes)
     if lost:
         yield f"{lost:,} places of padding lie in memory, but beside no element."
     if any(canvas.shape.dynamic_dimensions):
