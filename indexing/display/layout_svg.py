@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from html import escape
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from indexing.display.cells import HEIGHT, OUTLINED_LEVELS, Box, drawn, hatching
