@@ -76,6 +76,17 @@ def answers(instruction: hlo.Instruction) -> Iterator[Answer]:
         yield from input_to_output(instruction, operand).indexing
 
 
+def coverage_of_modules() -> Coverage:
+    """The coverage of the modules in tests/data/hlo."""
+    paths = (path for target in TARGETS for path in sorted((MODULES / target).glob("*.hlo.gz")))
+    return sum(map(coverage_of_file, paths), Coverage())
+
+
+def coverage_of_file(path: Path) -> Coverage:
+    """The coverage of the module in a file."""
+    return coverage_of(hlo.parse(text_of(path)))
+
+
 def _without_numbers(reason: str) -> str:
     """Reasons that differ in sizes alone are one."""
     return re.sub(r"(?<= )\d+(?= )|(?<= )\d+$", "n", reason)
@@ -101,10 +112,8 @@ def _row(coverage: Coverage, opcode: str) -> str:
 
 def main(paths: Iterable[str]) -> None:
     """Print the table of the modules in files."""
-    found = [Path(path) for path in paths] or [
-        path for target in TARGETS for path in sorted((MODULES / target).glob("*.hlo.gz"))
-    ]
-    coverage = sum((coverage_of(hlo.parse(text_of(path))) for path in found), Coverage())
+    given = [coverage_of_file(Path(path)) for path in paths]
+    coverage = sum(given, Coverage()) if given else coverage_of_modules()
     print(table(coverage))
     print(f"\n{coverage.share_unknown:.2%} are unknown, custom calls aside")
 

@@ -17,9 +17,6 @@ from ops.collectives import (
     all_reduce,
     all_to_all,
     all_to_all_of_tuple,
-    collective_broadcast,
-    collective_permute,
-    collective_reduce,
     reduce_scatter,
 )
 from ops.contraction import dot, ragged_dot, scaled_dot
@@ -44,6 +41,7 @@ from ops.scanning import scan
 from ops.scatter import scatter
 from ops.shuffling import permute, rotate
 from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+from ops.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.windows import reduce_window, select_and_scatter
 
 __all__ = [
@@ -53,6 +51,7 @@ __all__ = [
     "OperandIndexing",
     "Origin",
     "Registry",
+    "Root",
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",

@@ -67,6 +67,11 @@ def _variable(extent: Extent) -> Variable:
     return Variable(extent) if isinstance(extent, Interval) else Variable.of_size(extent)
 
 
+def constrained(found: IndexingMap, form: Form, interval: Interval) -> IndexingMap:
+    """The map where a form over its variables lies in an interval."""
+    return IndexingMap.from_forms(found.forms, found.domain.constrained([(form, interval)]))
+
+
 def every_element(sizes: Sizes) -> IndexingMap:
     """From a scalar to every element of a tensor."""
     return index_map((symbol(place) for place in range(len(sizes))), (), sizes)

@@ -15,26 +15,22 @@ from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
 from ops.building import (
-    check_count,
     checked_dimensions,
-    checked_integers,
     checked_sizes,
     dim,
     dimensions_of,
     symbol,
 )
 from ops.devices.groups import device_groups, even_groups
-from ops.devices.tabulation import tabulated_partly
 from ops.devices.ways import ASKING, Way, beside, indexing_between, parted, with_value
 from simplifier import Interval
 from simplifier import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from ops.answers import OpIndexing
     from ops.building import Sizes
-    from ops.devices.groups import DeviceGroups
 
 
 def all_reduce(
@@ -269,128 +265,6 @@ def all_to_all_of_tuple(
         )
         for result in range(groups.size)
     )
-
-
-def collective_permute(
-    operand_sizes: Sizes,
-    source_target_pairs: Iterable[Sequence[int]],
-    replica_count: int | None = None,
-) -> OpIndexing:
-    """Every target has the operand of its source; results of other replicas are zeros.
-
-    Shapes:
-        operand, result: ``operand_sizes``.
-
-    Source:
-        XLA operation semantics, CollectivePermute; StableHLO, collective_permute.
-
-    Raises:
-        ShapeError: a replica is a source or a target twice, or does not exist.
-
-    >>> indexing = collective_permute((8,), [(0, 1), (1, 2), (2, 3)])
-    >>> print(indexing.output_replicas[0])
-    (d0){rt0} -> (rt0 - 1), domain: d0 in [0, 7], rt0 in [1, 3]
-    >>> print(indexing.input_replicas[0])
-    (d0){rt0} -> (rt0 + 1), domain: d0 in [0, 7], rt0 in [0, 2]
-    """
-    op = "collective-permute"
-    sizes = checked_sizes(op, "operand", operand_sizes)
-    pairs = [checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs]
-    count = _count_of_pairs(op, pairs, replica_count)
-    there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
-    return indexing_between(sizes, count, there, _moved(op, sizes, pairs, "source"))
-
-
-def collective_broadcast(
-    operand_sizes: Sizes,
-    replica_groups: Iterable[Iterable[int]] = (),
-    replica_count: int | None = None,
-) -> OpIndexing:
-    """Every replica of a group has the operand of the first one; others have zeros.
-
-    Shapes:
-        operand, result: ``operand_sizes``.
-
-    Source:
-        XLA operation semantics, CollectiveBroadcast; StableHLO, collective_broadcast.
-
-    Raises:
-        ShapeError: replica groups overlap, or name a replica that does not exist.
-
-    >>> print(collective_broadcast((8,), [[0, 1], [2, 3]]).output_replicas[0])
-    (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
-    """
-    sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
-    groups = device_groups("collective-broadcast", replica_groups, replica_count)
-    return indexing_between(sizes, groups.count, _to_first(groups, sizes), _to_all(groups, sizes))
-
-
-def collective_reduce(
-    operand_sizes: Sizes,
-    replica_groups: Iterable[Iterable[int]] = (),
-    replica_count: int | None = None,
-) -> OpIndexing:
-    """The first replica of a group combines the elements at an index on all; others get nothing.
-
-    Shapes:
-        operand, result: ``operand_sizes``.
-
-    Source:
-        StableHLO, collective_reduce, whose root is the first process of a group.
-
-    Raises:
-        ShapeError: replica groups overlap, or name a replica that does not exist.
-
-    >>> indexing = collective_reduce((8,), [[0, 1], [2, 3]])
-    >>> print(indexing.output_to_input[0])
-    (d0)[s0]{rt0} -> (d0), domain: d0 in [0, 7], s0 in [0, 1], rt0 in [0, 2], rt0 mod 2 in [0, 0]
-    >>> print(indexing.input_replicas[0])
-    (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
-    """
-    sizes = checked_sizes("collective-reduce", "operand", operand_sizes)
-    groups = device_groups("collective-reduce", replica_groups, replica_count)
-    return indexing_between(sizes, groups.count, _to_all(groups, sizes), _to_first(groups, sizes))
-
-
-def _to_first(groups: DeviceGroups, sizes: Sizes) -> Way:
-    """From every replica to the first one of its group."""
-    first = groups.member(ASKING, forms.ZERO)
-    return Way(sizes, dimensions_of(sizes), first, constraints=groups.constraints(ASKING))
-
-
-def _to_all(groups: DeviceGroups, sizes: Sizes) -> Way:
-    """From the first replica of a group to all of them."""
-    return Way(
-        sizes,
-        dimensions_of(sizes),
-        groups.member(ASKING, symbol(0)),
-        [groups.size],
-        [*groups.constraints(ASKING, symbol(0)), (groups.place(ASKING), Interval(0, 0))],
-    )
-
-
-def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> Way:
-    """From the first of two replicas to the second."""
-    partners: dict[int, int] = {}
-    for first, second in pairs:
-        if first in partners:
-            raise ShapeError(f"{op}: replica {first} is the {role} of two pairs; expected of one")
-        partners[first] = second
-    if not partners:
-        return Way(sizes, dimensions_of(sizes), ASKING, constraints=[(ASKING, Interval(0, -1))])
-    partner, constraints = tabulated_partly(partners, ASKING)
-    return Way(sizes, dimensions_of(sizes), partner, constraints=constraints)
-
-
-def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
-    for pair in pairs:
-        check_count(op, f"the pair {tuple(pair)}", pair, 2)
-    named = [replica for pair in pairs for replica in pair]
-    total = max(named, default=0) + 1 if count is None else count
-    for replica in named:
-        if not 0 <= replica < total:
-            raise ShapeError(f"{op}: there is no replica {replica} among {total}")
-    return total
 
 
 def _block(op: str, sizes: Sizes, axis: int, count: int) -> int:

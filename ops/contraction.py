@@ -10,6 +10,7 @@ from ops.building import (
     check_count,
     checked_dimensions,
     checked_sizes,
+    constrained,
     dim,
     every_element,
     index_map,
@@ -18,8 +19,8 @@ from ops.building import (
     symbol,
     unrelated,
 )
+from simplifier import Interval, operations
 from simplifier import form as forms
-from simplifier import operations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,18 +186,30 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     _check_groups(rhs, ragged in lhs.free, counts[-1])
     leading = counts[-1:] if ragged in lhs.contracting else ()
     product = _product(op, lhs, rhs, leading)
-    sizes = product.output_sizes
+    places = lhs.places(len(leading), len(leading) + len(lhs.batch))
+    same = [(places[place], number) for number, place in enumerate(before) if place in places]
     if ragged in lhs.batch:
-        chosen = unrelated(sizes, counts)
+        to_counts, to_output = unrelated(product.output_sizes, counts)
     else:
-        places = lhs.places(len(leading), len(leading) + len(lhs.batch))
-        same = [(places[place], number) for number, place in enumerate(before) if place in places]
-        chosen = paired(sizes, counts, same)
+        to_counts, to_output = paired(product.output_sizes, counts, same)
+    if leading:
+        to_counts, to_output = _of_groups_before(to_counts), _of_groups_from(to_output)
     return OpIndexing(
-        sizes,
-        (*product.output_to_input, chosen[0]),
-        (*product.input_to_output, chosen[1]),
+        product.output_sizes,
+        (*product.output_to_input, to_counts),
+        (*product.input_to_output, to_output),
     )
+
+
+def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
+    """A group's sum needs its own size, and those before it, as they say where it begins."""
+    group, counted = dim(0), to_counts.forms[-1]
+    return constrained(to_counts, group - counted, Interval(0, None))
+
+
+def _of_groups_from(to_output: IndexingMap) -> IndexingMap:
+    group, counted = to_output.forms[0], dim(len(to_output.dims) - 1)
+    return constrained(to_output, group - counted, Interval(0, None))
 
 
 def _checked_ragged(lhs: _Side, dimensions: Sequence[int]) -> int:
@@ -215,8 +228,8 @@ def _checked_lists(lhs: _Side, ragged: int, counts: Sizes) -> tuple[int, ...]:
     expected = (*lhs.sizes_of(before), counts[-1])
     if counts in (expected, counts[-1:]):
         return before if len(counts) > 1 else ()
-    message = f"ragged-dot: group_sizes has sizes {tuple(counts)}"
-    raise ShapeError(f"{message}; expected {counts[-1:]} or {expected}")
+    wanted = " or ".join(str(each) for each in dict.fromkeys((counts[-1:], expected)))
+    raise ShapeError(f"ragged-dot: group_sizes has sizes {tuple(counts)}; expected {wanted}")
 
 
 def _check_groups(rhs: _Side, has_groups: bool, count: int) -> None:  # noqa: FBT001

@@ -172,9 +172,12 @@ def _checked_matrices(op: str, role: str, sizes: Sizes) -> tuple[int, ...]:
 
 def _check_solvable(a: Sizes, b: Sizes, *, left_side: bool) -> None:
     if len(a) != len(b):
-        raise ShapeError(f"triangular-solve: a has rank {len(a)}, but b has {len(b)}; expected one")
+        message = f"triangular-solve: a has rank {len(a)}, but b has rank {len(b)}"
+        raise ShapeError(f"{message}; expected the same")
     places = (*range(len(a) - _MATRIX_RANK), len(a) - (2 if left_side else 1))
     for place in places:
         if a[place] != b[place]:
             message = f"triangular-solve: dimension {place} of a has size {a[place]}"
-            raise ShapeError(f"{message}, but dimension {place} of b has {b[place]}; expected one")
+            raise ShapeError(
+                f"{message}, but dimension {place} of b has {b[place]}; expected the same"
+            )

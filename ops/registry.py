@@ -54,7 +54,7 @@ class Registry:
     ``callers`` say which computations it runs; ``custom_calls`` are builders by the target of a
     custom call. ``docs/custom_operations.md`` shows how to add to it.
 
-    >>> from ops import OpIndexing, hlo, output_to_input, transpose
+    >>> from ops import hlo, output_to_input, transpose
     >>> def turn(instruction):
     ...     return transpose(instruction.operands[0].shape.dimensions, (1, 0))
     >>> text = 'f32[3,2] custom-call(p), custom_call_target="turn"'

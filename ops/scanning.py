@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing import IndexingMap
 from indexing.layout import ShapeError
 from ops.answers import OpIndexing
-from ops.building import checked_dimensions, checked_sizes, dim, paired
+from ops.building import checked_dimensions, checked_sizes, constrained, dim, paired
 from simplifier import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from indexing import IndexingMap
     from ops.building import Sizes
 
 
@@ -95,8 +95,7 @@ def _between(
 
 def _at(found: IndexingMap, steps: int, distance: Interval) -> IndexingMap:
     """Only what is this far behind along the dimension of steps."""
-    behind = dim(steps) - found.forms[steps]
-    return IndexingMap.from_forms(found.forms, found.domain.constrained([(behind, distance)]))
+    return constrained(found, dim(steps) - found.forms[steps], distance)
 
 
 def _stacked(role: str, sizes: Sizes, dimension: int) -> _Array:
@@ -110,7 +109,9 @@ def _check_lengths(stacked: Sequence[_Array]) -> None:
     for length in lengths:
         if length != lengths[0]:
             message = f"scan: dimension {stacked[0].steps} has size {lengths[0]} in one input"
-            raise ShapeError(f"{message}, but {length} in another or in an output; expected one")
+            raise ShapeError(
+                f"{message}, but {length} in another or in an output; expected the same"
+            )
 
 
 def _check_slices(arrays: Sequence[_Array]) -> None:

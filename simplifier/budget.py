@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.form import Kind, postorder
+from simplifier.form import EXTREMA, Kind, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simplifier.form import Form
+    from simplifier.form import Atom, Form
 
 READINGS: Final = 3
 """How often a reading of a range may ask for the range of a smaller form."""
@@ -79,6 +79,12 @@ The first pair is for the sum itself, the second for what a step brings in, the 
 step inside that brings in.
 """
 
+MOST_NESTED: Final = 10
+"""Variables and operations in a form of extrema inside extrema that is compared with others."""
+
+NESTED_EXTREMA_DEPTH: Final = 3
+"""How deep a term is at least in which an extremum of a quotient of an extremum stands."""
+
 
 def is_deep(form: Form) -> bool:
     """Whether operations are nested too deeply in a form to look into it."""
@@ -110,7 +116,31 @@ def affordable_steps(form: Form, level: int) -> int:
         return 0
     quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
     few, many = MOST_SPELLED[level]
-    return 2 if quotients <= few else 1 if quotients <= many else 0
+    kinds = 2 if quotients <= few else 1 if quotients <= many else 0
+    if kinds and nests_extrema(form):
+        return 0 if level else 1
+    return kinds
+
+
+def nests_extrema(form: Form) -> bool:
+    """Whether an extremum stands inside another: each spelling of one asks for all of the other."""
+    if all(atom.depth < NESTED_EXTREMA_DEPTH for atom in form.terms):
+        return False
+    holding: set[Atom] = set()
+    for atom in postorder((form,)):
+        is_extremum = atom.kind in EXTREMA
+        if any(inner in holding for argument in atom.arguments for inner in argument.terms):
+            if is_extremum:
+                return True
+            holding.add(atom)
+        elif is_extremum:
+            holding.add(atom)
+    return False
+
+
+def is_tangled(form: Form) -> bool:
+    """Whether so much stands in extrema inside extrema that others are not compared with it."""
+    return nests_extrema(form) and len(postorder((form,))) > MOST_NESTED
 
 
 def are_many(operands: Sequence[Form]) -> bool:

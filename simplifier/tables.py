@@ -8,7 +8,6 @@ its slope once or twice, a sum of clamps; and either may be what a remainder lea
 
 from __future__ import annotations
 
-import operator
 from itertools import accumulate, groupby, pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -245,30 +244,25 @@ def _staircase(stairs: Sequence[int]) -> Line | None:
     ``S(x) = floor(s*x + t)`` for some ``t`` exactly where every two values differ by less than 1
     from ``s`` times the distance of their places.
     """
-    slope = _slope(stairs)
-    if slope is None:
-        return None
-    rise, run = slope
-    offsets = [run * value - rise * place for place, value in enumerate(stairs)]
-    least, most = max(offsets), min(offsets) + run - 1
-    return Line(rise, 0 if least <= 0 <= most else least, run) if least <= most else None
+    low, high = (-1, 1), (2, 1)
+    while _is_less(low, high):
+        rise, run = _simplest_between(low, high)
+        offsets = [run * value - rise * place for place, value in enumerate(stairs)]
+        least, most = max(offsets), min(offsets) + run - 1
+        if least <= most:
+            return Line(rise, 0 if least <= 0 <= most else least, run)
+        # The two places that are furthest from each other's line tell which slopes are left.
+        upper, lower = offsets.index(least), offsets.index(min(offsets))
+        rise, run = stairs[upper] - stairs[lower] - 1, upper - lower
+        if run > 0:
+            low = rise, run
+        else:
+            high = -rise, -run
+    return None
 
 
 Slope: TypeAlias = tuple[int, int]
 """Rise and run."""
-
-
-def _slope(stairs: Sequence[int]) -> Slope | None:
-    """The simplest slope that a line may have which rounded down has these values."""
-    low, high = (-1, 1), (2, 1)
-    for distance in range(1, len(stairs)):
-        rises = list(map(operator.sub, stairs[distance:], stairs))
-        flattest, steepest = (max(rises) - 1, distance), (min(rises) + 1, distance)
-        low = flattest if _is_less(low, flattest) else low
-        high = steepest if _is_less(steepest, high) else high
-        if not _is_less(low, high):
-            return None
-    return _simplest_between(low, high)
 
 
 def _simplest_between(low: Slope, high: Slope) -> Slope:

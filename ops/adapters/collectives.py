@@ -13,15 +13,13 @@ from ops.collectives import (
     all_reduce,
     all_to_all,
     all_to_all_of_tuple,
-    collective_broadcast,
-    collective_permute,
-    collective_reduce,
     reduce_scatter,
 )
 from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
 from ops.devices.numbering import devices_of
 from ops.pointwise import elementwise
 from ops.ragged_exchange import ragged_all_to_all
+from ops.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from simplifier import Interval
 from simplifier import form as forms
 
@@ -45,14 +43,6 @@ def _all_gather(instruction: Instruction, sizes: Sizes) -> OpIndexing:
 def _reduce_scatter(instruction: Instruction, sizes: Sizes) -> OpIndexing:
     axis = _dimension(instruction)
     return reduce_scatter(sizes, axis, _groups(instruction), _count(instruction))
-
-
-def _collective_broadcast(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return collective_broadcast(sizes, _groups(instruction), _count(instruction))
-
-
-def _collective_reduce(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return collective_reduce(sizes, _groups(instruction), _count(instruction))
 
 
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
@@ -99,22 +89,22 @@ def _each(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
     return adapted
 
 
-def _rooted(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
-    """A last operand may choose the root of each array; then it is any replica of a group."""
+def _rooted(build: Callable[..., OpIndexing]) -> Builder:
+    """If a last operand chooses the root of each array, their results depend on it too."""
 
-    def adapted(instruction: Instruction) -> Maps:
-        if not instruction.attributes.get("has_dynamic_root"):
-            return _each(build)(instruction)
-        *data, root = instruction.operands
-        every = [sizes_of(operand) for operand in data]
-        moved = {
-            (place, place): _all_reduce(instruction, sizes) for place, sizes in enumerate(every)
-        }
-        check_sizes(instruction.opcode, "the vector of roots", sizes_of(root), (len(data),))
-        chosen = {
-            (place, len(data)): _from_element(place, sizes) for place, sizes in enumerate(every)
-        }
-        return moved | chosen
+    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+        has_roots = bool(instruction.attributes.get("has_dynamic_root"))
+        data = instruction.operands[: len(instruction.operands) - has_roots]
+        if has_roots:
+            roots = sizes_of(instruction.operands[-1])
+            check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
+        maps: dict[Pair, OpIndexing] = {}
+        for place, operand in enumerate(data):
+            sizes, root = sizes_of(operand), Root(len(data), place) if has_roots else None
+            maps[place, place] = build(sizes, _groups(instruction), _count(instruction), root)
+            if has_roots:
+                maps[place, len(data)] = _from_element(place, sizes)
+        return maps
 
     return adapted
 
@@ -183,10 +173,10 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "all-reduce": _each(_all_reduce),
     "all-reduce-start": _each(_all_reduce),
     "all-to-all": _all_to_all,
-    "collective-broadcast": _rooted(_collective_broadcast),
+    "collective-broadcast": _rooted(collective_broadcast),
     "collective-permute": _on_arrays(_each(_collective_permute)),
     "collective-permute-start": _on_arrays(_started(_collective_permute)),
-    "collective-reduce": _rooted(_collective_reduce),
+    "collective-reduce": _rooted(collective_reduce),
     "ragged-all-to-all": _ragged_all_to_all,
     "reduce-scatter": _each(_reduce_scatter),
 }

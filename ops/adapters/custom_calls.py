@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from indexing import UndefinedMap
 from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands, sizes_of
 from ops.adapters.windows import convolution_of
@@ -41,12 +42,17 @@ def _arrays_in(instruction: Instruction) -> Iterator[Shape]:
 
 
 def _passed_on(instruction: Instruction) -> Maps:
-    """Every array as it is, with a note on where or how it lies."""
-    results = arrays_of(instruction.shape)
-    given = [*_arrays_in(instruction)]
-    if [array.dimensions for array in results] != [array.dimensions for array in given]:
-        return _no_map(instruction, "each device has a part of its own")
-    return {(number, number): elementwise([array.dimensions]) for number, array in enumerate(given)}
+    """Every array as it is, with a note on how it lies; or of a part on each device."""
+    results, given = arrays_of(instruction.shape), [*_arrays_in(instruction)]
+    if len(results) != len(given):
+        return _no_map(instruction, f"it has {len(given)} arrays, but gives {len(results)}")
+    parted = UndefinedMap(_no_map(instruction, "each device has a part of its own").reason)
+    return {
+        (number, number): elementwise([array.dimensions])
+        if array.dimensions == result.dimensions
+        else OpIndexing(result.dimensions, (parted,), (parted,))
+        for number, (array, result) in enumerate(zip(given, results, strict=True))
+    }
 
 
 def _computed(instruction: Instruction) -> Maps:

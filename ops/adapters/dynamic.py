@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
+from indexing.layout import Kind, ShapeError
 from ops.adapters.shared import sizes_of
 from ops.adapters.values import value_of
 from ops.building import index_map, symbol
@@ -21,9 +22,13 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
 
 
+_INTEGERS: Final = {Kind.SIGNED, Kind.UNSIGNED}
+
+
 def _dynamic_slice(instruction: Instruction) -> OpIndexing:
     operand, *starts = instruction.operands
     sizes, part_sizes = sizes_of(operand), instruction.attributes["dynamic_slice_sizes"]
+    _check_starts("dynamic-slice", starts, len(sizes))
     indexing = dynamic_slice(sizes, part_sizes, _known(starts, len(sizes)))
     return indexing if _are_scalars(starts) else _from_vector(indexing, 1)
 
@@ -31,8 +36,18 @@ def _dynamic_slice(instruction: Instruction) -> OpIndexing:
 def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
     operand, update, *starts = instruction.operands
     sizes, update_sizes = sizes_of(operand), sizes_of(update)
+    _check_starts("dynamic-update-slice", starts, len(sizes))
     indexing = dynamic_update_slice(sizes, update_sizes, _known(starts, len(sizes)))
     return indexing if _are_scalars(starts) else _from_vector(indexing, 2)
+
+
+def _check_starts(op: str, starts: Sequence[Instruction], rank: int) -> None:
+    """Raise a :class:`ShapeError` unless these are integer scalars, or one vector of integers."""
+    expected = () if len(starts) == rank and _are_scalars(starts) else (rank,)
+    for start in starts:
+        if start.shape.element_type.kind not in _INTEGERS or sizes_of(start) != expected:
+            message = f"{op}: %{start.name} is {start.shape}"
+            raise ShapeError(f"{message}; expected integers of sizes {expected}")
 
 
 def _are_scalars(starts: Sequence[Instruction]) -> bool:

@@ -11,7 +11,7 @@ from itertools import combinations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.budget import are_many, is_deep
+from simplifier.budget import are_many, is_deep, is_tangled
 from simplifier.clamps import branches, maxima
 from simplifier.form import ZERO, Atom, Form, Kind, atom_of, collected, constant
 from simplifier.laws.catalogue.extrema import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def maximum(scope: Scope, operands: Iterable[Form]) -> Form:
     """The greatest of canonical forms, in canonical form."""
     operands = list(operands)
-    if are_many(operands) or any(map(is_deep, operands)):
+    if are_many(operands) or any(is_deep(each) or is_tangled(each) for each in operands):
         return kept_maximum(scope, operands)
     kept = prune(scope, operands)
     if len(kept) == 1:

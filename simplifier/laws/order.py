@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def is_reached(scope: Scope, form: Form, others: Iterable[Form]) -> Law | None:
     """Why ``form <= max(others)``, if that is seen: by one of them, or by several."""
     differences = [other.plus(form, -1) for other in others]
-    if any(scope.range_of(difference)[0] >= 0 for difference in differences):
+    if any(_is_nonnegative(scope, difference) for difference in differences):
         return PRUNE
     if len(differences) > MOST_COMPARED or is_somewhere_negative(scope, differences):
         return None
@@ -83,7 +83,7 @@ def _count_contradicting(scope: Scope, forms: Sequence[Form]) -> int:
     contradict a third.
     """
     concluded = [form for left, right in combinations(forms, 2) for form in _sums(left, right)]
-    if any(scope.range_of(form)[0] >= 0 for form in concluded):
+    if any(_is_nonnegative(scope, form) for form in concluded):
         return 2
     plain = [form for form in forms if form.is_affine]
     by_three = (
@@ -93,13 +93,18 @@ def _count_contradicting(scope: Scope, forms: Sequence[Form]) -> int:
         for right in plain
         for form in _sums(left, right)
     )
-    return 3 if any(scope.range_of(form)[0] >= 0 for form in by_three) else 0
+    return 3 if any(_is_nonnegative(scope, form) for form in by_three) else 0
 
 
 def _sums(left: Form, right: Form) -> Iterator[Form]:
     """Forms with a term less that are negative where both are."""
     for p, q in cancelling(left, right):
         yield left.times(p).plus(right, q).plus_constant(p + q - 1)
+
+
+def _is_nonnegative(scope: Scope, form: Form) -> bool:
+    """Whether the range says so; most forms show at some point that it cannot."""
+    return not is_somewhere_negative(scope, (form,)) and scope.range_of(form)[0] >= 0
 
 
 def _smooth(form: Form) -> Form:

@@ -1,4 +1,4 @@
-"""The table of operations in docs/operations.md; run as a program, it writes it."""
+"""The tables in docs/operations.md; run as a program, it writes them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import ops
+from benchmarks.coverage import Coverage, coverage_of_modules, table
 from ops import Unknown, input_to_output, output_to_input
 from ops.adapters import CUSTOM_CALLS
 from ops.building import arrays_of
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
-START: Final = "<!-- operations -->\n"
-END: Final = "<!-- end of operations -->\n"
+OPERATIONS: Final = "operations"
+COVERAGE: Final = "coverage"
+"""The names of the marks between which something is generated."""
 
 _WITHOUT_BUILDER: Final = {
     "passed on": "Arrays that are passed on as they are: the identity.",
@@ -148,12 +150,28 @@ def _ways(answer: Answer) -> list[OperandIndexing]:
     return [way for way in ways if not way.map.is_known_empty]
 
 
-def with_tables(page: str) -> str:
-    """The page with what is generated between the two marks."""
-    before, _, rest = page.partition(START)
-    _, _, after = rest.partition(END)
-    return f"{before}{START}\n{overview()}\n\n{examples()}\n{END}{after}"
+# The page.
+
+
+def with_operations(page: str) -> str:
+    """The page with the table and the examples of all operations."""
+    return _with(page, OPERATIONS, f"{overview()}\n\n{examples()}")
+
+
+def with_coverage(page: str, coverage: Coverage) -> str:
+    """The page with the table of how many instructions of real modules have maps."""
+    share = f"Custom calls aside, {coverage.share_unknown:.2%} are unknown."
+    return _with(page, COVERAGE, f"{table(coverage)}\n\n{share}\n")
+
+
+def _with(page: str, name: str, generated: str) -> str:
+    """The page with something else between two marks."""
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    before, _, rest = page.partition(start)
+    _, _, after = rest.partition(end)
+    return f"{before}{start}\n{generated}\n{end}{after}"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
+    written = with_operations(PAGE.read_text("utf-8"))
+    PAGE.write_text(with_coverage(written, coverage_of_modules()), "utf-8")

@@ -90,15 +90,24 @@ def felt(
 
     Operands hold small positive numbers that are no sums of each other, but what is ``given``.
     """
-    run = program(text)
     operands = _with([_irregular(shape) for shape in parameters(text)], given or {})
-    before = run(*operands)[output]
+    return felt_by(lambda *each: program(text)(*each)[output], operands, operand, disturbances)
+
+
+def felt_by(
+    run: Callable[..., Array],
+    operands: Sequence[Array],
+    operand: int,
+    disturbances: Sequence[complex] = DISTURBANCES,
+) -> set[Pair]:
+    """The same of a function from arrays to an array."""
+    before = run(*operands)
     pairs: set[Pair] = set()
     for place in np.ndindex(operands[operand].shape):
         for disturbance in disturbances:
             changed = operands[operand].copy()
             changed[place] += changed.dtype.type(disturbance)
-            after = run(*operands[:operand], changed, *operands[operand + 1 :])[output]
+            after = run(*operands[:operand], changed, *operands[operand + 1 :])
             differs = ~_same(before, after)
             pairs |= {(tuple(map(int, index)), place) for index in np.argwhere(differs)}
     return pairs

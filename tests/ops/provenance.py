@@ -6,6 +6,7 @@ combines elements unites them; so each element of a result says what it needs.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import reduce as fold
 from math import prod
@@ -238,6 +239,39 @@ def reshapes(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def dynamic_reshapes(draw: st.DrawFn) -> Case:
+    sizes = draw(shapes(most_dimensions=4))
+    target = draw(factorizations(prod(sizes)))
+    dynamic = draw(st.sampled_from(([], [0] if target else [])))
+
+    def run(array: Array, *given: Array) -> Array:
+        return united(array.reshape(target), *given)
+
+    indexing = ops.dynamic_reshape(sizes, target, (), dynamic)
+    operands = [sizes, *[()] * len(target)]
+    return Case("dynamic-reshape", "", indexing, operands, run, is_program=False)
+
+
+@st.composite
+def dimension_sizes(draw: st.DrawFn) -> Case:
+    """Asked for, and set."""
+    sizes = draw(shapes().filter(len))
+    axis = draw(st.integers(0, len(sizes) - 1))
+    written = f"dimensions={braced([axis])}"
+    if draw(st.booleans()):
+        indexing = ops.set_dimension_size(sizes, axis)
+        operands = [sizes, ()]
+        return Case("set-dimension-size", written, indexing, operands, united, is_program=False)
+    return unary(
+        "get-dimension-size",
+        written,
+        ops.get_dimension_size(sizes, axis),
+        sizes,
+        lambda _: array_of(NOTHING),
+    )
+
+
+@st.composite
 def bitcasts(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     target = draw(factorizations(prod(sizes)))
@@ -455,6 +489,40 @@ def dots(draw: st.DrawFn) -> Case:
     return Case("dot", written, indexing, [lhs.sizes, rhs.sizes], run)
 
 
+@st.composite
+def scaled_dots(draw: st.DrawFn) -> Case:
+    case = draw(dots())
+    scales = [draw(_scales_of(sizes)) for sizes in case.operand_sizes]
+    given = re.findall(r"(\w+)={([\d,]*)}", case.attributes)
+    attributes = {name: tuple(map(int, dims.split(","))) for name, dims in given}
+
+    def run(left: Array, right: Array, left_scale: Array, right_scale: Array) -> Array:
+        scaled = (left, left_scale), (right, right_scale)
+        return case.run(*(united(each, repeated(scale, each.shape)) for each, scale in scaled))
+
+    operands = [*case.operand_sizes, *scales]
+    indexing = ops.scaled_dot(*operands, **attributes)
+    return Case("scaled-dot", case.attributes, indexing, operands, run, is_program=False)
+
+
+@st.composite
+def _scales_of(draw: st.DrawFn, sizes: Sizes) -> Sizes:
+    """One scale for a block of elements along each dimension, or one for all."""
+    if draw(st.booleans()) and draw(st.booleans()):
+        return ()
+    divisors = ([part for part in range(1, size + 1) if size % part == 0] for size in sizes)
+    return tuple(draw(st.sampled_from(each or [0])) for each in divisors)
+
+
+def repeated(array: Array, sizes: Sizes) -> Array:
+    """Every element several times along each dimension, until there are so many."""
+    if not array.ndim:
+        return np.broadcast_to(array, sizes)
+    for axis, (size, count) in enumerate(zip(sizes, array.shape, strict=True)):
+        array = np.repeat(array, size // max(1, count), axis)
+    return array
+
+
 @dataclass(frozen=True)
 class _Operand:
     sizes: Sizes
@@ -492,7 +560,9 @@ FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     "bitcast-convert": bitcast_converts(),
     "broadcast": broadcasts(),
     "concatenate": concatenates(),
+    "dimension-size": dimension_sizes(),
     "dot": dots(),
+    "dynamic-reshape": dynamic_reshapes(),
     "elementwise": elementwises(),
     "pad": pads(),
     "permute": permutes(),
@@ -500,6 +570,7 @@ FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     "reshape": reshapes(),
     "reverse": reverses(),
     "rotate": rotates(),
+    "scaled-dot": scaled_dots(),
     "slice": slices(),
     "transpose": transposes(),
 }

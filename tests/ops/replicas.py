@@ -14,7 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ops import OperandIndexing
+    from indexing import IndexingMap
+    from indexing.evaluation import Point
+    from ops import OperandIndexing, Origin
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Element: TypeAlias = "tuple[int, tuple[int, ...]]"
@@ -117,6 +119,23 @@ def _sum(arrays: Iterable[Array]) -> Array:
     return reduce(np.bitwise_or, arrays)  # the union of sets
 
 
+def ragged_all_to_all(
+    values: Sequence[Array], results: Sequence[Array], groups: Groups, vectors: Sequence[Array]
+) -> list[Array]:
+    """Everybody writes rows of the own tensor into the results of the group.
+
+    The vectors of a device say for each member of its group where its rows begin, how many there
+    are, and where they are written.
+    """
+    written = [array.copy() for array in results]
+    for group in groups:
+        for sender in group:
+            for receiver, (begin, count, target) in zip(group, vectors[sender].T, strict=True):
+                rows = values[sender][begin : begin + count]
+                written[receiver][target : target + count] = rows
+    return written
+
+
 # Relations between elements on devices.
 
 
@@ -135,14 +154,43 @@ def relation_told(ways: Iterable[OperandIndexing], devices: int) -> set[tuple[El
     return {pair for way in ways for pair in _pairs(way, devices)}
 
 
+def relation_read(
+    indexing_map: IndexingMap,
+    origins: Sequence[Origin],
+    replica: IndexingMap | None,
+    devices: int,
+    values: Callable[[int, int], Array],
+) -> set[tuple[Element, Element]]:
+    """The same, with the values of runtime variables: in an operand on a device."""
+    pairs = set[tuple[Element, Element]]()
+    for point in indexing_map.points():
+        dims, _, runtime, results = point
+        for device in range(devices):
+            if [_read(origin, point, device, values) for origin in origins] == [*runtime]:
+                pairs.add(((device, dims), (_holder(replica, point, device), results)))
+    return pairs
+
+
+def _read(origin: Origin, point: Point, device: int, values: Callable[[int, int], Array]) -> int:
+    if origin.operand is None:
+        return device
+    array = values(origin.operand, _holder(origin.replica, point, device))
+    return int(array[_at(origin.map, point)])
+
+
+def _holder(replica: IndexingMap | None, point: Point, device: int) -> int:
+    return device if replica is None else _at(replica, point)[0]
+
+
+def _at(place: IndexingMap, point: Point) -> tuple[int, ...]:
+    dims, ranges, runtime, _ = point
+    return tuple(map(int, place.evaluate(dims, ranges, runtime if place.runtime else ())))
+
+
 def _pairs(way: OperandIndexing, devices: int) -> set[tuple[Element, Element]]:
     pairs = set[tuple[Element, Element]]()
-    replica = way.replica_id
-    for dims, ranges, runtime, results in way.map.points():
+    for point in way.map.points():
+        dims, _, runtime, results = point
         for device in runtime or range(devices):
-            holder = device
-            if replica is not None:
-                given = runtime if replica.runtime else ()
-                (holder,) = map(int, replica.evaluate(dims, ranges, given))
-            pairs.add(((device, tuple(dims)), (holder, tuple(results))))
+            pairs.add(((device, dims), (_holder(way.replica_id, point, device), results)))
     return pairs

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ops import Unknown, hlo, input_to_output, output_to_input
+from ops.hlo.errors import HloTextError
 from tests.ops import replicas
 from tests.ops.many_devices import Program, relations
 from tests.ops.replicas import mapped, operands, relation_of, relation_told
@@ -299,6 +300,55 @@ def seen() -> dict[str, set[tuple[Element, Element]]]:
     return dict(zip(RUNNABLE, relations(programs), strict=True))
 
 
+# Loops, and programs that do not fit.
+
+
+def test_a_loop_passes_elements_round_a_ring() -> None:
+    text = """HloModule m, replica_count=4
+    round { s = (s32[], f32[3]) parameter(0) i = get-tuple-element(s), index=0
+      v = get-tuple-element(s), index=1 one = s32[] constant(1) next = add(i, one)
+      w = f32[3] collective-permute(v), source_target_pairs={{0,2},{2,0},{1,3},{3,1}}
+      ROOT t = (s32[], f32[3]) tuple(next, w) }
+    more { s = (s32[], f32[3]) parameter(0) i = get-tuple-element(s), index=0
+      n = s32[] constant(9) ROOT c = pred[] compare(i, n), direction=LT }
+    loop { z = s32[] constant(0) p = f32[3] parameter(0) s = tuple(z, p)
+      l = (s32[], f32[3]) while(s), condition=more, body=round
+      ROOT r = get-tuple-element(l), index=1 }
+    ENTRY e { p = f32[3] parameter(0) ROOT r = call(p), to_apply=loop }"""
+    (there,) = output_to_input(hlo.parse(text).entry.root).indexing
+    assert not isinstance(there, Unknown)
+    near, far = operands([3], 4), [[0, 2], [2, 0], [1, 3], [3, 1]]
+    moved = replicas.collective_permute(near, far)
+    assert relation_told(there, 4) == relation_of(near) | relation_of(moved)
+
+
+MISFITS = {
+    "f32[4,6] all-gather(p), replica_groups={{0,1}}, dimensions={1}": (
+        "dimension 0 of the result has size 4; expected 2"
+    ),
+    "f32[2,6] reduce-scatter(p), replica_groups={{0,1}}, dimensions={1}, to_apply=add": (
+        "dimension 1 of the result has size 6; expected 3"
+    ),
+    "f32[2,5] all-reduce(p), replica_groups={}, to_apply=add": (
+        "dimension 1 of the result has size 5; expected 6"
+    ),
+    "f32[2,6] all-to-all(p), replica_groups={{0,1,2}}, dimensions={0}": (
+        "dimension 0 of size 2 cannot be cut for groups of 3 replicas"
+    ),
+    "f32[2,6] collective-permute(p), source_target_pairs={{0,1},{2,1}}": (
+        "replica 1 is the target of two pairs; expected of one"
+    ),
+    "f32[2,6] collective-broadcast(p), replica_groups={{0,4}}": ("there is no replica 4 among 4"),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), MISFITS.items(), ids=MISFITS)
+def test_what_does_not_fit_is_named(line: str, message: str) -> None:
+    text = Case(lambda values: values, [f"r = {line}"]).text(is_called=False)
+    with pytest.raises(HloTextError, match=message):
+        output_to_input(hlo.parse(text).entry.root)
+
+
 # Chains of any operations.
 
 
@@ -345,7 +395,7 @@ def listed(lists: Groups) -> str:
     return ",".join(f"{{{','.join(map(str, each))}}}" for each in lists)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_any_chain(data: st.DataObject) -> None:
     values, lines, name = operands((4, 4), 4), list[str](), "p"

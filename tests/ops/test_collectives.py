@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ops import (
+    Root,
     all_gather,
     all_reduce,
     all_to_all,
@@ -16,14 +18,15 @@ from ops import (
     collective_broadcast,
     collective_permute,
     collective_reduce,
+    ragged_all_to_all,
     reduce_scatter,
 )
 from ops.answers import OperandIndexing
 from tests.ops import replicas
-from tests.ops.replicas import operands, relation_of, relation_told
+from tests.ops.replicas import operands, relation_of, relation_read, relation_told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ops import OpIndexing
     from tests.ops.replicas import Array, Groups
@@ -155,3 +158,57 @@ def test_the_tuple_form_of_all_to_all(groups: Groups) -> None:
                 indexing.input_to_output[operand], (), indexing.input_replicas[operand]
             )
             assert relation_told([back], devices) == {(end, begin) for begin, end in expected}
+
+
+# Runtime variables: values that are read on a device.
+
+SENT = [
+    # by device: where rows begin, how many there are, where they are written
+    [[0, 2], [2, 1], [1, 0]],
+    [[3, 0], [1, 3], [0, 1]],
+]
+
+
+@pytest.mark.parametrize("groups", [[[0, 1]], [[1, 0]], [[0, 1], [3, 2]]])
+def test_rows_are_sent_where_vectors_say(groups: Groups) -> None:
+    devices = count_of(groups)
+    vectors = [np.array(SENT[device % 2]) for device in range(devices)]
+    empty = replicas.nothing_like(operands([4], devices))
+    sent = replicas.ragged_all_to_all(operands([5], devices), empty, groups, vectors)
+    indexing = ragged_all_to_all([5], [4], 2, groups)
+    check_read(indexing, sent, lambda operand, device: vectors[device][operand - 2])
+
+
+@pytest.mark.parametrize("groups", [[[0, 1, 2]], [[0, 2], [3, 1]], [[2, 1], [0], [3]]])
+@pytest.mark.parametrize("place", [0, 1])
+def test_roots_are_chosen_at_run_time(groups: Groups, place: int) -> None:
+    devices, roots = count_of(groups), np.array([7, place])
+    chosen = [group for group in groups if place < len(group)]
+    values = operands([2], devices)
+    first = [[group[place], *group] for group in chosen]
+    sent = replicas.collective_broadcast(values, first)
+    indexing = collective_broadcast([2], groups, root=Root(2, 1))
+    check_read(indexing, sent, lambda _, __: roots)
+    total = replicas.all_reduce(values, chosen)
+    kept = replicas.nothing_like(values)
+    for group in chosen:
+        kept[group[place]] = total[group[place]]
+    indexing = collective_reduce([2], groups, root=Root(2, 1))
+    check_read(indexing, kept, lambda _, __: roots)
+
+
+def check_read(
+    indexing: OpIndexing, expected: list[Array], values: Callable[[int, int], Array]
+) -> None:
+    """Compare maps of operand 0 with a simulation, both ways."""
+    relation, devices = relation_of(expected), len(expected)
+    sides = (
+        (indexing.output_to_input, indexing.output_origins, indexing.output_replicas),
+        (indexing.input_to_output, indexing.input_origins, indexing.input_replicas),
+    )
+    there, back = (
+        relation_read(maps[0], origins[0], holders[0], devices, values)
+        for maps, origins, holders in sides
+    )
+    assert there == relation
+    assert back == {(end, begin) for begin, end in relation}

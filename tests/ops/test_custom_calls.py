@@ -113,6 +113,14 @@ def test_operands_that_do_not_fit_are_told() -> None:
     assert answer == Unknown(f"custom-call: {reason}")
 
 
+def test_each_array_is_answered_by_itself() -> None:
+    custom = call("xla.sdy.GlobalToLocalShape", "(f32[1,4], f32[4,5]) custom-call(a, b)")
+    ((part, none), (nothing, whole)) = (output_to_input(custom, k).indexing for k in range(2))
+    assert isinstance(part, Unknown)
+    assert none == nothing == ()
+    assert isinstance(whole, tuple)
+
+
 def test_a_call_without_operands_needs_nothing() -> None:
     custom = call("AllocateBuffer", "f32[2] custom-call()")
     assert not output_to_input(custom).indexing

@@ -247,3 +247,40 @@ def test_parts_that_do_not_fit_are_refused(arguments: tuple[Sizes, ...], message
     with pytest.raises(ShapeError) as caught:
         ops.dynamic_slice(*arguments)
     assert message in str(caught.value)
+
+
+SCALAR, VECTOR = "i = s32[] parameter(1)", "i = s32[2] parameter(1)"
+SLICE = "s32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}"
+
+BAD_INSTRUCTIONS = [
+    (
+        "result",
+        SCALAR,
+        "s32[3] dynamic-slice(x, i), dynamic_slice_sizes={2}",
+        "dynamic-slice: dimension 0 of the result has size 3; expected 2",
+    ),
+    ("float", "i = f32[] parameter(1)", SLICE, "%i is f32[]; expected integers of sizes ()"),
+    ("vector", VECTOR, SLICE, "%i is s32[2]{0}; expected integers of sizes (1,)"),
+    (
+        "update",
+        "u = s32[12] parameter(2) " + SCALAR,
+        "s32[9] dynamic-update-slice(x, u, i)",
+        "dynamic-update-slice: dimension 0 of size 9 has a part of size 12; expected 9 or less",
+    ),
+    ("count", SCALAR, "s32[2] dynamic-slice(x), dynamic_slice_sizes={2}", "takes 1 start indices"),
+]
+
+
+@pytest.mark.parametrize(
+    ("operands", "instruction", "message"),
+    [row[1:] for row in BAD_INSTRUCTIONS],
+    ids=[row[0] for row in BAD_INSTRUCTIONS],
+)
+def test_instructions_that_do_not_fit_are_pointed_at(
+    operands: str, instruction: str, message: str
+) -> None:
+    text = f"ENTRY e {{ x = s32[9] parameter(0) {operands}\nROOT r = {instruction} }}"
+    with pytest.raises(hlo.HloTextError) as caught:
+        output_to_input(hlo.parse(text, "bad.hlo").entry.root)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("bad.hlo:2:")

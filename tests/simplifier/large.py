@@ -62,6 +62,10 @@ SHARED: Mapping[str, Callable[[Form, int], Form]] = {
     "f + f // n": lambda f, n: f + by(f, n + 2),
     "f + f % n": lambda f, n: f + modulo(f, n + 2),
     "f // 2 + f % 3": lambda f, _: by(f, 2) + modulo(f, 3),
+    "max((f + 1) // 2, f % 7)": lambda f, _: high((by(f + 1, 2), modulo(f, 7))),
+    "max(min(f * 3, 50) % 11, f // 3) + f": lambda f, _: (
+        high((modulo(low((f * 3, forms.constant(50))), 11), by(f, 3))) + f
+    ),
 }
 
 # The term of that number.

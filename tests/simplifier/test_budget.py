@@ -29,7 +29,9 @@ GROWING: Mapping[str, Callable[[int], Form]] = {
     **{f"terms {name}": partial(total, term) for name, term in TERMS.items()},
 }
 FIXED: dict[str, Callable[[], Form]] = {
-    f"levels of {name}": partial(nest, level, FEW) for name, level in SHARED.items()
+    f"{levels} levels of {name}": partial(nest, level, levels)
+    for name, level in SHARED.items()
+    for levels in (8, FEW)
 }
 FIXED.update(WHOLES)
 every_growing = pytest.mark.parametrize("name", list(GROWING))

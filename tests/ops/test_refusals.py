@@ -1,0 +1,212 @@
+"""What builders refuse: each error names the dimension, both sizes, and what was expected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import ops
+from ops import ShapeError, hlo, output_to_input
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MATMUL = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+EXPERTS = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (1,), "rhs_group_dims": (0,)}
+
+REFUSED: list[tuple[str, Callable[[], Any], str]] = [
+    (
+        "sort",
+        lambda: ops.sort((2, 3), 2),
+        "sort: dimensions lists dimension 2 of a tensor of rank 2",
+    ),
+    (
+        "topk-k",
+        lambda: ops.top_k((2, 3), 4),
+        "topk: k is 4, but operand dimension 1 has size 3; expected 0 to 3",
+    ),
+    (
+        "topk-scalar",
+        lambda: ops.top_k((), 0),
+        "topk: the operand is a scalar; expected a dimension to choose along",
+    ),
+    (
+        "fft-size",
+        lambda: ops.fft((5, 16), "RFFT", (8,)),
+        "fft: operand dimension 1 has size 16; expected 8",
+    ),
+    (
+        "fft-half",
+        lambda: ops.fft((5, 16), "IRFFT", (16,)),
+        "fft: operand dimension 1 has size 16; expected 9",
+    ),
+    (
+        "fft-type",
+        lambda: ops.fft((5, 16), "DCT", (16,)),
+        "fft: the type is 'DCT'; expected one of FFT, IFFT, RFFT, IRFFT",
+    ),
+    (
+        "fft-rank",
+        lambda: ops.fft((5,), "FFT", (5, 5)),
+        (
+            "fft: fft_length has 2 entries for an operand of rank 1; expected 1 to 3, and no "
+            "more than the rank"
+        ),
+    ),
+    (
+        "cholesky-rank",
+        lambda: ops.cholesky((3,)),
+        "cholesky: operand has rank 1; expected 2 or more",
+    ),
+    (
+        "cholesky-square",
+        lambda: ops.cholesky((2, 3, 4)),
+        ("cholesky: operand dimension 1 has size 3, but dimension 2 has size 4; expected the same"),
+    ),
+    (
+        "solve-rank",
+        lambda: ops.triangular_solve((3, 3), (2, 3, 3)),
+        "triangular-solve: a has rank 2, but b has rank 3; expected the same",
+    ),
+    (
+        "solve-size",
+        lambda: ops.triangular_solve((3, 3), (3, 4)),
+        (
+            "triangular-solve: dimension 1 of a has size 3, but dimension 1 of b has 4; "
+            "expected the same"
+        ),
+    ),
+    (
+        "solve-batch",
+        lambda: ops.triangular_solve((2, 3, 3), (4, 3, 3)),
+        (
+            "triangular-solve: dimension 0 of a has size 2, but dimension 0 of b has 4; "
+            "expected the same"
+        ),
+    ),
+    (
+        "solve-transpose",
+        lambda: ops.triangular_solve((3, 3), (3, 3), transpose_a="T"),
+        ("triangular-solve: transpose_a is 'T'; expected one of NO_TRANSPOSE, TRANSPOSE, ADJOINT"),
+    ),
+    (
+        "feature",
+        lambda: ops.batch_norm_training((8, 3), 2),
+        "batch-norm-training: feature_index lists dimension 2 of a tensor of rank 2",
+    ),
+    (
+        "scaled",
+        lambda: ops.scaled_dot((4, 6), (6, 2), (4, 4), (1, 1), **MATMUL),
+        ("scaled-dot: dimension 1 of lhs has size 6, but lhs_scale has 4; expected a divisor"),
+    ),
+    (
+        "ragged",
+        lambda: ops.ragged_dot((4, 6), (3, 6, 2), (2,), lhs_ragged_dims=(0,), **EXPERTS),
+        (
+            "ragged-dot: group dimension 0 of rhs has size 3, but there are 2 groups; "
+            "expected the same"
+        ),
+    ),
+    (
+        "ragged-lists",
+        lambda: ops.ragged_dot((4, 6), (3, 6, 2), (5, 3), lhs_ragged_dims=(0,), **EXPERTS),
+        "ragged-dot: group_sizes has sizes (5, 3); expected (3,)",
+    ),
+    (
+        "ragged-dims",
+        lambda: ops.ragged_dot((4, 6), (3, 6, 2), (3,), lhs_ragged_dims=(), **EXPERTS),
+        "ragged-dot: lhs_ragged_dims has 0 entries; expected 1",
+    ),
+    (
+        "ragged-group",
+        lambda: ops.ragged_dot((4, 6), (6, 2), (3,), lhs_ragged_dims=(0,), **MATMUL),
+        "ragged-dot: rhs_group_dims has 0 entries; expected 1 for this ragged dimension",
+    ),
+    (
+        "size-asked",
+        lambda: ops.get_dimension_size((2,), 1),
+        "get-dimension-size: dimensions lists dimension 1 of a tensor of rank 1",
+    ),
+    (
+        "size-set",
+        lambda: ops.set_dimension_size((2,), 1),
+        "set-dimension-size: dimensions lists dimension 1 of a tensor of rank 1",
+    ),
+    (
+        "dynamic-reshape",
+        lambda: ops.dynamic_reshape((2,), (3,)),
+        ("reshape: the operand has 2 elements (2,), but the result has 3 (3,); expected as many"),
+    ),
+    (
+        "scan",
+        lambda: ops.scan([(5, 3)], [(4, 3)], [(3,)], 0),
+        (
+            "scan: dimension 0 has size 5 in one input, but 4 in another or in an output; "
+            "expected the same"
+        ),
+    ),
+    (
+        "scan-slices",
+        lambda: ops.scan([(5, 3)], [(5, 3)], [(2,)], 0, is_elementwise=True),
+        "scan: an elementwise computation takes slices (3,) and (2,); expected one shape",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("build", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+)
+def test_what_does_not_fit_is_refused(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        build()
+    assert str(caught.value) == message
+
+
+INSTRUCTIONS = [
+    ("ROOT r = f32[4,2] cholesky(p)", "cholesky: operand dimension 0 has size 4, but dimension 1"),
+    (
+        "ROOT r = f32[4,4] sort(p), dimensions={1}, to_apply=f",
+        "dimension 1 of the result has size 4",
+    ),
+    (
+        "ROOT r = c64[4,4] fft(p), fft_type=RFFT, fft_length={5}",
+        "dimension 1 of the result has size 4; expected 3",
+    ),
+    (
+        'ROOT r = (f32[3,2], s32[3,2]) custom-call(p), custom_call_target="TopK"',
+        "dimension 0 of the result has size 3; expected 4",
+    ),
+    (
+        "ROOT r = (f32[4,2], s32[4,2], s32[]) topk(p), k=2",
+        "its builder speaks of 2 results; expected 3",
+    ),
+    (
+        "ROOT r = s32[4,5] get-dimension-size(p), dimensions={0}",
+        "the rank of the result is 2; expected 0",
+    ),
+    (
+        "ROOT r = f32[4,5] rng(p, p), distribution=rng_uniform",
+        "%p is f32[4,5]{1,0}; expected a scalar",
+    ),
+    (
+        (
+            "v = f32[4] parameter(1) ROOT r = (f32[4,5], f32[5], f32[5]) "
+            "batch-norm-training(p, v, v), feature_index=1, epsilon=0"
+        ),
+        "%v is f32[4]{0}, but dimension 1 of %p has size 5; expected one number each",
+    ),
+]
+
+
+@pytest.mark.parametrize(("instruction", "message"), INSTRUCTIONS, ids=lambda text: text[:60])
+def test_instructions_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
+    less = (
+        "f { a = f32[] parameter(0) b = f32[] parameter(1) "
+        "ROOT c = pred[] compare(a, b), direction=LT }"
+    )
+    text = f"HloModule m {less} ENTRY e {{ p = f32[4,5] parameter(0)\n{instruction}\n}}"
+    with pytest.raises(hlo.HloTextError) as caught:
+        output_to_input(hlo.parse(text, "bad.hlo").entry.root)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("bad.hlo:2:")
