@@ -33,6 +33,7 @@ from indexing.layout.maps import (
 )
 from indexing.layout.offsets import is_padding, linear_index, memory_order, multi_index
 from indexing.layout.padded import PaddedLayout, PaddingValue
+from indexing.layout.pictures import LayoutPicture, layout_picture
 from indexing.layout.reshapes import (
     OneSizedDimensions,
     common_blocks,
@@ -43,6 +44,7 @@ from indexing.layout.reshapes import (
 from indexing.layout.shape import UNBOUNDED_SIZE, Shape
 from indexing.layout.sizes import ArraySize, Piece, array_size, pieces
 from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
+from indexing.layout.words import order_in_words, size_in_words
 
 __all__ = [
     "COMBINE_DIMENSION",
@@ -54,6 +56,7 @@ __all__ = [
     "ElementType",
     "Kind",
     "Layout",
+    "LayoutPicture",
     "LevelKind",
     "LevelType",
     "OneSizedDimensions",
@@ -81,6 +84,7 @@ __all__ = [
     "format_of",
     "in_memory_order",
     "is_padding",
+    "layout_picture",
     "linear_index",
     "linear_to_logical",
     "logical_to_linear",
@@ -89,10 +93,12 @@ __all__ = [
     "memory_order",
     "multi_index",
     "one_sized_dimensions_changed_by_reshape",
+    "order_in_words",
     "physical_to_logical",
     "pieces",
     "reorder_dimensions",
     "reshape_is_bitcast",
+    "size_in_words",
     "step_map",
     "strides",
     "tile_format",
