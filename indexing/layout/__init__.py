@@ -1,5 +1,7 @@
 """Shapes and the layouts of their elements in memory."""
 
+from indexing.layout.bitcasts import bitcast_map
+from indexing.layout.decomposition import decompose_bitcast
 from indexing.layout.dimensions import delete_dimensions, in_memory_order, reorder_dimensions
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.errors import ShapeError
@@ -10,6 +12,13 @@ from indexing.layout.formats import (
     format_of,
     tile_format,
     tpu_shape,
+)
+from indexing.layout.free_operations import (
+    align_layouts,
+    copy_is_bitcast,
+    deduce_transpose,
+    reshape_is_bitcast,
+    transpose_is_bitcast,
 )
 from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
 from indexing.layout.maps import (
@@ -24,9 +33,18 @@ from indexing.layout.maps import (
 )
 from indexing.layout.offsets import is_padding, linear_index, memory_order, multi_index
 from indexing.layout.padded import PaddedLayout, PaddingValue
+from indexing.layout.pictures import LayoutPicture, layout_picture
+from indexing.layout.reshapes import (
+    OneSizedDimensions,
+    common_blocks,
+    dimensions_after_reshape,
+    dimensions_unmodified_by_reshape,
+    one_sized_dimensions_changed_by_reshape,
+)
 from indexing.layout.shape import UNBOUNDED_SIZE, Shape
 from indexing.layout.sizes import ArraySize, Piece, array_size, pieces
-from indexing.layout.steps import Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
+from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
+from indexing.layout.words import order_in_words, size_in_words
 
 __all__ = [
     "COMBINE_DIMENSION",
@@ -34,11 +52,14 @@ __all__ = [
     "UNBOUNDED_SIZE",
     "UNTILED",
     "ArraySize",
+    "Crop",
     "ElementType",
     "Kind",
     "Layout",
+    "LayoutPicture",
     "LevelKind",
     "LevelType",
+    "OneSizedDimensions",
     "Pad",
     "PaddedLayout",
     "PaddingValue",
@@ -50,11 +71,20 @@ __all__ = [
     "Step",
     "TileFormat",
     "Transpose",
+    "align_layouts",
     "array_size",
+    "bitcast_map",
+    "common_blocks",
+    "copy_is_bitcast",
+    "decompose_bitcast",
+    "deduce_transpose",
     "delete_dimensions",
+    "dimensions_after_reshape",
+    "dimensions_unmodified_by_reshape",
     "format_of",
     "in_memory_order",
     "is_padding",
+    "layout_picture",
     "linear_index",
     "linear_to_logical",
     "logical_to_linear",
@@ -62,9 +92,13 @@ __all__ = [
     "logical_to_tiled",
     "memory_order",
     "multi_index",
+    "one_sized_dimensions_changed_by_reshape",
+    "order_in_words",
     "physical_to_logical",
     "pieces",
     "reorder_dimensions",
+    "reshape_is_bitcast",
+    "size_in_words",
     "step_map",
     "strides",
     "tile_format",
@@ -72,4 +106,5 @@ __all__ = [
     "tiled_to_logical",
     "tiling_steps",
     "tpu_shape",
+    "transpose_is_bitcast",
 ]

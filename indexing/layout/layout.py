@@ -269,7 +269,8 @@ def _write_levels(levels: tuple[LevelType, ...]) -> str:
     return f"({_list(levels)})"
 
 
-def _write_tiles(tiles: tuple[tuple[int, ...], ...]) -> str:
+def write_tiles(tiles: tuple[tuple[int, ...], ...]) -> str:
+    """The text of tiles, as in a layout after ``T``."""
     return "".join(f"({_list([_tile_size(size) for size in tile])})" for tile in tiles)
 
 
@@ -292,7 +293,7 @@ _SMALLEST = {
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "dim_level_types": _write_levels,
-    "tiles": _write_tiles,
+    "tiles": write_tiles,
     "split_configs": _write_splits,
 }
 """How the fields are written that are more than one value in parentheses."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.domain import Domain
-from indexing.layout.shape import UNBOUNDED_SIZE
+from indexing.layout.digits import box_of, dims_of, form_of, joined_digits, within
 from indexing.layout.steps import (
+    Crop,
     Transpose,
     backward,
     forward,
@@ -25,17 +25,14 @@ from indexing.layout.steps import (
     tiling_steps,
 )
 from indexing.map import IndexingMap
-from indexing.variable import Variable
 from simplifier import Interval, operations
 from simplifier import form as forms
-from simplifier.form import Form, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from indexing.domain import Constraint
     from indexing.layout.shape import Shape
-    from indexing.layout.steps import Index, Limit, Sizes, Step, Value
+    from indexing.layout.steps import Index, Limit, Sizes, Step
 
 
 def logical_to_physical(shape: Shape) -> IndexingMap:
@@ -51,7 +48,7 @@ def logical_to_physical(shape: Shape) -> IndexingMap:
     (d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 3]
     """
     order = _order_in_memory(shape)
-    return _map(order.sizes_before, order.forward(_dims(order.sizes_before)))
+    return _map(order.sizes_before, order.forward(dims_of(order.sizes_before)))
 
 
 def physical_to_logical(shape: Shape) -> IndexingMap:
@@ -65,7 +62,7 @@ def physical_to_logical(shape: Shape) -> IndexingMap:
     (d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 3], d1 in [0, 1], d2 in [0, 2]
     """
     order = _order_in_memory(shape)
-    return _map(order.sizes, order.backward(_dims(order.sizes)))
+    return _map(order.sizes, order.backward(dims_of(order.sizes)))
 
 
 @remembered
@@ -81,7 +78,7 @@ def logical_to_tiled(shape: Shape) -> IndexingMap:
     domain: d0 in [0, 2], d1 in [0, 4]
     """
     sizes = shape.dimensions
-    return _map(sizes, forward(tiling_steps(shape), _dims(sizes))).simplify()
+    return _map(sizes, forward(tiling_steps(shape), dims_of(sizes))).simplify()
 
 
 @remembered
@@ -112,10 +109,10 @@ def logical_to_linear(shape: Shape) -> IndexingMap:
     (d0, d1) -> ((d0 mod 8) * 128 + (d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + d1 mod 128),
     domain: d0 in [0, 31], d1 in [0, 499]
     """
-    sizes = shape.dimensions
+    box = box_of(shape.dimensions)
     tiled = logical_to_tiled(shape).forms
     (offset,) = forward(memory_steps(shape)[len(tiling_steps(shape)) :], tiled)
-    return IndexingMap.from_forms(_joined_digits([_form(offset)], sizes), _box(sizes))
+    return IndexingMap.from_forms(joined_digits([form_of(offset)], box), box)
 
 
 @remembered
@@ -133,10 +130,11 @@ def linear_to_logical(shape: Shape) -> IndexingMap:
     """
     sizes = (memory_size(shape),)
     steps = memory_steps(shape)
-    tiled, _ = backward(steps[len(tiling_steps(shape)) :], _dims(sizes))
-    digits = {f"d{place}": _form(digit) for place, digit in enumerate(tiled)}
+    tiled, _ = backward(steps[len(tiling_steps(shape)) :], dims_of(sizes))
+    digits = {f"d{place}": form_of(digit) for place, digit in enumerate(tiled)}
     index = operations.substitute(tiled_to_logical(shape).forms, digits)
-    return IndexingMap.from_forms(_joined_digits(index, sizes), _backward(sizes, steps).domain)
+    domain = _backward(sizes, steps).domain
+    return IndexingMap.from_forms(joined_digits(index, box_of(sizes)), domain)
 
 
 def strides(shape: Shape) -> tuple[int | None, ...]:
@@ -186,7 +184,9 @@ def step_map(step: Step) -> IndexingMap:
     (d0, d1, d2, d3) -> (d0, d2, d1, d3),
     domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 2], d3 in [0, 1]
     """
-    return _map(step.sizes_before, step.forward(_dims(step.sizes_before))).simplify()
+    index = dims_of(step.sizes_before)
+    limits = step.limits(index) if isinstance(step, Crop) else ()
+    return _map(step.sizes_before, step.forward(index), limits).simplify()
 
 
 def _order_in_memory(shape: Shape) -> Transpose:
@@ -194,75 +194,9 @@ def _order_in_memory(shape: Shape) -> Transpose:
 
 
 def _backward(sizes: Sizes, steps: Sequence[Step]) -> IndexingMap:
-    index, limits = backward(steps, _dims(sizes))
+    index, limits = backward(steps, dims_of(sizes))
     return _map(sizes, index, limits).simplify()
 
 
-def _dims(sizes: Sizes) -> Index:
-    return tuple(forms.variable(f"d{place}") for place in range(len(sizes)))
-
-
 def _map(sizes: Sizes, results: Index, limits: Iterable[Limit] = ()) -> IndexingMap:
-    constraints = [part for value, size in limits for part in _below(_form(value), size)]
-    return IndexingMap.from_forms(map(_form, results), _box(sizes).constrained(constraints))
-
-
-def _below(value: Form, size: int) -> Iterator[Constraint]:
-    """That a sum of digits is below a size: those that weigh as much must all be 0."""
-    heavy = [atom for atom, weight in value.terms.items() if weight >= size]
-    for atom in heavy:
-        yield Form(0, {atom: 1}), Interval(0, 0)
-    yield value.without(*heavy), Interval(0, size - 1)
-
-
-def _box(sizes: Sizes) -> Domain:
-    return Domain.of(map(_variable, sizes))
-
-
-def _variable(size: int) -> Variable:
-    return Variable((0, None)) if size == UNBOUNDED_SIZE else Variable.of_size(size)
-
-
-def _form(value: Value) -> Form:
-    return value if isinstance(value, Form) else forms.constant(value)
-
-
-# Neighbouring digits of one number are one digit: (x floordiv 8) * 8 + x mod 8 is x.
-
-
-def _joined_digits(results: Iterable[Form], sizes: Sizes) -> Iterator[Form]:
-    """Sums with as few terms as there are, if each is to be one digit of one variable."""
-    box = _box(sizes)
-    for result in results:
-        digits: list[Form] = []
-        for atom, factor in result.terms.items():
-            _add(digits, _simplified(Form(0, {atom: factor}), box), box)
-        yield sum(digits, forms.constant(result.constant))
-
-
-def _add(digits: list[Form], digit: Form, box: Domain) -> None:
-    """Put a digit beside the others, or into the one that it is a neighbour of."""
-    for place, other in enumerate(digits):
-        both = _simplified(other + digit, box)
-        if both.is_affine or _is_digit(both):
-            digits[place] = both
-            return
-    digits.append(digit)
-
-
-def _is_digit(form: Form) -> bool:
-    """Whether a form is a multiple of a variable, or of a quotient or remainder of a digit."""
-    if form.constant or len(form.terms) != 1:
-        return False
-    (atom,) = form.terms
-    if atom.kind is Kind.VARIABLE:
-        return True
-    return atom.kind in {Kind.FLOORDIV, Kind.MOD} and _is_part(atom.numerator)
-
-
-def _is_part(form: Form) -> bool:
-    return _is_digit(form) and set(form.terms.values()) == {1}
-
-
-def _simplified(form: Form, box: Domain) -> Form:
-    return IndexingMap.from_forms([form], box).simplify().forms[0]
+    return IndexingMap.from_forms(map(form_of, results), box_of(sizes).constrained(within(limits)))

@@ -241,6 +241,15 @@ class Shape:
     def __str__(self) -> str:
         return self.text()
 
+    def _repr_svg_(self) -> str | None:
+        """A picture of the layout for notebooks; none where there are no offsets."""
+        from indexing.display.layout_svg import svg_of_layout  # noqa: PLC0415 - display is built on shapes
+
+        try:
+            return svg_of_layout(self)
+        except ShapeError:
+            return None
+
     @property
     def _has_written_layout(self) -> bool:
         return bool(self.dimensions) or self.layout != Layout.default(0)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import COMBINE_DIMENSION
+from indexing.layout.reshapes import common_blocks
 from simplifier import form as forms
 from simplifier import operations
 from simplifier.form import Form
@@ -72,6 +73,11 @@ class Step(ABC):
         """Whether every element stays at its index."""
         return self.sizes == self.sizes_before
 
+    @property
+    @abstractmethod
+    def inverse(self) -> Step:
+        """The step that brings every element back."""
+
     @abstractmethod
     def forward(self, index: Index) -> Index:
         """Where the element at an index goes."""
@@ -100,6 +106,11 @@ class Transpose(Step):
         """Whether the order is the one there was."""
         return self.order == tuple(range(len(self.order)))
 
+    @property
+    def inverse(self) -> Transpose:
+        """The transpose to the order there was."""
+        return Transpose.of(self.sizes, self.backward(tuple(range(len(self.order)))))
+
     def forward(self, index: Index) -> Index:
         """The parts of the index in the new order."""
         return tuple(index[place] for place in self.order)
@@ -111,8 +122,14 @@ class Transpose(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Pad(Step):
-    """Elements that mean nothing are added at the high end of dimensions."""
+class _Resize(Step):
+    """Every element keeps its index, while dimensions change at their high end."""
+
+    def limits(self, index: Index) -> Iterator[Limit]:
+        """What holds of the index of an element, and not of padding."""
+        for value, before, after in zip(index, self.sizes_before, self.sizes, strict=True):
+            if before != after:
+                yield value, min(before, after)
 
     def forward(self, index: Index) -> Index:
         """The index itself."""
@@ -122,11 +139,25 @@ class Pad(Step):
         """The index itself."""
         return index
 
-    def limits(self, index: Index) -> Iterator[Limit]:
-        """What holds of the index of an element, and not of padding."""
-        for value, size, padded in zip(index, self.sizes_before, self.sizes, strict=True):
-            if size != padded:
-                yield value, size
+
+@dataclass(frozen=True, slots=True)
+class Pad(_Resize):
+    """Elements that mean nothing are added at the high end of dimensions."""
+
+    @property
+    def inverse(self) -> Crop:
+        """What drops the padding again."""
+        return Crop(self.sizes, self.sizes_before)
+
+
+@dataclass(frozen=True, slots=True)
+class Crop(_Resize):
+    """Elements at the high end of dimensions are dropped; in a bitcast, they mean nothing."""
+
+    @property
+    def inverse(self) -> Pad:
+        """What adds as many elements."""
+        return Pad(self.sizes, self.sizes_before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +172,26 @@ class Reshape(Step):
         groups = tuple(groups)
         sizes_before = tuple(size for before, _ in groups for size in before)
         return cls(sizes_before, tuple(size for _, after in groups for size in after), groups)
+
+    @classmethod
+    def between(cls, sizes_before: Sizes, sizes: Sizes) -> Reshape:
+        """The reshape from one list of dimensions to another, with the smallest groups.
+
+        Raises:
+            ShapeError: the sizes have different numbers of elements.
+
+        >>> Reshape.between((4, 8, 12), (32, 3, 4)).groups
+        (((4, 8), (32,)), ((12,), (3, 4)))
+        """
+        return cls.of(
+            (tuple(sizes_before[place] for place in before), tuple(sizes[place] for place in after))
+            for before, after in common_blocks(sizes_before, sizes)
+        )
+
+    @property
+    def inverse(self) -> Reshape:
+        """The reshape to the dimensions there were."""
+        return Reshape.of((after, before) for before, after in self.groups)
 
     def forward(self, index: Index) -> Index:
         """The index in every group of new dimensions."""
@@ -315,6 +366,8 @@ def _number(index: Index, sizes: Sizes) -> Value:
 
 def _digits(number: Value, sizes: Sizes) -> Index:
     """The index at a place of row-major order; the first digit needs no remainder."""
+    if 0 in sizes:
+        return (number * 0,) * len(sizes)  # there is no place
     digits: list[Value] = []
     stride = 1
     for place in reversed(range(len(sizes))):

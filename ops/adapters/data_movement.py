@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import check_scalars, only_dimension, sizes_of
-from ops.builders.bitcasting import bitcast_convert, bitcast_of_shapes, obstacle
+from ops.builders.bitcasting import bitcast, bitcast_convert
 from ops.builders.broadcasting import broadcast
 from ops.builders.op_indexing import OpIndexing, Unknown
 from ops.builders.padding import pad
@@ -44,12 +44,9 @@ def _broadcast(instruction: Instruction) -> OpIndexing:
     return broadcast(sizes_of(operand), sizes_of(instruction), instruction.attributes["dimensions"])
 
 
-def _bitcast(instruction: Instruction) -> OpIndexing | Unknown:
+def _bitcast(instruction: Instruction) -> OpIndexing:
     (operand,) = instruction.operands
-    reason = obstacle(operand.shape, instruction.shape)
-    if reason:
-        return Unknown(f"bitcast: no indexing map, because {reason}")
-    return bitcast_of_shapes(operand.shape, instruction.shape)
+    return bitcast(operand.shape, instruction.shape)
 
 
 def _slice(instruction: Instruction) -> OpIndexing:

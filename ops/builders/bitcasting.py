@@ -2,96 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.layout import ShapeError
-from ops.builders.building import (
-    check_count,
-    checked_dimensions,
-    checked_sizes,
-    dim,
-    dimensions_of,
-    index_map,
-    major_to_minor,
-    symbol,
-)
+from indexing import UndefinedMap
+from indexing.layout import ShapeError, bitcast_map
+from ops.builders.building import checked_sizes, dimensions_of, index_map, symbol
 from ops.builders.op_indexing import OpIndexing
-from ops.builders.reshaping import checked_element_counts, flattened, reshaped_index
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import ZERO
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.builders.building import Sizes
-    from simplifier.form import Form
 
 
-def bitcast(
-    operand_sizes: Sizes,
-    output_sizes: Sizes,
-    operand_minor_to_major: Sequence[int] | None = None,
-    output_minor_to_major: Sequence[int] | None = None,
-) -> OpIndexing:
-    """The elements in the same order in memory under another shape and layout.
+def bitcast(operand: Shape, output: Shape) -> OpIndexing:
+    """The memory of the operand under another shape and layout, with all tiles.
 
-    A layout lists the dimensions from the one that runs fastest in memory to the slowest;
-    without one the last dimension is the fastest. A bitcast is a transpose to the operand's
-    order in memory, a reshape, and a transpose from the result's order in memory, each of which
-    may change nothing.
+    Elements of the result that lie in padding of the operand depend on nothing. Where there is no
+    map, both are undefined, with the reason: see :func:`indexing.layout.bitcast_map`.
 
     Shapes:
-        operand, result: as many elements, of the same width, without tiles.
+        operand, result: as many bytes, padding included.
 
     Source:
-        XLA operation semantics, Bitcast; ``ShapeUtil::DecomposeBitcast``.
+        XLA operation semantics, Bitcast.
 
-    Raises:
-        ShapeError: the numbers of elements differ, or a layout is no permutation of the dimensions.
-
-    >>> print(bitcast((16, 17, 3), (51, 16), None, (0, 1)).output_to_input[0])
+    >>> from indexing.layout import Shape
+    >>> indexing = bitcast(Shape.parse("f32[16,17,3]"), Shape.parse("f32[51,16]{0,1}"))
+    >>> print(indexing.output_to_input[0])
     (d0, d1) -> (d1, d0 floordiv 3, d0 mod 3), domain: d0 in [0, 50], d1 in [0, 15]
+    >>> tiled = Shape.parse("f32[8,1,16]{2,1,0:T(1,128)}")
+    >>> print(bitcast(tiled, Shape.parse("f32[8,16]{1,0:T(8,128)}")).output_to_input[0])
+    (d0, d1) -> (d0, 0, d1), domain: d0 in [0, 7], d1 in [0, 15]
     """
-    operand_sizes, output_sizes = checked_element_counts("bitcast", operand_sizes, output_sizes)
-    operand = _Memory.of(operand_sizes, operand_minor_to_major)
-    output = _Memory.of(output_sizes, output_minor_to_major)
-    return OpIndexing(
-        output_sizes, (_reinterpreted(output, operand),), (_reinterpreted(operand, output),)
-    )
+    to_input, to_output = _mapped(output, operand), _mapped(operand, output)
+    return OpIndexing(output.dimensions, (to_input,), (to_output,))
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """The sizes of a tensor, and its dimensions from the slowest in memory to the fastest."""
-
-    sizes: Sizes
-    order: tuple[int, ...]
-
-    @classmethod
-    def of(cls, sizes: Sizes, minor_to_major: Sequence[int] | None) -> _Memory:
-        if minor_to_major is None:
-            return cls(sizes, tuple(range(len(sizes))))
-        checked = checked_dimensions("bitcast", "minor_to_major", minor_to_major, len(sizes))
-        check_count("bitcast", "minor_to_major", checked, len(sizes))
-        return cls(sizes, checked[::-1])
-
-    @property
-    def physical_sizes(self) -> list[int]:
-        return [self.sizes[place] for place in self.order]
-
-
-def _reinterpreted(source: _Memory, target: _Memory) -> IndexingMap:
-    """From an index in one shape to the index of the same place in memory in another."""
-    physical = reshaped_index(
-        [dim(place) for place in source.order], source.physical_sizes, target.physical_sizes
-    )
-    results = dict(zip(target.order, physical, strict=True))
-    index = (results[place] for place in range(len(results)))
-    return index_map(index, source.sizes).simplify()
+def _mapped(source: Shape, target: Shape) -> IndexingMap:
+    found = bitcast_map(source, target)
+    return UndefinedMap(f"bitcast: {found.reason}") if isinstance(found, UndefinedMap) else found
 
 
 def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
@@ -139,76 +89,3 @@ def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
         source,
         parts,
     )
-
-
-# Layouts with tiles.
-
-
-def obstacle(operand: Shape, output: Shape) -> str:
-    """Why the layouts of a bitcast do not let it be a rearrangement of elements; ``""`` if they do.
-
-    Elements must keep their width and their number. With tiles, the map without tiles must be
-    seen to lead from every element of the result to the element of the operand at the same
-    place in memory.
-
-    >>> from indexing.layout import Shape
-    >>> obstacle(Shape.parse("f32[8,128]{1,0:T(8,128)}"), Shape.parse("f32[1024]{0:T(1024)}"))
-    ''
-    >>> obstacle(Shape.parse("f32[8,256]{1,0:T(8,128)}"), Shape.parse("f32[2048]{0:T(1024)}"))
-    'the tiles of f32[8,256]{1,0:T(8,128)} and f32[2048]{0:T(1024)} order the elements differently'
-    >>> obstacle(Shape.parse("f32[8]"), Shape.parse("s8[32]"))
-    'elements of 32 bits become elements of 8 bits'
-    """
-    widths = _width(operand), _width(output)
-    if widths[0] != widths[1]:
-        return f"elements of {widths[0]} bits become elements of {widths[1]} bits"
-    if operand.element_count != output.element_count:
-        return f"{operand.element_count} elements become {output.element_count}"
-    if (_tiles(operand) or _tiles(output)) and not _is_same_place(operand, output):
-        return f"the tiles of {operand} and {output} order the elements differently"
-    return ""
-
-
-def _width(shape: Shape) -> int:
-    packed = shape.layout.element_size_in_bits if shape.layout else 0
-    return packed or shape.element_type.bits
-
-
-def bitcast_of_shapes(operand: Shape, output: Shape) -> OpIndexing:
-    """:func:`bitcast` between two shapes with their layouts, less the tiles."""
-    orders = (major_to_minor(shape)[::-1] for shape in (operand, output))
-    return bitcast(operand.dimensions, output.dimensions, *orders)
-
-
-def _tiles(shape: Shape) -> tuple[tuple[int, ...], ...]:
-    return shape.layout.tiles if shape.layout else ()
-
-
-def _is_same_place(operand: Shape, output: Shape) -> bool:
-    """Whether the map without tiles is seen to keep the offset of every element."""
-    if any(size < 1 for shape in (operand, output) for tile in _tiles(shape) for size in tile):
-        return False
-    to_input = bitcast_of_shapes(operand, output).output_to_input[0]
-    here = _offset(dimensions_of(output.dimensions), output)
-    there = _offset(to_input.forms, operand)
-    return index_map((here - there,), output.dimensions).simplify().forms == (ZERO,)
-
-
-def _offset(index: Sequence[Form], shape: Shape) -> Form:
-    """The place in memory of an element, counted in elements."""
-    order = major_to_minor(shape)
-    sizes, digits = [shape.dimensions[place] for place in order], [index[place] for place in order]
-    for tile in _tiles(shape):
-        missing = max(0, len(tile) - len(sizes))
-        sizes, digits = [1] * missing + sizes, [ZERO] * missing + digits
-        first = len(sizes) - len(tile)
-        steps = [forms.constant(size) for size in tile]
-        tiled = list(zip(digits[first:], steps, strict=True))
-        counts = [-(-size // step) for size, step in zip(sizes[first:], tile, strict=True)]
-        sizes = [*sizes[:first], *counts, *tile]
-        digits = [
-            *digits[:first],
-            *(operations.floordiv(*pair) for pair in tiled),
-            *(operations.mod(*pair) for pair in tiled),
-        ]
-    return flattened(digits, sizes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.command_line.commands import DIRECTIONS, fusions, maps, simplify
+from ops.command_line.commands import DIRECTIONS, fusions, layout, maps, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -87,6 +87,18 @@ _COMMANDS: Final = {
                 "default": "-",
                 "help": "a file of maps; standard input if it is - or missing",
             }
+        },
+    ),
+    "layout": _Command(
+        layout,
+        "print where the elements of an array lie in memory: words, sizes, maps, offsets",
+        (
+            "layout 'f32[3,5]{1,0:T(2,2)}'",
+            "layout 'bf16[4,8]{1,0:T(2,4)(2,1)}' -o layout.svg",
+        ),
+        {
+            "shape": {"metavar": "SHAPE", "help": "the shape of an array in HLO text"},
+            "-o": {"dest": "output", "metavar": "FILE.svg", "help": "write a picture"},
         },
     ),
 }

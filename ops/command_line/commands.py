@@ -6,11 +6,14 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from indexing.display.layout_svg import svg_of_layout
 from ops import fusion_indexing, hlo, input_to_output, output_to_input
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section
-from ops.command_line.inputs import read_maps
+from ops.command_line.inputs import read_array, read_maps
+from ops.command_line.layouts import LayoutAnswer
+from ops.command_line.outputs import write_text
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -138,6 +141,18 @@ def simplify(*, file: str, progress: Progress) -> Document:
 
 def _simplified(indexing_map: IndexingMap) -> PlainMap | IndexingError:
     return _attempt(lambda: PlainMap(indexing_map.simplify()))
+
+
+# Layouts.
+
+
+def layout(*, shape: str, output: str | None, progress: Progress) -> Document:
+    """The layout of an array; its picture goes into the file ``output``."""
+    array = read_array(shape)
+    if output is not None:
+        write_text(output, svg_of_layout(array))
+    items = map(LayoutAnswer, progress.track([array], "layouts"))
+    return Document("layouts", items, {"command": "layout", "picture": output})
 
 
 # Shared by the commands.

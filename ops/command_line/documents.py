@@ -64,7 +64,7 @@ class Entry:
         """The maps, indented under a title; ``of`` is what the pair belongs to."""
         if isinstance(self.answer, Unknown):
             return f"{of}, {self.title}: {self.answer}"
-        ways = (_indented(way.text(multiline=True)) for way in self.answer)
+        ways = (indented(way.text(multiline=True)) for way in self.answer)
         return "\n".join([f"{of}, {self.title}:", *ways])
 
     def fields(self) -> Fields:
@@ -101,11 +101,11 @@ class PlainMap:
 
     def text(self) -> str:
         """The map, a line for each part of its domain."""
-        return _map_text(self.map)
+        return map_text(self.map)
 
     def fields(self) -> Fields:
         """The map, whole and in its parts."""
-        return _map_fields(self.map)
+        return map_fields(self.map)
 
 
 def as_text(document: Document, items: Iterable[Item]) -> Iterator[str]:
@@ -130,16 +130,18 @@ def as_json(
     yield json.dumps(complete, indent=2)
 
 
-def _indented(text: str) -> str:
+def indented(text: str) -> str:
+    """The lines of a text, moved to the right."""
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _map_text(indexing_map: IndexingMap) -> str:
+def map_text(indexing_map: IndexingMap) -> str:
+    """A map for people, a line for each part of its domain."""
     return format_map(indexing_map, multiline=True)
 
 
 def _way_fields(way: OperandIndexing) -> Fields:
-    whole = _map_fields(way.map)
+    whole = map_fields(way.map)
     origins = [
         {"variable": variable["name"]} | _origin_fields(origin)
         for variable, origin in zip(whole["runtime"], way.runtime, strict=True)
@@ -151,17 +153,18 @@ def _origin_fields(origin: RuntimeOrigin) -> Fields:
     return {
         "instruction": origin.instruction.name,
         "text": str(origin),
-        "map": _map_fields(origin.map),
+        "map": map_fields(origin.map),
         "clamp": None if origin.clamp is None else _ends(origin.clamp),
         "replica_id": _optional_map_fields(origin.replica_id),
     }
 
 
 def _optional_map_fields(indexing_map: IndexingMap | None) -> Fields | None:
-    return None if indexing_map is None else _map_fields(indexing_map)
+    return None if indexing_map is None else map_fields(indexing_map)
 
 
-def _map_fields(indexing_map: IndexingMap) -> Fields:
+def map_fields(indexing_map: IndexingMap) -> Fields:
+    """A map for programs, whole and in its parts."""
     domain = indexing_map.domain
     names = iter(domain.names)
 

@@ -1,4 +1,4 @@
-"""Texts of maps, from a file or from standard input."""
+"""Texts of maps, from a file or from standard input, and shapes from the arguments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from indexing import parse_map
+from indexing.layout import Shape, ShapeError, tiling_steps
 from ops.hlo.files import decoded, read_text
 from simplifier.errors import IndexingError, Span, TextError
 
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT: Final = "-"
 _SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
+
+
+def read_array(text: str) -> Shape:
+    """The array that a text writes, with a layout whose offsets can be told.
+
+    Raises:
+        TextError: the text is none.
+    """
+    shape = Shape.parse(text)
+    try:
+        tiling_steps(shape)
+    except ShapeError as error:
+        raise TextError(str(error), Span(text, 0, len(text))) from None
+    return shape
 
 
 def read_maps(file: str) -> Iterator[IndexingMap | IndexingError]:

@@ -18,7 +18,7 @@ class HloTextError(TextError):
 
 
 class HloFileError(IndexingError, OSError):
-    """A file that cannot be read as text: ``path`` is missing, a folder, or binary."""
+    """A file that cannot be read as text, or written: ``path`` is missing, a folder, or binary."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)

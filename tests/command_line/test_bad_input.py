@@ -153,7 +153,9 @@ def test_wrong_use_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixt
     assert err.startswith("usage: python -m indexing")
 
 
-@pytest.mark.parametrize("arguments", [[], ["maps"], ["fusions"], ["simplify"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [[], ["maps"], ["fusions"], ["simplify"], ["layout"]], ids=" ".join
+)
 def test_help_shows_examples(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([*arguments, "--help"])

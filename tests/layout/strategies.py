@@ -47,3 +47,47 @@ def small_arrays(draw: st.DrawFn) -> Shape:
     shape = Shape(ElementType.F32, sizes, draw(layouts(len(sizes), st.integers(1, 5))))
     assume(memory_size(shape) <= SMALL)
     return shape
+
+
+@st.composite
+def _factors(draw: st.DrawFn, product: int, most: int) -> list[int]:
+    """Up to so many sizes with a product; sizes of 1 among them."""
+    sizes: list[int] = []
+    for _ in range(draw(st.integers(0, most - 1))):
+        size = draw(st.sampled_from([n for n in range(1, product + 1) if product % n == 0]))
+        sizes.append(size)
+        product //= size
+    return [*sizes, product]
+
+
+@st.composite
+def arrays_in(draw: st.DrawFn, size: int, element_type: ElementType) -> Shape:
+    """Arrays that fill a memory of so many elements: in any order, tiled, with some padding."""
+    padded = draw(_factors(size, 4))
+    tile = [
+        draw(st.sampled_from([n for n in range(1, width + 1) if width % n == 0]))
+        for width in padded[draw(st.integers(0, len(padded))) :]
+    ]
+    kept = [1] * (len(padded) - len(tile)) + tile
+    missing = [draw(st.integers(0, part - 1)) if part > 1 else 0 for part in kept]
+    cropped = draw(st.booleans())
+    sizes = [width - part * cropped for width, part in zip(padded, missing, strict=True)]
+    inner = draw(_factors(tile[-1], 2)) if tile and draw(st.booleans()) else []
+    tiles = tuple(tuple(each) for each in (tile, inner[1:] and [1, *inner[1:]]) if each)
+    if tiles[1:] and len(tile) < len(tiles[1]):
+        tiles = tiles[:1]
+    order = draw(st.permutations(range(len(sizes))))
+    places = {number: place for place, number in enumerate(order)}
+    listed = tuple(sizes[places[number]] for number in range(len(sizes)))
+    return Shape(element_type, listed, Layout(tuple(order[::-1]), tiles))
+
+
+@st.composite
+def same_memory(draw: st.DrawFn, types: st.SearchStrategy[ElementType]) -> tuple[Shape, Shape]:
+    """Two arrays that fill as many bytes."""
+    words = draw(st.integers(1, 60))
+    source, target = draw(types), draw(types)
+    return (
+        draw(arrays_in(words * 4 // source.bytes, source)),
+        draw(arrays_in(words * 4 // target.bytes, target)),
+    )

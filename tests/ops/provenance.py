@@ -16,6 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import ops
+from indexing.layout import ElementType, Layout, Shape
 from tests.ops.programs import array, braced, module
 
 if TYPE_CHECKING:
@@ -282,10 +283,14 @@ def bitcasts(draw: st.DrawFn) -> Case:
         physical = memory.reshape([target[axis] for axis in target_order[::-1]])
         return physical.transpose(np.argsort(target_order[::-1]).astype(int))
 
+    operand, output = (
+        Shape(ElementType.F32, each, Layout(tuple(minor_to_major)))
+        for each, minor_to_major in ((sizes, order), (target, target_order))
+    )
     return unary(
         "bitcast",
         f"from {braced(order)} to {target} {braced(target_order)}",
-        ops.bitcast(sizes, target, order, target_order),
+        ops.bitcast(operand, output),
         sizes,
         run,
         is_program=False,  # programs cannot be handed over with layouts

@@ -157,11 +157,6 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
         "reshape: the operand has 6 elements (2, 3), but the result has 7 (7,); expected as many",
     ),
     (
-        "bitcast-layout",
-        lambda: ops.bitcast((2, 3), (6,), (0,)),
-        "bitcast: minor_to_major has 1 entries; expected 2, one for each dimension",
-    ),
-    (
         "bitcast-convert",
         lambda: ops.bitcast_convert((2, 3), (3, 2)),
         "bitcast-convert: the operand has sizes (2, 3), the result (3, 2); "

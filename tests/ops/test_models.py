@@ -14,8 +14,6 @@ from tests.ops.documentation import PAGE, with_coverage
 MODULES = [name for name in NAMES if name.partition("/")[0] in TARGETS]
 
 WITHOUT_MAP = {
-    "bitcast: no indexing map, because elements of n bits become elements of n bits",
-    "bitcast: no indexing map, because n elements become n",
     "custom-call: no indexing map of GatherScatterIndicesBitpacked",
     "custom-call: no indexing map of xla_ffi_python_cpu_callback",
     *(

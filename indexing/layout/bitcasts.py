@@ -1,0 +1,218 @@
+"""Bitcasts: which elements of two shapes are the same memory. All tiles of both layouts count."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from indexing.layout.digits import (
+    box_of,
+    dims_of,
+    form_of,
+    joined_digits,
+    within,
+)
+from indexing.layout.errors import ShapeError
+from indexing.layout.maps import linear_to_logical, logical_to_linear
+from indexing.layout.steps import (
+    Reshape,
+    backward,
+    forward,
+    memory_size,
+    tiled_sizes,
+    tiling_steps,
+)
+from indexing.map import IndexingMap
+from indexing.undefined import UndefinedMap
+from simplifier import form as forms
+from simplifier import operations
+
+if TYPE_CHECKING:
+    from indexing.domain import Domain
+    from indexing.layout.shape import Shape
+    from indexing.layout.steps import Index, Limit, Sizes
+    from simplifier.form import Form
+
+_REMEMBERED = 1 << 12
+
+
+def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
+    """From an index to that of the element at the same place in memory, under another shape.
+
+    One element leads to one, and the map from ``target`` to ``source`` is the inverse. Where
+    elements of the source are as wide as several of the target, a range runs over those, from the
+    lowest bits on; where they are narrower, several lead to one. Elements that lie in padding
+    of the target are not in the domain.
+
+    Returns:
+        The map; or, with the reason, an :class:`~indexing.UndefinedMap`: there are no offsets
+        (:func:`~indexing.layout.tiling_steps`), the memory is not of one size, no width of elements
+        divides the other, or each array has elements that lie, in part or whole, in padding of the
+        other.
+
+    >>> from indexing.layout import Shape
+    >>> tiled, flat = Shape.parse("f32[8,256]{1,0:T(8,128)}"), Shape.parse("f32[2048]{0:T(1024)}")
+    >>> print(bitcast_map(flat, tiled))
+    (d0) -> ((d0 floordiv 128) mod 8, (d0 floordiv 1024) * 128 + d0 mod 128),
+    domain: d0 in [0, 2047]
+    >>> words = Shape.parse("u32[32,512]{1,0:T(4,128)}")
+    >>> print(bitcast_map(words, Shape.parse("bf16[64,512]{1,0:T(8,128)(2,1)}")))
+    (d0, d1)[s0] -> (d0 * 2 + s0, d1), domain: d0 in [0, 31], d1 in [0, 511], s0 in [0, 1]
+    >>> print(bitcast_map(flat, words))
+    UNDEFINED: f32[2048]{0:T(1024)} fills 8192 bytes, u32[32,512]{1,0:T(4,128)} 65536
+    """
+    return _bitcast_map(source, target)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _bitcast_map(source: Shape, target: Shape) -> IndexingMap:
+    reason = _obstacle(source, target)
+    if reason:
+        return UndefinedMap(reason)
+    here, there = _parts(source, target)
+    found = _between(here, there)
+    missing = _first_without_counterpart(here, found)
+    if missing is None:
+        return found
+    other = _first_without_counterpart(there, _between(there, here))
+    if other is None:
+        return found
+    return UndefinedMap(
+        f"element ({missing}) of {source} lies in padding of {target}, "
+        f"and element ({other}) of that in padding of the other"
+    )
+
+
+def _obstacle(source: Shape, target: Shape) -> str:
+    """Why the memory of both cannot be the same; empty if it can."""
+    try:
+        sizes = [_bytes(source), _bytes(target)]
+    except ShapeError as error:
+        return str(error)
+    if sizes[0] != sizes[1]:
+        return f"{source} fills {sizes[0]} bytes, {target} {sizes[1]}"
+    narrow, wide = sorted(shape.element_size_in_bits for shape in (source, target))
+    if wide % narrow:
+        return f"elements of {narrow} bits do not fill those of {wide} bits"
+    return ""
+
+
+def _bytes(shape: Shape) -> int:
+    return -(-memory_size(shape) * shape.element_size_in_bits // 8)
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """An array, and how many parts of memory each of its elements fills."""
+
+    shape: Shape
+    parts: int
+
+    @property
+    def box(self) -> Domain:
+        """The dimensions, and a range over the parts of an element if there are several."""
+        return box_of(self.shape.dimensions, (self.parts,) if self.parts > 1 else ())
+
+    @property
+    def part(self) -> Form:
+        """Which part of an element is meant."""
+        return forms.variable("s0") if self.parts > 1 else forms.ZERO
+
+    @property
+    def sizes(self) -> Sizes:
+        """The tiled dimensions, and the parts of each element."""
+        return (*tiled_sizes(self.shape), self.parts)
+
+    @property
+    def place(self) -> Index:
+        """Where in these an element lies."""
+        dims = dims_of(self.shape.dimensions)
+        return (*forward(tiling_steps(self.shape), dims), self.part)
+
+    def element_at(self, place: Index) -> tuple[Index, list[Limit]]:
+        """The index of the element at such a place, unless it is beyond limits."""
+        return backward(tiling_steps(self.shape), place[:-1])
+
+
+def _parts(source: Shape, target: Shape) -> tuple[_Array, _Array]:
+    """Both arrays, in parts that are as wide as the narrow elements."""
+    narrow = min(source.element_size_in_bits, target.element_size_in_bits)
+    here, there = (
+        _Array(shape, shape.element_size_in_bits // narrow) for shape in (source, target)
+    )
+    return here, there
+
+
+def _between(source: _Array, target: _Array) -> IndexingMap:
+    """The map on those elements that have a counterpart."""
+    if source.box.is_known_empty:
+        return IndexingMap.from_forms([forms.ZERO] * target.shape.rank, source.box)
+    cuts = _common_cuts(source.sizes, target.sizes)
+    return _by_digits(source, target, cuts) if cuts else _by_offsets(source, target)
+
+
+def _common_cuts(sizes: Sizes, others: Sizes) -> Sizes:
+    """The largest sizes from which products of neighbours make both; empty if there are none.
+
+    >>> _common_cuts((4, 6), (2, 12)), _common_cuts((4, 6), (3, 8))
+    ((2, 2, 6), ())
+    """
+    strides = sorted({*_strides(sizes), *_strides(others)}, reverse=True)
+    pairs = [*itertools.pairwise(strides)]
+    is_same_memory = _strides(sizes)[0] == _strides(others)[0]
+    if not is_same_memory or any(larger % smaller for larger, smaller in pairs):
+        return ()
+    return tuple(larger // smaller for larger, smaller in pairs) or (1,)
+
+
+def _strides(sizes: Sizes) -> list[int]:
+    """How far apart neighbours of each dimension are, after the size of all."""
+    strides = [1]
+    for size in reversed(sizes):
+        strides.append(strides[-1] * size)
+    return strides[::-1]
+
+
+def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
+    """Each digit of a place in memory is one of the source's index, and goes into the target's."""
+    places = dims_of(cuts)
+    index, limits = target.element_at(Reshape.between(cuts, target.sizes).forward(places))
+    found = IndexingMap.from_forms(map(form_of, index), box_of(cuts)).simplify().forms
+    digits = map(form_of, Reshape.between(source.sizes, cuts).forward(source.place))
+    simple = IndexingMap.from_forms(digits, source.box).simplify().forms
+    values = {f"d{place}": digit for place, digit in enumerate(simple)}
+    bounds = within(limits)
+    limited = operations.substitute([form for form, _ in bounds], values)
+    constraints = zip(limited, (interval for _, interval in bounds), strict=True)
+    results = operations.substitute(found, values)
+    domain = _simplified_domain(
+        IndexingMap.from_forms(results, source.box.constrained(constraints))
+    )
+    box = replace(domain, constraints=())
+    return IndexingMap.from_forms(joined_digits(results, box), domain)
+
+
+def _simplified_domain(made: IndexingMap) -> Domain:
+    domain = made.simplify().domain
+    return made.simplify(exact=True).domain if domain.constraints else domain
+
+
+def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
+    """Elements are counted through memory where dimensions overlap: ``[4,6]`` and ``[3,8]``."""
+    (offset,) = logical_to_linear(source.shape).forms
+    place = operations.floordiv(offset * source.parts + source.part, forms.constant(target.parts))
+    there = IndexingMap.from_forms([place], source.box)
+    found = there.compose(linear_to_logical(target.shape)).simplify()
+    return found.simplify(exact=True) if found.constraints else found
+
+
+def _first_without_counterpart(source: _Array, found: IndexingMap) -> str | None:
+    """The first element that the map does not lead from, or from one of its parts."""
+    if found.domain == source.box:
+        return None
+    places = [forms.variable(place) for place in source.box.places]
+    every, some = (IndexingMap.from_forms(places, domain) for domain in (source.box, found.domain))
+    difference = every.first_difference(some)
+    return None if difference is None else ", ".join(map(str, difference.dims))

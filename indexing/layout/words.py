@@ -1,0 +1,89 @@
+"""The memory of an array in words: the order of its dimensions, its tiles, its padding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.layout.layout import COMBINE_DIMENSION
+from indexing.layout.sizes import array_size
+from indexing.layout.steps import tiled_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from indexing.layout.shape import Shape
+
+
+def order_in_words(shape: Shape) -> str:
+    """The dimensions from the one whose index changes slowest, and in which tiles they lie.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> print(order_in_words(Shape.parse("f32[2,3]{0,1}")))
+    x, y from major to minor
+    >>> print(order_in_words(Shape.parse("bf16[32,500]{1,0:T(8,128)(2,1)}")))
+    y, x from major to minor, in 4 x 4 tiles of 8 x 128, each in 4 x 128 tiles of 2 x 1
+    """
+    names = [shape.dimension_names[number] for number in shape.array_layout.major_to_minor]
+    order = [f"{', '.join(names)} from major to minor"] if len(names) > 1 else []
+    in_order = "in order" if names else "a scalar"
+    return ", ".join([*order, *_tiles_in_words(shape)]) or in_order
+
+
+def size_in_words(shape: Shape) -> str:
+    """How many places an array takes, how large they are, and how many are padding.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.array_size`.
+
+    >>> from indexing.layout import Shape
+    >>> print(size_in_words(Shape.parse("f32[3,5]{1,0:T(2,2)}")))
+    24 places of 32 bits, 96 bytes; 9 are padding (37.5%)
+    """
+    size = array_size(shape)
+    places = f"{_counted(size.elements, 'place')} of {_counted(size.element_bits, 'bit')}"
+    words = f"{places}, {_counted(size.bytes, 'byte')}"
+    if not size.padding:
+        return words
+    are = "is" if size.padding == 1 else "are"
+    return f"{words}; {size.padding:,} {are} padding ({size.padding_share:.1%})"
+
+
+def _tiles_in_words(shape: Shape) -> Iterator[str]:
+    tiles = shape.array_layout.tiles
+    outer: tuple[int, ...] | None = None
+    for level, tile in enumerate(tiles):
+        sizes = tiled_sizes(
+            shape.with_layout(replace(shape.array_layout, tiles=tiles[: level + 1]))
+        )
+        inner = tuple(size for size in tile if size != COMBINE_DIMENSION)
+        yield _level_in_words(sizes[: -len(inner)], outer, tile)
+        outer = inner
+
+
+def _level_in_words(
+    counts: tuple[int, ...], outer: tuple[int, ...] | None, tile: tuple[int, ...]
+) -> str:
+    """The tiles of a level; those of a later one are within the tiles before, or across them."""
+    of = f"of {_product(size for size in tile if size != COMBINE_DIMENSION)}"
+    if outer is None:
+        return f"in {_tiles(counts)} {of}"
+    if COMBINE_DIMENSION in tile or len(tile) > len(outer):
+        return f"then across these in tiles {of}"
+    return f"each in {_tiles(counts[-len(outer) :])} {of}"
+
+
+def _tiles(counts: tuple[int, ...]) -> str:
+    return f"{_product(counts)} tile{'s' * (prod(counts) != 1)}"
+
+
+def _product(sizes: Iterable[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -1,0 +1,235 @@
+"""Which operations move nothing, and what a reshape leaves alone: by NumPy, and XLA's rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing.layout import (
+    ElementType,
+    Layout,
+    OneSizedDimensions,
+    Shape,
+    ShapeError,
+    align_layouts,
+    common_blocks,
+    copy_is_bitcast,
+    deduce_transpose,
+    dimensions_after_reshape,
+    dimensions_unmodified_by_reshape,
+    one_sized_dimensions_changed_by_reshape,
+    reshape_is_bitcast,
+    transpose_is_bitcast,
+)
+from tests.conformance import Row, for_each, rows_of
+from tests.layout.model import PADDING, memory_of
+from tests.layout.rows import shape_of
+from tests.layout.strategies import arrays_in, same_memory
+
+words = st.just(ElementType.U32)
+untiled = st.sampled_from([4, 6, 12, 16, 24]).flatmap(
+    lambda size: st.tuples(*[arrays_in(size, ElementType.U32).map(without_tiles)] * 2)
+)
+
+
+def without_tiles(shape: Shape) -> Shape:
+    return shape.with_layout(Layout(shape.array_layout.minor_to_major))
+
+
+def offsets_of(shape: Shape) -> list[int]:
+    """Where each element lies, in row-major order of the index."""
+    memory = memory_of(shape)
+    return np.argsort(memory, kind="stable")[np.count_nonzero(memory == PADDING) :].tolist()
+
+
+def is_free(source: Shape, target: Shape, permutation: tuple[int, ...]) -> bool:
+    """Whether NumPy's transpose of the source leaves elements where the target has them."""
+    offsets = np.reshape(offsets_of(source), source.dimensions)
+    same = np.array_equal(offsets.transpose(permutation).ravel(), offsets_of(target))
+    return same and len(memory_of(source)) == len(memory_of(target))
+
+
+@given(shapes=same_memory(words) | untiled)
+def test_reshape(shapes: tuple[Shape, Shape]) -> None:
+    source, target = shapes
+    if prod(source.dimensions) != prod(target.dimensions):
+        with pytest.raises(ShapeError, match="a reshape keeps the number of elements"):
+            reshape_is_bitcast(source, target)
+        return
+    assert reshape_is_bitcast(source, target) == (offsets_of(source) == offsets_of(target))
+
+
+@given(shapes=same_memory(words) | untiled)
+def test_a_transpose_is_found_where_there_is_one(shapes: tuple[Shape, Shape]) -> None:
+    source, target = shapes
+    free = [
+        order
+        for order in permutations(range(source.rank))
+        if tuple(source.dimensions[place] for place in order) == target.dimensions
+        if is_free(source, target, order)
+    ]
+    assert deduce_transpose(source, target) in (free or [None])
+
+
+@given(shapes=same_memory(words) | untiled)
+def test_layouts_align_where_they_can(shapes: tuple[Shape, Shape]) -> None:
+    source, target = shapes
+    if prod(source.dimensions) != prod(target.dimensions):
+        return
+    aligned = align_layouts(source, target.dimensions)
+    if aligned is not None:
+        assert aligned.dimensions == target.dimensions
+        assert offsets_of(aligned) == offsets_of(source)
+    elif not source.array_layout.tiles:
+        orders = permutations(range(target.rank))
+        others = (target.with_layout(Layout(order)) for order in orders)
+        assert all(offsets_of(other) != offsets_of(source) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("f32[1,8]{1,0}", "f32[1,8]{0,1}", True),
+        ("f32[4,8]{1,0}", "f32[4,8]{0,1}", False),
+        ("f32[4,8]{1,0}", "f32[4,8]{1,0:S(1)}", True),
+        ("f32[4,8]{1,0:T(4,128)}", "f32[4,8]{1,0:T(8,128)}", False),
+        ("f32[4,128]{1,0:T(4,128)}", "f32[4,128]{1,0}", True),
+        ("f32[4,256]{1,0:T(4,128)}", "f32[4,256]{1,0}", False),
+        ("f32[16,128]{1,0:T(8,128)}", "f32[16,128]{1,0:T(4,128)}", True),
+        ("s4[8]{0:E(4)}", "s4[8]{0}", False),
+    ],
+)
+def test_copies(source: str, target: str, *, expected: bool) -> None:
+    assert copy_is_bitcast(Shape.parse(source), Shape.parse(target)) is expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("f32[16,256]{1,0:T(8,128)}", "f32[2,8,256]{2,1,0:T(8,128)}", True),
+        ("f32[16,256]{1,0:T(8,128)}", "f32[4,4,256]{2,1,0:T(4,128)}", False),
+        ("f32[8,1,16]{2,1,0:T(1,128)}", "f32[8,16]{1,0:T(8,128)}", True),
+        ("f32[8,16]{1,0:T(8,128)}", "f32[128]{0:T(1024)}", False),
+        ("f32[12]{0:T(16)}", "f32[3,4]{1,0:T(4,4)}", True),
+        ("f32[0,3]", "f32[7,0]{0,1}", True),
+        ("f32[]", "f32[1,1]{0,1}", True),
+    ],
+)
+def test_reshapes_of_tiles(source: str, target: str, *, expected: bool) -> None:
+    assert reshape_is_bitcast(Shape.parse(source), Shape.parse(target)) is expected
+
+
+def test_the_element_type_of_a_reshape() -> None:
+    floats = Shape.parse("f32[6]")
+    for other, ignored in [("s32[2,3]", True), ("s16[2,3]", False)]:
+        assert not reshape_is_bitcast(floats, Shape.parse(other))
+        same = reshape_is_bitcast(floats, Shape.parse(other), ignore_element_type=True)
+        assert same is ignored
+
+
+@pytest.mark.parametrize(
+    ("target", "permutation", "message"),
+    [
+        ("f32[3,2]", [0, 0], "(0, 0) is no permutation of the dimensions of f32[2,3]{1,0}"),
+        ("f32[2,3]", [1, 0], "f32[2,3]{1,0} is not f32[2,3]{1,0} with the dimensions (1, 0)"),
+    ],
+)
+def test_what_is_no_transpose(target: str, permutation: list[int], message: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        transpose_is_bitcast(Shape.parse("f32[2,3]"), Shape.parse(target), permutation)
+    assert str(caught.value) == message
+
+
+def test_a_tile_that_does_not_fit_is_not_aligned() -> None:
+    assert align_layouts(Shape.parse("f32[8,128]{1,0:T(8,128)}"), [1024]) is None
+
+
+@for_each(rows_of("layout", kind="reshape_is_bitcast"))
+def test_reshapes_of_xla(row: Row) -> None:
+    if isinstance(row["expected"], bool):
+        shapes = shape_of(row, "a", "a_layout"), shape_of(row, "b", "b_layout")
+        assert reshape_is_bitcast(*shapes) is row["expected"]
+        return
+    for orders, expected in row["expected"].items():
+        pairs = zip(("a", "b"), orders.split("/"), strict=True)
+        source, target = (
+            shape_of(row, name).with_layout(Layout(tuple(map(int, order.split(",")))))
+            for name, order in pairs
+        )
+        assert reshape_is_bitcast(source, target) is expected
+
+
+@for_each(rows_of("layout", kind="deduce_transpose"))
+def test_transposes_of_xla(row: Row) -> None:
+    shapes = (shape_of(row, name, f"{name}_layout") for name in ("input", "output"))
+    expected = row["expected"]
+    assert deduce_transpose(*shapes) == (expected and tuple(expected))
+
+
+@for_each(rows_of("layout", kind="align_layouts"))
+def test_alignment_of_xla(row: Row) -> None:
+    source = shape_of(row, "input", "input_layout")
+    expected = Layout(tuple(row["expected"]))
+    sizes = tuple(row["output"])
+    assert align_layouts(source, sizes) == replace(source, dimensions=sizes, layout=expected)
+
+
+@for_each(rows_of("layout", kind="dimensions_unmodified_by_reshape"))
+def test_unmodified_dimensions_of_xla(row: Row) -> None:
+    found = dimensions_unmodified_by_reshape(row["a"], row["b"])
+    assert [list(pair) for pair in found] == row["expected"]
+
+
+@given(shapes=same_memory(words).filter(lambda pair: len({prod(s.dimensions) for s in pair}) == 1))
+def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> None:
+    before, after = (shape.dimensions for shape in shapes)
+    blocks = [*common_blocks(before, after)]
+    assert [place for block, _ in blocks for place in block] == [*range(len(before))]
+    assert [place for _, block in blocks for place in block] == [*range(len(after))]
+    indices = (
+        np.unravel_index(np.arange(prod(before)), before),
+        np.unravel_index(np.arange(prod(after)), after),
+    )
+    for block, other in blocks:
+        assert prod(before[place] for place in block) == prod(after[place] for place in other)
+    for place, other in dimensions_unmodified_by_reshape(before, after):
+        assert np.array_equal(indices[0][place], indices[1][other])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "deleted", "inserted"),
+    [
+        ((1, 5, 3), (5, 1, 3, 1), (0,), (1, 3)),
+        ((5, 3), (5, 3), (), ()),
+        ((1, 1), (1,), (1,), ()),
+        ((), (1, 1), (), (0, 1)),
+        ((2, 1, 3, 1), (2, 3), (1, 3), ()),
+    ],
+)
+def test_one_sized_dimensions(
+    before: list[int], after: list[int], deleted: tuple[int, ...], inserted: tuple[int, ...]
+) -> None:
+    found = one_sized_dimensions_changed_by_reshape(before, after)
+    assert found == OneSizedDimensions(deleted, inserted)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [((6,), (2, 3)), ((1, 6), (3, 2)), ((4,), (5,)), ((2, 3), (3, 2))]
+)
+def test_other_dimensions_change(before: list[int], after: list[int]) -> None:
+    assert one_sized_dimensions_changed_by_reshape(before, after) is None
+
+
+def test_dimensions_after_a_reshape() -> None:
+    before, after = (7, 8, 1, 12), (7, 2, 4, 12)
+    assert dimensions_after_reshape(before, after, [0, 3]) == (0, 3)
+    assert dimensions_after_reshape(before, after, [3]) == (3,)
+    assert dimensions_after_reshape(before, after, []) == ()
+    assert dimensions_after_reshape(before, after, [1]) is None
+    assert dimensions_after_reshape(before, after, [0, 2]) is None
