@@ -1,0 +1,146 @@
+"""The launch of a GPU kernel: how many threads and blocks, and maps from their coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing import IndexingMap, Variable
+from indexing.arguments import read_grid
+from indexing.domain import Domain
+from indexing.layout import ShapeError
+from indexing.layout.steps import Reshape
+from ops.builders.building import dim, symbol
+from simplifier import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from indexing.domain import Constraint
+    from simplifier.form import Form
+
+Counts: TypeAlias = tuple[int, int, int]
+"""How many threads or blocks there are in x, y and z."""
+
+WARP_SIZE: Final = 32
+"""Threads that run together."""
+
+THREADS_OF_BLOCK: Final = 4 * WARP_SIZE
+"""What a block has by default: a warp for each of the schedulers of a multiprocessor."""
+
+_AXES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchDimensions:
+    """How many threads each block has, and how many blocks there are, in x, y and z.
+
+    Raises:
+        ShapeError: a number is not positive, or there are not three of each.
+
+    >>> launch = LaunchDimensions.of(8, threads=128)
+    >>> launch
+    LaunchDimensions(threads=(128, 1, 1), blocks=(8, 1, 1))
+    >>> launch.grid, launch.thread_count
+    ((128, 1, 1, 8, 1, 1), 1024)
+    """
+
+    threads: Counts
+    blocks: Counts
+
+    def __post_init__(self) -> None:
+        for role, counts in (("threads", self.threads), ("blocks", self.blocks)):
+            if len(counts) != _AXES or any(count < 1 for count in counts):
+                message = f"launch: there are {counts} {role}; expected three positive numbers"
+                raise ShapeError(message)
+
+    @classmethod
+    def of(
+        cls, blocks: int, threads: int, *, groups: int = 1, most_blocks: int | None = None
+    ) -> LaunchDimensions:
+        """A launch in one dimension, and in z a group of blocks for each of several jobs.
+
+        More than ``most_blocks`` are laid out in x and y. Then there may be more blocks than asked
+        for, which have nothing to do.
+
+        >>> LaunchDimensions.of(10, 32, groups=2, most_blocks=4).blocks
+        (4, 3, 2)
+        """
+        rows = 1 if most_blocks is None else -(-blocks // most_blocks)
+        return cls((threads, 1, 1), (-(-blocks // rows), rows, groups))
+
+    @classmethod
+    def for_elements(
+        cls, count: int, *, unroll: int = 1, most_blocks: int | None = None
+    ) -> LaunchDimensions:
+        """A launch with a thread for every ``unroll`` elements, as XLA makes by default.
+
+        With at most ``most_blocks`` blocks, as many as the device runs at a time, each thread goes
+        on to further elements.
+
+        >>> LaunchDimensions.for_elements(20).grid
+        (20, 1, 1, 1, 1, 1)
+        >>> LaunchDimensions.for_elements(6_000_000, unroll=4, most_blocks=1008).grid
+        (128, 1, 1, 1008, 1, 1)
+        """
+        wanted = max(1, -(-count // unroll))
+        threads = min(wanted, THREADS_OF_BLOCK)
+        blocks = -(-wanted // threads)
+        return cls.of(blocks if most_blocks is None else min(blocks, most_blocks), threads)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The sizes of the coordinates of a launch: ``th_x th_y th_z bl_x bl_y bl_z``."""
+        return (*self.threads, *self.blocks)
+
+    @property
+    def thread_count(self) -> int:
+        """The number of threads of all blocks."""
+        return prod(self.grid)
+
+    def map(
+        self,
+        results: Iterable[Form],
+        ranges: Mapping[str, int],
+        constraints: Iterable[Constraint] = (),
+    ) -> IndexingMap:
+        """The map from the coordinates of a thread, and the named loops that it runs."""
+        loops = (Variable.of_size(size, name) for name, size in ranges.items())
+        domain = Domain.of(read_grid(self.grid), loops, (), constraints)
+        return IndexingMap.from_forms(results, domain)
+
+
+def thread_id(axis: int = 0) -> Form:
+    """The number of a thread in its block, along x, y or z."""
+    return dim(axis)
+
+
+def block_id(axis: int = 0) -> Form:
+    """The number of a block, along x, y or z."""
+    return dim(_AXES + axis)
+
+
+def loop_id(number: int) -> Form:
+    """The round of one of the loops that a thread runs."""
+    return symbol(number)
+
+
+def block_number(launch: LaunchDimensions) -> Form:
+    """The number of a block that :meth:`LaunchDimensions.of` may have laid out in x and y."""
+    return block_id(0) + block_id(1) * launch.blocks[0]
+
+
+def unflattened(index: Form, sizes: Sequence[int]) -> list[Form]:
+    """The digits of a number, one for each size, the last of which runs fastest.
+
+    >>> from ops.builders.building import dim
+    >>> [str(digit) for digit in unflattened(dim(0), (4, 8))]
+    ['d0 floordiv 8', 'd0 mod 8']
+    """
+    return list(Reshape.of([((prod(sizes),), tuple(sizes))]).forward((index,)))
+
+
+def within(index: Sequence[Form], sizes: Sequence[int]) -> list[Constraint]:
+    """That an index is one of a tensor of these sizes."""
+    return [(part, Interval(0, size - 1)) for part, size in zip(index, sizes, strict=True)]

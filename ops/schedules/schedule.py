@@ -1,0 +1,149 @@
+"""A schedule: which elements each thread of a launch reads and writes, and whether that is all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from indexing.layout import logical_to_linear
+from ops.builders.building import check_count
+from simplifier.exact import BUDGET
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+    from indexing.layout import Shape
+    from ops.schedules.launch import LaunchDimensions
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The elements of an array that each thread of a launch reads or writes.
+
+    ``map`` leads from the six coordinates of a thread, ``th_x th_y th_z bl_x bl_y bl_z``, to the
+    index of an element of an array of this shape. Its ranges are the loops that the thread runs;
+    runtime variables are what the kernel reads before.
+
+    Raises:
+        ShapeError: the map has another number of results than the array has dimensions.
+    """
+
+    map: IndexingMap
+    shape: Shape
+
+    def __post_init__(self) -> None:
+        check_count("access", f"the index of {self.shape}", self.map.forms, self.shape.rank)
+
+    def through(self, way: IndexingMap, shape: Shape) -> Access:
+        """What a thread touches of another array, for the elements that it touches of this one.
+
+        ``way`` leads from an element of this array to those of an array of that ``shape``: a map
+        from :mod:`ops` or of a fusion. From a result to an operand, it tells what is read for what
+        a thread writes; from a hero to the root of its fusion, where the epilogue writes.
+
+        Raises:
+            MapError: ``way`` has not one dimension for each of this array.
+
+        >>> from indexing.layout import Shape
+        >>> from ops import broadcast
+        >>> from ops.schedules import LaunchDimensions, loop_schedule
+        >>> result, operand = Shape.parse("f32[10,20,30]"), Shape.parse("f32[20]")
+        >>> launch = LaunchDimensions.for_elements(result.element_count)
+        >>> (written,) = loop_schedule(result, launch).writes
+        >>> way = broadcast((20,), (10, 20, 30), (1,)).output_to_input[0]
+        >>> print(written.through(way, operand).map)
+        (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+        (((bl_x * 128 + th_x) floordiv 30) mod 20),
+        domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+        bl_x in [0, 46], bl_y in [0, 0], bl_z in [0, 0],
+        chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 5999]
+        """
+        return Access(self.map.compose(way).simplify(), shape)
+
+    def in_memory(self) -> IndexingMap:
+        """Where in memory a thread touches the array, in elements; its tiles count.
+
+        Raises:
+            ShapeError: as :func:`indexing.layout.tiling_steps`.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.schedules import LaunchDimensions, loop_schedule
+        >>> column_major = Shape.parse("f32[64,32]{0,1}")
+        >>> launch = LaunchDimensions.of(4, threads=128)
+        >>> print(loop_schedule(column_major, launch, unroll=4).writes[0].in_memory())
+        (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+        (bl_x * 512 + th_x * 4 + unroll_id),
+        domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+        bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0],
+        chunk_id in [0, 0], unroll_id in [0, 3]
+        """
+        return self.map.compose(logical_to_linear(self.shape)).simplify()
+
+    def covers(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether some thread touches every element; see :meth:`IndexingMap.covers`."""
+        return self.map.covers(self.shape.dimensions, budget=budget)
+
+    def is_exactly_once(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether one thread touches every element, in one round of its loops."""
+        return self.map.is_bijective_onto(self.shape.dimensions, budget=budget)
+
+    def never_twice(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether no element is touched twice, whatever the runtime variables are."""
+        return self.map.is_injective(budget=budget, runtime_as_parameters=True)
+
+    def meets(self, other: Access, *, budget: int | None = BUDGET) -> bool:
+        """Whether there is an element of the array that both touch."""
+        return not self.map.compose(other.map.inverse()).is_empty(budget=budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How a kernel divides its work among the threads of a launch.
+
+    Attributes:
+        launch: how many threads and blocks there are.
+        reads: for each operand of the hero, the operation that the schedule is made for, what
+            each thread reads of it; ``None`` where the schedule does not tell.
+        writes: what each thread writes of the result; several accesses where the kernel writes
+            it part by part.
+    """
+
+    launch: LaunchDimensions
+    reads: tuple[Access | None, ...]
+    writes: tuple[Access, ...]
+
+    def writes_exactly_once(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether every element of the result is written, by one thread, in one round of its loops.
+
+        The answer is exact: milliseconds to seconds of isl, see :class:`indexing.relation.Relation`
+        for what it raises. A schedule that writes the result in place writes a part of it: not
+        every element, and :meth:`never_writes_twice` is what it must meet.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.schedules import LaunchDimensions, loop_schedule
+        >>> matrix = Shape.parse("f32[100,30]")
+        >>> loop_schedule(matrix, LaunchDimensions.of(6, threads=128), unroll=4).writes_exactly_once()
+        True
+        """
+        if len(self.writes) == 1:
+            return self.writes[0].is_exactly_once(budget=budget)
+        total = sum(access.map.count(budget=budget) for access in self.writes)
+        return (
+            self.never_writes_twice(budget=budget)
+            and total == self.writes[0].shape.element_count
+            and all(_stays_inside(access) for access in self.writes)
+        )
+
+    def never_writes_twice(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether no element of the result is written twice, whatever the runtime variables are."""
+        return all(access.never_twice(budget=budget) for access in self.writes) and not any(
+            one.meets(other, budget=budget) for one, other in combinations(self.writes, 2)
+        )
+
+
+def _stays_inside(access: Access) -> bool:
+    bounds = access.map.result_bounds()
+    return all(
+        bound.is_empty or ((bound.lower or 0) >= 0 and (bound.upper or 0) < size)
+        for bound, size in zip(bounds, access.shape.dimensions, strict=True)
+    )
