@@ -10,12 +10,10 @@ from indexing import IndexingMap, Variable
 from indexing.arguments import read_grid
 from indexing.domain import Domain
 from indexing.layout import ShapeError
-from indexing.layout.steps import Reshape
 from ops.builders.building import dim, symbol
-from simplifier import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from indexing.domain import Constraint
     from simplifier.form import Form
@@ -129,18 +127,3 @@ def loop_id(number: int) -> Form:
 def block_number(launch: LaunchDimensions) -> Form:
     """The number of a block that :meth:`LaunchDimensions.of` may have laid out in x and y."""
     return block_id(0) + block_id(1) * launch.blocks[0]
-
-
-def unflattened(index: Form, sizes: Sequence[int]) -> list[Form]:
-    """The digits of a number, one for each size, the last of which runs fastest.
-
-    >>> from ops.builders.building import dim
-    >>> [str(digit) for digit in unflattened(dim(0), (4, 8))]
-    ['d0 floordiv 8', 'd0 mod 8']
-    """
-    return list(Reshape.of([((prod(sizes),), tuple(sizes))]).forward((index,)))
-
-
-def within(index: Sequence[Form], sizes: Sequence[int]) -> list[Constraint]:
-    """That an index is one of a tensor of these sizes."""
-    return [(part, Interval(0, size - 1)) for part, size in zip(index, sizes, strict=True)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
-from indexing.layout.steps import Transpose
-from ops.schedules.launch import block_id, loop_id, thread_id, unflattened
+from ops.schedules.launch import block_id, loop_id, thread_id
+from ops.schedules.places import in_array
 from ops.schedules.schedule import Access, Schedule
 from simplifier import Interval
 from simplifier import form as forms
@@ -49,12 +49,11 @@ def thread_map(shape: Shape, launch: LaunchDimensions, unroll: int = 1) -> Index
     """From the coordinates of a thread to the elements of an array that it goes through."""
     if unroll < 1:
         raise ShapeError(f"loop: unroll is {unroll}; expected 1 or more")
-    order = Transpose.of(shape.dimensions, shape.array_layout.major_to_minor)
     count = shape.element_count
     step = unroll * launch.thread_count
     first = linear_thread(launch) * unroll + loop_id(0) * step
     place = first + loop_id(1)
-    index = order.backward(tuple(unflattened(place, order.sizes)))
+    index = in_array(shape, (count,), (place,))
     # Where the rounds are whole, one test for all that is unrolled, so that these become a vector.
     whole = count % unroll == 0
     limit = (first, Interval(0, count - unroll)) if whole else (place, Interval(0, count - 1))

@@ -1,0 +1,301 @@
+"""Reduction schedules: threads fold elements on their own, then with each other, and one writes.
+
+A reduction is brought to three dimensions. If the last one in memory is folded, it reduces rows:
+major folded, kept, minor folded; else columns: major kept, folded, minor kept. Each kind of
+schedule says in these dimensions what a thread reads, what it writes, and which thread does so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from math import prod
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing.layout import ShapeError, delete_dimensions
+from ops.builders.building import check_sizes, checked_dimensions
+from ops.schedules.launch import (
+    WARP_SIZE,
+    LaunchDimensions,
+    block_id,
+    block_number,
+    loop_id,
+    thread_id,
+)
+from ops.schedules.places import in_array, unflattened, within
+from ops.schedules.schedule import Access, Schedule
+from simplifier import Interval, operations
+from simplifier import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from indexing.domain import Constraint
+    from indexing.layout import Shape
+    from simplifier.form import Form
+
+Triple: TypeAlias = tuple[int, int, int]
+
+_BLOCK: Final = 256
+"""Threads that a block of a row reduction aims at."""
+
+_MOST_THREADS: Final = 1024
+"""Threads that a block may have."""
+
+_ELEMENTS_OF_THREAD: Final = 16
+"""Elements of a row that a thread folds before threads fold with each other."""
+
+_SMALL_COLUMN_THREADS: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionDimensions:
+    """The dimensions of a reduction in memory: whether of rows or columns, and three sizes.
+
+    Of rows ``(major folded, kept, minor folded)``, of columns ``(major kept, folded, minor kept)``.
+
+    Source:
+        XLA's ``GetReductionKindAndContiguousComponents``.
+    """
+
+    of_rows: bool
+    sizes: Triple
+
+    @classmethod
+    def of(cls, operand: Shape, dimensions: Sequence[int]) -> ReductionDimensions:
+        """Those of a reduction of an array along some of its dimensions.
+
+        Raises:
+            ShapeError: there is no such dimension, or folded and kept dimensions alternate more
+                often in memory.
+
+        >>> from indexing.layout import Shape
+        >>> ReductionDimensions.of(Shape.parse("f32[7,100,4,32]"), (0, 2, 3))
+        ReductionDimensions(of_rows=True, sizes=(7, 100, 128))
+        >>> ReductionDimensions.of(Shape.parse("f32[100,64,32]"), (1,))
+        ReductionDimensions(of_rows=False, sizes=(100, 64, 32))
+        """
+        folded = checked_dimensions("reduce", "dimensions", dimensions, operand.rank)
+        order = operand.array_layout.major_to_minor
+        wide = [place for place in order if operand.dimensions[place] != 1]
+        runs = [
+            (is_folded, prod(operand.dimensions[place] for place in run))
+            for is_folded, run in groupby(wide, key=folded.__contains__)
+        ]
+        if len(runs) > 3:  # noqa: PLR2004 - the dimensions of rows and columns
+            message = f"reduce: in memory, {operand} has {len(runs)} runs of folded and kept"
+            raise ShapeError(f"{message} dimensions along {folded}; expected at most 3")
+        first, second, third = (1, 1, 1, *(size for _, size in runs))[-3:]
+        return cls(not runs or runs[-1][0], (first, second, third))
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The sizes of what is left."""
+        first, second, third = self.sizes
+        return (second,) if self.of_rows else (first, third)
+
+    @property
+    def kind(self) -> str:
+        """The kind of schedule that XLA takes, if vectors do not matter."""
+        minor = self.sizes[2]
+        if self.of_rows:
+            is_short = 0 < minor <= WARP_SIZE and minor.bit_count() == 1
+            return "multi_row" if is_short else "row"
+        return "small_column" if minor and WARP_SIZE % minor == 0 else "column"
+
+
+def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
+    operand: Shape,
+    result: Shape,
+    dimensions: Sequence[int],
+    *,
+    kind: str = "",
+    vector_size: int = 1,
+    inputs: int = 1,
+    group: int = 0,
+    groups: int = 1,
+    most_blocks: int | None = None,
+) -> Schedule:
+    """Each block folds some rows or columns; of the threads that share one, the first writes it.
+
+    The kinds, each for the :class:`ReductionDimensions` it is made for:
+
+    * ``row``: warps fold a row together, several rows a block where they are short;
+    * ``multi_row``: a warp folds several rows of at most 32 vectors;
+    * ``column``: 32 by 32 threads fold 32 columns, and exchange rows for columns to do so;
+    * ``small_column``: a block goes through all columns where their number divides 32.
+
+    Without a ``kind`` it is :attr:`ReductionDimensions.kind`. A thread reads ``vector_size``
+    neighbours at a time. In z, a launch may have blocks for several ``groups`` of reductions that
+    have nothing in common; these are the maps of one ``group``. Rows of more elements than a block
+    folds are shared by blocks, of which each writes its part: then the check says that elements
+    are written twice.
+
+    Shapes:
+        operand: that of each of the ``inputs``; initial values, of which nothing is told: scalars.
+        result: the sizes of the dimensions that are not in ``dimensions``, in any layout.
+
+    Source:
+        XLA's reduction emitters.
+
+    Raises:
+        ShapeError: the shapes are not those of a reduction, or the kind is not for it.
+
+    >>> from indexing.layout import Shape
+    >>> schedule = reduce_schedule(Shape.parse("f32[100,64,512]"), Shape.parse("f32[100,64]"), (2,))
+    >>> print(schedule.reads[0].map)
+    >>> print(schedule.writes[0].map)
+    >>> schedule.reads[0].is_exactly_once(), schedule.writes_exactly_once()
+    (True, True)
+    """
+    found = ReductionDimensions.of(operand, dimensions)
+    left = delete_dimensions(operand, dimensions)
+    check_sizes("reduce", "the result", result.dimensions, left.dimensions, "as in the operand")
+    plan = _planned(found, kind or found.kind, vector_size)
+    launch = LaunchDimensions.of(
+        prod(plan.blocks), plan.threads, groups=groups, most_blocks=most_blocks
+    )
+    step = plan.step(unflattened(block_number(launch), plan.blocks))
+    mine = (block_id(2), Interval(group, group))
+    limits = [*within(found.sizes, step.read), mine]
+    read = launch.map(in_array(operand, found.sizes, step.read), step.read_loops, limits)
+    limits = [*within(found.kept, step.written), mine, (step.writer, Interval(0, 0))]
+    written = launch.map(in_array(left, found.kept, step.written), step.write_loops, limits)
+    reads = (Access(read.simplify(), operand),) * inputs
+    return Schedule(launch, (*reads, *(None,) * inputs), (Access(written.simplify(), result),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a thread does: the element that it reads, the one it writes, and who writes.
+
+    The indices are in the three dimensions of the reduction, and in those that are kept. The thread
+    writes for which ``writer`` is 0.
+    """
+
+    read: tuple[Form, ...]
+    read_loops: Mapping[str, int]
+    written: tuple[Form, ...]
+    write_loops: Mapping[str, int]
+    writer: Form
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How many threads and blocks a reduction has, and the step of a thread of a block."""
+
+    threads: int
+    blocks: tuple[int, ...]
+    step: Callable[[Sequence[Form]], _Step]
+
+
+def _planned(found: ReductionDimensions, kind: str, vector_size: int) -> _Plan:
+    if kind not in _KINDS:
+        raise ShapeError(f"reduce: kind is {kind!r}; expected one of {', '.join(_KINDS)}")
+    if vector_size < 1 or vector_size.bit_count() != 1:
+        raise ShapeError(f"reduce: vector_size is {vector_size}; expected a power of 2")
+    of_rows, plan = _KINDS[kind]
+    if of_rows != found.of_rows:
+        what = "rows" if found.of_rows else "columns"
+        raise ShapeError(f"reduce: {kind} is not for a reduction of {what} of sizes {found.sizes}")
+    return plan(found.sizes, vector_size)
+
+
+def _row(sizes: Triple, vector_size: int) -> _Plan:
+    major, kept, minor = sizes
+    vectors = _ceil(minor, vector_size)
+    warps = _ceil(_ceil(minor, _ELEMENTS_OF_THREAD), WARP_SIZE)
+    folding = min(_MOST_THREADS, warps * WARP_SIZE)
+    keeping = _rows_of_block(kept, folding)
+    rounds = min(max(1, _ELEMENTS_OF_THREAD // vector_size), _ceil(vectors, folding))
+    tile = rounds * folding
+
+    def step(block: Sequence[Form]) -> _Step:
+        thread = unflattened(thread_id(), (keeping, folding))
+        row = block[0] * keeping + thread[0]
+        vector = block[1] * tile + loop_id(1) * folding + thread[1]
+        read = (loop_id(0), row, vector * vector_size + loop_id(2))
+        loops = {"major_id": major, "minor_id": rounds, "vector_id": vector_size}
+        return _Step(read, loops, (row,), {}, thread[1])
+
+    return _Plan(keeping * folding, (_ceil(kept, keeping), _ceil(vectors, tile)), step)
+
+
+def _multi_row(sizes: Triple, vector_size: int) -> _Plan:
+    major, kept, minor = sizes
+    folding = _ceil(minor, vector_size)
+    if folding > WARP_SIZE:
+        message = f"reduce: multi_row folds {folding} vectors of a row"
+        raise ShapeError(f"{message}; expected at most {WARP_SIZE}, one for each thread of a warp")
+    keeping = _rows_of_block(kept, folding)
+
+    def step(block: Sequence[Form]) -> _Step:
+        thread = unflattened(thread_id(), (keeping, folding))
+        row = block[0] * keeping + thread[0]
+        read = (loop_id(0), row, thread[1] * vector_size + loop_id(1))
+        loops = {"major_id": major, "vector_id": vector_size}
+        return _Step(read, loops, (row,), {}, thread[1])
+
+    return _Plan(keeping * folding, (_ceil(kept, keeping),), step)
+
+
+def _column(sizes: Triple, vector_size: int) -> _Plan:
+    major, folded, minor = sizes
+    side = WARP_SIZE
+
+    def step(block: Sequence[Form]) -> _Step:
+        row, column = unflattened(thread_id(), (side, side))
+        first = block[1] * side
+        read = (
+            block[0],
+            row + loop_id(0) * side,
+            (first + column) * vector_size + loop_id(1),
+        )
+        written = (block[0], (first + row) * vector_size + loop_id(0))
+        loops = {"element_id": _ceil(folded, side), "vector_id": vector_size}
+        return _Step(read, loops, written, {"vector_id": vector_size}, column)
+
+    return _Plan(side * side, (max(1, major), _ceil(minor, side * vector_size)), step)
+
+
+def _small_column(sizes: Triple, vector_size: int) -> _Plan:
+    major, folded, minor = sizes
+    if not minor or WARP_SIZE % minor:
+        message = f"reduce: small_column has {minor} columns"
+        raise ShapeError(f"{message}; expected a divisor of {WARP_SIZE}")
+    # A row of threads that fold with each other is a warp or less.
+    vector_size = min(vector_size, max(1, WARP_SIZE * minor // _SMALL_COLUMN_THREADS))
+    threads = min(_SMALL_COLUMN_THREADS, WARP_SIZE * minor // vector_size)
+    rows = vector_size * threads // minor
+    at_a_time = vector_size * threads
+
+    def step(block: Sequence[Form]) -> _Step:
+        number = thread_id() * vector_size + loop_id(1) + loop_id(0) * at_a_time
+        read = (block[0], *unflattened(number, (folded, minor)))
+        columns = operations.floordiv(
+            thread_id() + loop_id(0) * threads, forms.constant(rows)
+        )
+        loops = {"element_id": _ceil(folded * minor, at_a_time), "vector_id": vector_size}
+        writer = operations.mod(thread_id(), forms.constant(rows))
+        return _Step(read, loops, (block[0], columns), {"vector_id": vector_size}, writer)
+
+    return _Plan(threads, (max(1, major),), step)
+
+
+_KINDS: Final[Mapping[str, tuple[bool, Callable[[Triple, int], _Plan]]]] = {
+    "row": (True, _row),
+    "multi_row": (True, _multi_row),
+    "column": (False, _column),
+    "small_column": (False, _small_column),
+}
+"""Whether a kind of schedule is for rows, and its plan for three sizes and a size of vectors."""
+
+
+def _rows_of_block(kept: int, folding: int) -> int:
+    """How many rows a block folds at the same time, with so many threads for each."""
+    return max(1, min(kept, _BLOCK // folding))
+
+
+def _ceil(size: int, step: int) -> int:
+    """How many steps it takes; one for nothing, so that there is a launch."""
+    return max(1, -(-size // step))

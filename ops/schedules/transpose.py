@@ -1,0 +1,242 @@
+"""The transpose schedule: blocks bring tiles into shared memory row by row, and write columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from indexing.layout.steps import Transpose
+from ops.builders.building import check_count, check_sizes, checked_dimensions
+from ops.schedules.launch import LaunchDimensions, block_number, loop_id, thread_id
+from ops.schedules.places import in_array, unflattened, within
+from ops.schedules.schedule import Access, Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indexing import IndexingMap
+    from indexing.domain import Constraint
+    from indexing.layout import Shape
+    from simplifier.form import Form
+
+TILE_SIZE: Final = 32
+"""Elements along each side of a tile: one for each bank of shared memory."""
+
+ROWS_OF_BLOCK: Final = 8
+"""Rows of a tile that a block moves at a time, with a thread for each column."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTile:
+    """A tile in shared memory, from which a block reads what its other threads have written.
+
+    Attributes:
+        sizes: its dimensions; one is longer than needed, so that a column lies in all banks.
+        written: from a thread to where it puts the element that it reads of the operand.
+        read: from a thread to where the element is that it writes of the result.
+    """
+
+    sizes: tuple[int, ...]
+    written: IndexingMap
+    read: IndexingMap
+
+
+@dataclass(frozen=True, slots=True)
+class TransposeSchedule(Schedule):
+    """A :class:`Schedule` of which every element goes through a tile in shared memory."""
+
+    shared: SharedTile
+
+
+def transpose_schedule(
+    operand: Shape,
+    result: Shape,
+    dimensions: Sequence[int],
+    *,
+    rows: int = ROWS_OF_BLOCK,
+    vector_size: int = 1,
+    most_blocks: int | None = None,
+) -> TransposeSchedule:
+    """Each block moves a tile of 32 by 32 elements through shared memory.
+
+    The tile spans the last dimension of the operand in memory and that of the result, so that
+    neighbouring threads read and write neighbours. Dimensions that stay together count as one.
+    With vectors, tiles are as many times larger along both sides, and a thread moves
+    ``vector_size`` neighbours at a time. Where the last dimension stays the last, all of it is one
+    vector, and tiles span the dimension before it.
+
+    Shapes:
+        operand, result: as of a transpose by ``dimensions``; their layouts count, so that a copy
+        to another layout has a schedule, too.
+        launch: ``32 * rows`` threads a block; a block for each tile, in x and y if there are
+        more than ``most_blocks``.
+
+    Source:
+        XLA's transpose emitter.
+
+    Raises:
+        ShapeError: the shapes are not those of a transpose, or the order of the elements in memory
+            does not change.
+
+    >>> from indexing.layout import Shape
+    >>> schedule = transpose_schedule(
+    ...     Shape.parse("f32[100,32,64]"), Shape.parse("f32[100,64,32]"), (0, 2, 1)
+    ... )
+    >>> print(schedule.writes[0].map)
+    >>> schedule.shared.sizes, schedule.writes_exactly_once()
+    ((1, 32, 33), True)
+    """
+    sizes, order = _in_memory(operand, result, dimensions)
+    if len(order) < 2:  # noqa: PLR2004 - nothing changes places
+        message = f"transpose: {operand} and {result} lie in memory in one order"
+        raise ShapeError(f"{message}; expected a transposed one")
+    tiling = _Tiling.of(sizes, order, rows, vector_size)
+    launch = LaunchDimensions.of(
+        prod(tiling.tile_counts), TILE_SIZE * rows, most_blocks=most_blocks
+    )
+    return TransposeSchedule(
+        launch,
+        (tiling.read(launch, operand),),
+        (tiling.written(launch, result),),
+        tiling.shared(launch),
+    )
+
+
+def _in_memory(
+    operand: Shape, result: Shape, dimensions: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes of the operand and their order in the result, with as few dimensions as possible.
+
+    Dimensions of size 1 are left out, and those that stay neighbours are one.
+    """
+    checked = checked_dimensions("transpose", "dimensions", dimensions, operand.rank)
+    check_count("transpose", "dimensions", checked, operand.rank)
+    moved = [operand.dimensions[source] for source in checked]
+    check_sizes("transpose", "the result", result.dimensions, moved, "as in the operand")
+    before = [place for place in operand.array_layout.major_to_minor if operand.dimensions[place] != 1]
+    after = [checked[place] for place in result.array_layout.major_to_minor]
+    order = [before.index(place) for place in after if place in before]
+    sizes = [operand.dimensions[place] for place in before]
+    return _merged(sizes, order)
+
+
+def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Runs of dimensions that stay neighbours as one dimension each.
+
+    >>> _merged((2, 3, 5, 7), (2, 3, 0, 1))
+    ((6, 35), (1, 0))
+    """
+    runs: list[list[int]] = []
+    for place in order:
+        if runs and runs[-1][-1] + 1 == place:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    by_place = sorted(runs)
+    merged = tuple(prod(sizes[place] for place in run) for run in by_place)
+    return merged, tuple(map(by_place.index, runs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiling:
+    """How the dimensions of the operand are cut into tiles, and how threads go through one.
+
+    ``sizes`` are those of the operand, ``tile`` those of a tile; both become those of the result.
+    """
+
+    sizes: Transpose
+    tile: Transpose
+    rows: int
+    vector_size: int
+
+    @classmethod
+    def of(
+        cls, sizes: tuple[int, ...], order: tuple[int, ...], rows: int, vector_size: int
+    ) -> _Tiling:
+        """Tiles along the dimensions that are the last ones of operand and result."""
+        last = len(order) - 1
+        tile = [1] * len(order)
+        if order[last] == last:
+            tile[last] = vector_size = sizes[last]
+            tile[last - 1] = tile[order[last - 1]] = TILE_SIZE
+        else:
+            tile[last] = tile[order[last]] = TILE_SIZE * vector_size
+        return cls(Transpose.of(sizes, order), Transpose.of(tuple(tile), order), rows, vector_size)
+
+    @property
+    def tile_counts(self) -> tuple[int, ...]:
+        """The number of tiles along each dimension of the operand."""
+        pairs = zip(self.sizes.sizes_before, self.tile.sizes_before, strict=True)
+        return tuple(-(-size // step) for size, step in pairs)
+
+    @property
+    def ranges(self) -> dict[str, int]:
+        """The loops of a thread: along a tile, and along a vector."""
+        return {
+            "loop_id": -(-prod(self.tile.sizes) // self.at_a_time),
+            "vector_id": self.vector_size,
+        }
+
+    @property
+    def at_a_time(self) -> int:
+        """The number of elements that all threads of a block move in one round."""
+        return TILE_SIZE * self.rows * self.vector_size
+
+    @property
+    def number(self) -> Form:
+        """Which of the elements of a tile a thread moves, both when it reads and when it writes."""
+        return loop_id(0) * self.at_a_time + thread_id() * self.vector_size + loop_id(1)
+
+    def tiles(self, launch: LaunchDimensions) -> tuple[Form, ...]:
+        """Which tile of the operand a block moves."""
+        return unflattened(block_number(launch), self.tile_counts)
+
+    def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
+        """What a thread reads of the operand."""
+        sizes, tile = self.sizes.sizes_before, self.tile.sizes_before
+        index = _element(self.tiles(launch), tile, unflattened(self.number, tile))
+        return self._access(launch, operand, sizes, index)
+
+    def written(self, launch: LaunchDimensions, result: Shape) -> Access:
+        """What a thread writes of the result."""
+        sizes, tile = self.sizes.sizes, self.tile.sizes
+        tiles = self.sizes.forward(self.tiles(launch))
+        return self._access(
+            launch, result, sizes, _element(tiles, tile, unflattened(self.number, tile))
+        )
+
+    def shared(self, launch: LaunchDimensions) -> SharedTile:
+        """The tile in shared memory, with its dimensions in the order of the result."""
+        written = self.tile.forward(unflattened(self.number, self.tile.sizes_before))
+        read = unflattened(self.number, self.tile.sizes)
+        padded = len(self.tile.sizes) - 1
+        if self.tile.order[padded] == padded:
+            padded -= 1
+        sizes = tuple(size + (place == padded) for place, size in enumerate(self.tile.sizes))
+        return SharedTile(sizes, self._map(launch, written), self._map(launch, read))
+
+    def _access(
+        self, launch: LaunchDimensions, shape: Shape, sizes: Sequence[int], index: Sequence[Form]
+    ) -> Access:
+        found = in_array(shape, sizes, index)
+        return Access(self._map(launch, found, within(sizes, index)), shape)
+
+    def _map(
+        self,
+        launch: LaunchDimensions,
+        results: Sequence[Form],
+        limits: Sequence[Constraint] = (),
+    ) -> IndexingMap:
+        inside = within((prod(self.tile.sizes),), (self.number,))
+        return launch.map(results, self.ranges, [*inside, *limits]).simplify()
+
+
+def _element(
+    tiles: Sequence[Form], sizes: Sequence[int], places: Sequence[Form]
+) -> list[Form]:
+    """The index of an element by the number of its tile and its place there."""
+    return [
+        tile * size + place for tile, size, place in zip(tiles, sizes, places, strict=True)
+    ]
