@@ -46,7 +46,15 @@ def concatenate_schedule(
     >>> launch = LaunchDimensions.for_elements(400)
     >>> schedule = concatenate_schedule(operands, Shape.parse("f32[900]"), 0, launch)
     >>> print(schedule.reads[2].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+    (bl_x * 128 + th_x),
+    domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 2], bl_y in [0, 0],
+    bl_z in [0, 0], chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 299]
     >>> print(schedule.writes[2].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+    (bl_x * 128 + th_x + 600),
+    domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 2], bl_y in [0, 0],
+    bl_z in [0, 0], chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 299]
     >>> schedule.writes_exactly_once()
     True
     """

@@ -45,7 +45,15 @@ def in_place_update_schedule(
     >>> launch = LaunchDimensions.for_elements(30)
     >>> schedule = in_place_update_schedule(operand, update, launch)
     >>> print(schedule.reads[1].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+    (th_x floordiv 6, th_x mod 6),
+    domain: th_x in [0, 29], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 0], bl_y in [0, 0],
+    bl_z in [0, 0], chunk_id in [0, 0], unroll_id in [0, 0]
     >>> print(schedule.writes[0].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id]{rt0, rt1} ->
+    (th_x floordiv 6 + rt0, th_x mod 6 + rt1),
+    domain: th_x in [0, 29], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 0], bl_y in [0, 0],
+    bl_z in [0, 0], chunk_id in [0, 0], unroll_id in [0, 0], rt0 in [0, 15], rt1 in [0, 24]
     >>> schedule.never_writes_twice(), schedule.reads[1].is_exactly_once()
     (True, True)
     """

@@ -40,6 +40,11 @@ def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> S
     >>> launch = LaunchDimensions.for_elements(6_000_000, unroll=4, most_blocks=1008)
     >>> print(loop_schedule(Shape.parse("f32[100,200,300]"), launch, unroll=4).writes[0].map)
     (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+    ((bl_x * 128 + chunk_id * 129024 + th_x) floordiv 15000, ((bl_x * 128 + chunk_id * 9024 +
+    th_x) floordiv 75) mod 200, ((bl_x * 53 + chunk_id * 24 + th_x) mod 75) * 4 + unroll_id),
+    domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 1007], bl_y in [0, 0],
+    bl_z in [0, 0], chunk_id in [0, 11], unroll_id in [0, 3], bl_x * 128 + chunk_id * 129024 +
+    th_x in [0, 1499999]
     """
     written = Access(thread_map(result, launch, unroll), result)
     return Schedule(launch, (), (written,))

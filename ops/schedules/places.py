@@ -23,6 +23,8 @@ def unflattened(number: Form, sizes: Sequence[int]) -> tuple[Form, ...]:
     >>> from ops.builders.building import dim
     >>> for digit in unflattened(dim(0), (4, 8)):
     ...     print(digit)
+    d0 floordiv 8
+    d0 mod 8
     """
     return tuple(map(form_of, Reshape.of([((prod(sizes),), tuple(sizes))]).forward((number,))))
 
@@ -36,6 +38,9 @@ def in_array(shape: Shape, sizes: Sequence[int], index: Sequence[Form]) -> tuple
     >>> from ops.builders.building import dim
     >>> for part in in_array(Shape.parse("f32[8,4,2]{0,2,1}"), (8, 8), (dim(0), dim(1))):
     ...     print(part)
+    d1
+    d0 floordiv 2
+    d0 mod 2
     """
     order = Transpose.of(shape.dimensions, shape.array_layout.major_to_minor)
     there = Reshape.between(tuple(sizes), order.sizes).forward(tuple(index))

@@ -30,7 +30,6 @@ from simplifier import form as forms
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from indexing.domain import Constraint
     from indexing.layout import Shape
     from simplifier.form import Form
 
@@ -144,7 +143,15 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
     >>> from indexing.layout import Shape
     >>> schedule = reduce_schedule(Shape.parse("f32[100,64,512]"), Shape.parse("f32[100,64]"), (2,))
     >>> print(schedule.reads[0].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[major_id, minor_id, vector_id] ->
+    (bl_x floordiv 8, (bl_x mod 8) * 8 + th_x floordiv 32, minor_id * 32 + th_x mod 32),
+    domain: th_x in [0, 255], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 799], bl_y in [0, 0],
+    bl_z in [0, 0], major_id in [0, 0], minor_id in [0, 15], vector_id in [0, 0]
     >>> print(schedule.writes[0].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z) ->
+    (bl_x floordiv 8, (bl_x mod 8) * 8 + th_x floordiv 32),
+    domain: th_x in [0, 224], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 799], bl_y in [0, 0],
+    bl_z in [0, 0], th_x mod 32 in [0, 0]
     >>> schedule.reads[0].is_exactly_once(), schedule.writes_exactly_once()
     (True, True)
     """
@@ -272,9 +279,7 @@ def _small_column(sizes: Triple, vector_size: int) -> _Plan:
     def step(block: Sequence[Form]) -> _Step:
         number = thread_id() * vector_size + loop_id(1) + loop_id(0) * at_a_time
         read = (block[0], *unflattened(number, (folded, minor)))
-        columns = operations.floordiv(
-            thread_id() + loop_id(0) * threads, forms.constant(rows)
-        )
+        columns = operations.floordiv(thread_id() + loop_id(0) * threads, forms.constant(rows))
         loops = {"element_id": _ceil(folded * minor, at_a_time), "vector_id": vector_size}
         writer = operations.mod(thread_id(), forms.constant(rows))
         return _Step(read, loops, (block[0], columns), {"vector_id": vector_size}, writer)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from indexing import IndexingMap
 from indexing.layout import logical_to_linear
 from ops.builders.building import check_count
 from simplifier.exact import BUDGET
 
 if TYPE_CHECKING:
-    from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.schedules.launch import LaunchDimensions
 
@@ -72,10 +72,9 @@ class Access:
         >>> launch = LaunchDimensions.of(4, threads=128)
         >>> print(loop_schedule(column_major, launch, unroll=4).writes[0].in_memory())
         (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
-        (bl_x * 512 + th_x * 4 + unroll_id),
-        domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-        bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0],
-        chunk_id in [0, 0], unroll_id in [0, 3]
+        (th_x * 4 + bl_x * 512 + unroll_id),
+        domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 3], bl_y in [0, 0],
+        bl_z in [0, 0], chunk_id in [0, 0], unroll_id in [0, 3]
         """
         return self.map.compose(logical_to_linear(self.shape)).simplify()
 
@@ -121,17 +120,16 @@ class Schedule:
 
         >>> from indexing.layout import Shape
         >>> from ops.schedules import LaunchDimensions, loop_schedule
-        >>> matrix = Shape.parse("f32[100,30]")
-        >>> loop_schedule(matrix, LaunchDimensions.of(6, threads=128), unroll=4).writes_exactly_once()
+        >>> matrix, launch = Shape.parse("f32[100,30]"), LaunchDimensions.of(6, threads=128)
+        >>> loop_schedule(matrix, launch, unroll=4).writes_exactly_once()
         True
         """
         if len(self.writes) == 1:
             return self.writes[0].is_exactly_once(budget=budget)
-        total = sum(access.map.count(budget=budget) for access in self.writes)
-        return (
-            self.never_writes_twice(budget=budget)
-            and total == self.writes[0].shape.element_count
-            and all(_stays_inside(access) for access in self.writes)
+        counts = [_counts(access, budget) for access in self.writes]
+        every, inside = (sum(column) for column in zip(*counts, strict=True))
+        return every == inside == self.writes[0].shape.element_count and self.never_writes_twice(
+            budget=budget
         )
 
     def never_writes_twice(self, *, budget: int | None = BUDGET) -> bool:
@@ -141,9 +139,7 @@ class Schedule:
         )
 
 
-def _stays_inside(access: Access) -> bool:
-    bounds = access.map.result_bounds()
-    return all(
-        bound.is_empty or ((bound.lower or 0) >= 0 and (bound.upper or 0) < size)
-        for bound, size in zip(bounds, access.shape.dimensions, strict=True)
-    )
+def _counts(access: Access, budget: int | None) -> tuple[int, int]:
+    """How often elements are touched, and how often those are in the array."""
+    inside = access.map.compose(IndexingMap.identity(access.shape.dimensions))
+    return access.map.count(budget=budget), inside.count(budget=budget)

@@ -85,6 +85,10 @@ def transpose_schedule(
     ...     Shape.parse("f32[100,32,64]"), Shape.parse("f32[100,64,32]"), (0, 2, 1)
     ... )
     >>> print(schedule.writes[0].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[loop_id, vector_id] ->
+    (bl_x floordiv 2, (bl_x mod 2) * 32 + loop_id * 8 + th_x floordiv 32, th_x mod 32),
+    domain: th_x in [0, 255], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 199], bl_y in [0, 0],
+    bl_z in [0, 0], loop_id in [0, 3], vector_id in [0, 0]
     >>> schedule.shared.sizes, schedule.writes_exactly_once()
     ((1, 32, 33), True)
     """
@@ -115,7 +119,9 @@ def _in_memory(
     check_count("transpose", "dimensions", checked, operand.rank)
     moved = [operand.dimensions[source] for source in checked]
     check_sizes("transpose", "the result", result.dimensions, moved, "as in the operand")
-    before = [place for place in operand.array_layout.major_to_minor if operand.dimensions[place] != 1]
+    before = [
+        place for place in operand.array_layout.major_to_minor if operand.dimensions[place] != 1
+    ]
     after = [checked[place] for place in result.array_layout.major_to_minor]
     order = [before.index(place) for place in after if place in before]
     sizes = [operand.dimensions[place] for place in before]
@@ -233,10 +239,6 @@ class _Tiling:
         return launch.map(results, self.ranges, [*inside, *limits]).simplify()
 
 
-def _element(
-    tiles: Sequence[Form], sizes: Sequence[int], places: Sequence[Form]
-) -> list[Form]:
+def _element(tiles: Sequence[Form], sizes: Sequence[int], places: Sequence[Form]) -> list[Form]:
     """The index of an element by the number of its tile and its place there."""
-    return [
-        tile * size + place for tile, size, place in zip(tiles, sizes, places, strict=True)
-    ]
+    return [tile * size + place for tile, size, place in zip(tiles, sizes, places, strict=True)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FLOORS_OF_OPS = (
     ("ops.builders", "ops.devices", "ops.hlo"),
-    ("ops.adapters",),
+    ("ops.adapters", "ops.schedules"),
     ("ops.analysis",),
     ("ops", "ops.__init__"),
     ("ops.command_line",),
