@@ -1,0 +1,345 @@
+"""Schedules: enumerated against kernels as plain loops, run on arrays, checked by isl."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import parse_map
+from indexing.layout import Shape, ShapeError
+from ops import transpose
+from ops.schedules import (
+    Access,
+    LaunchDimensions,
+    ReductionDimensions,
+    Schedule,
+    concatenate_schedule,
+    in_place_update_schedule,
+    loop_schedule,
+    reduce_schedule,
+    transpose_schedule,
+)
+from tests.ops.launches import (
+    loop_kernel,
+    moved,
+    numbered,
+    reduced,
+    touches,
+    transpose_kernel,
+    transposed,
+)
+
+SHAPES = (
+    "f32[]",
+    "f32[1]",
+    "f32[7]",
+    "f32[3,0]",
+    "f32[4,6]",
+    "f32[4,6]{0,1}",
+    "f32[2,3,5]{0,2,1}",
+    "f32[2,1,4,3]",
+)
+LAUNCHES = (
+    LaunchDimensions.of(1, threads=1),
+    LaunchDimensions.of(2, threads=4),
+    LaunchDimensions.of(5, threads=2, most_blocks=2),
+    LaunchDimensions(threads=(2, 2, 1), blocks=(1, 2, 3)),
+    LaunchDimensions.of(3, threads=32),
+)
+
+
+@pytest.mark.parametrize("unroll", [1, 2, 3, 4])
+@pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: str(launch.grid))
+@pytest.mark.parametrize("text", SHAPES)
+def test_a_loop_goes_through_memory(text: str, launch: LaunchDimensions, unroll: int) -> None:
+    shape = Shape.parse(text)
+    schedule = loop_schedule(shape, launch, unroll)
+    assert touches(schedule.writes[0].map) == Counter(loop_kernel(shape, launch, unroll))
+    assert schedule.writes_exactly_once()
+    offsets = touches(schedule.writes[0].in_memory())
+    assert sorted(place for _, (place,) in offsets) == list(range(shape.element_count))
+
+
+sizes = st.lists(st.integers(1, 6), min_size=1, max_size=3)
+
+
+@given(sizes=sizes, data=st.data(), unroll=st.integers(1, 5))
+def test_a_loop_of_any_launch(sizes: list[int], data: st.DataObject, unroll: int) -> None:
+    order = data.draw(st.permutations(range(len(sizes))))
+    shape = Shape.parse(f"f32[{','.join(map(str, sizes))}]{{{','.join(map(str, order))}}}")
+    counts = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
+    launch = LaunchDimensions(data.draw(counts), data.draw(counts))
+    schedule = loop_schedule(shape, launch, unroll)
+    assert touches(schedule.writes[0].map) == Counter(loop_kernel(shape, launch, unroll))
+
+
+def test_what_a_loop_reads_follows_from_the_operation() -> None:
+    result, operand = Shape.parse("f32[6,5]"), Shape.parse("f32[5,6]{0,1}")
+    schedule = loop_schedule(result, LaunchDimensions.of(2, threads=5), unroll=3)
+    way = transpose((5, 6), (1, 0)).output_to_input[0]
+    read = schedule.writes[0].through(way, operand)
+    values = numbered(operand)
+    found = moved([(read, values)], schedule.writes, np.full((6, 5), -1))
+    assert (found == values.T).all()
+    assert read.in_memory().equals(schedule.writes[0].in_memory())
+
+
+TRANSPOSES = [
+    ((1, 40, 33, 1), 8, 1),
+    ((2, 5, 35, 1), 4, 1),
+    ((1, 64, 64, 1), 8, 2),
+    ((1, 70, 5, 1), 5, 1),
+    ((1, 34, 3, 2), 8, 2),
+]
+
+
+@pytest.mark.parametrize(("sizes", "rows", "vector_size"), TRANSPOSES)
+def test_a_transpose_goes_through_tiles(
+    sizes: tuple[int, int, int, int], rows: int, vector_size: int
+) -> None:
+    batch, height, width, inner = sizes
+    operand = Shape.parse(f"f32[{batch},{height},{width},{inner}]")
+    result = Shape.parse(f"f32[{batch},{width},{height},{inner}]")
+    schedule = transpose_schedule(operand, result, (0, 2, 1, 3), rows=rows, vector_size=vector_size)
+    (read,), (written,) = schedule.reads, schedule.writes
+    assert read is not None
+    reads, writes = transpose_kernel(sizes, rows, vector_size)
+    assert touches(read.map) == reads
+    assert touches(written.map) == writes
+
+
+TRANSPOSED = [
+    ("f32[5,7]", "f32[7,5]", (1, 0), 1),
+    ("f32[5,7]", "f32[5,7]{0,1}", (0, 1), 1),
+    ("f32[40,3,2]", "f32[3,40,2]", (1, 0, 2), 1),
+    ("f32[2,3,4,5]", "f32[4,5,2,3]", (2, 3, 0, 1), 2),
+    ("f32[2,3,4,5]", "f32[5,3,2,4]", (3, 1, 0, 2), 1),
+    ("f32[2,3,4,5]{0,2,1,3}", "f32[5,4,2,3]{1,3,0,2}", (3, 2, 0, 1), 1),
+    ("f32[1,5,1,7]", "f32[7,1,5,1]", (3, 0, 1, 2), 4),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "dimensions", "vector_size"), TRANSPOSED)
+def test_a_transpose_moves_every_element(
+    before: str, after: str, dimensions: tuple[int, ...], vector_size: int
+) -> None:
+    operand, result = Shape.parse(before), Shape.parse(after)
+    schedule = transpose_schedule(operand, result, dimensions, vector_size=vector_size)
+    values = numbered(operand)
+    found = transposed(schedule, values, np.full(result.dimensions, -1))
+    assert (found == values.transpose(dimensions)).all()
+    assert schedule.writes_exactly_once()
+    assert schedule.reads[0] is not None
+    assert schedule.reads[0].is_exactly_once()
+
+
+REDUCTIONS = [
+    ("row", "f32[5,70]", (1,), 1),
+    ("row", "f32[5,70]", (1,), 4),
+    ("row", "f32[3,9,40]", (0, 2), 2),
+    ("row", "f32[40,9]{0,1}", (0,), 1),
+    ("row", "f32[2,2100]", (1,), 1),
+    ("multi_row", "f32[70,4]", (1,), 1),
+    ("multi_row", "f32[2,30,16]", (0, 2), 4),
+    ("multi_row", "f32[5,6]", (1,), 1),
+    ("column", "f32[35,5]", (0,), 1),
+    ("column", "f32[2,33,40]", (1,), 2),
+    ("column", "f32[2,3,4]{0,2,1}", (1,), 1),
+    ("small_column", "f32[3,50,4]", (1,), 1),
+    ("small_column", "f32[2,9,16]", (1,), 4),
+    ("small_column", "f32[60,2]", (0,), 4),
+    ("small_column", "f32[30,8]", (0,), 2),
+    ("small_column", "f32[40,32]", (0,), 8),
+]
+
+
+def reduction(
+    text: str, dimensions: tuple[int, ...], kind: str = "", vector_size: int = 1
+) -> Schedule:
+    """The schedule of a reduction to a result in the default layout."""
+    operand = Shape.parse(text)
+    kept = [n for place, n in enumerate(operand.dimensions) if place not in dimensions]
+    result = Shape.parse(f"f32[{','.join(map(str, kept))}]")
+    return reduce_schedule(operand, result, dimensions, kind=kind, vector_size=vector_size)
+
+
+@pytest.mark.parametrize("kind", ["row", "multi_row", "column", "small_column"])
+def test_every_kind_is_run(kind: str) -> None:
+    assert kind in {row[0] for row in REDUCTIONS}
+
+
+@pytest.mark.parametrize(("kind", "text", "dimensions", "vector_size"), REDUCTIONS)
+def test_a_reduction_folds_every_element(
+    kind: str, text: str, dimensions: tuple[int, ...], vector_size: int
+) -> None:
+    schedule = reduction(text, dimensions, kind, vector_size)
+    operand = Shape.parse(text)
+    values = numbered(operand)
+    kept = tuple(1 if n in dimensions else size for n, size in enumerate(operand.dimensions))
+    expected = values.sum(axis=dimensions, keepdims=True)
+    assert (reduced(schedule, values, np.full(kept, -1)) == expected).all()
+    assert schedule.reads[0] is not None
+    assert schedule.reads[0].is_exactly_once()
+    assert schedule.writes_exactly_once()
+    assert schedule.reads[1] is None
+
+
+def test_rows_that_blocks_share_are_written_twice() -> None:
+    schedule = reduction("f32[3,40000]", (1,))
+    assert schedule.reads[0] is not None
+    assert schedule.reads[0].is_exactly_once()
+    assert schedule.writes[0].covers()
+    assert not schedule.writes_exactly_once()
+    assert not schedule.never_writes_twice()
+
+
+def test_a_group_of_reductions_has_blocks_of_its_own() -> None:
+    row, scalar = Shape.parse("f32[36]"), Shape.parse("f32[]")
+    found = [reduce_schedule(row, scalar, (0,), groups=2, group=group) for group in (0, 1)]
+    blocks = [{dims[5] for dims, *_ in one.writes[0].map.points()} for one in found]
+    assert [one.launch.blocks for one in found] == [(1, 1, 2)] * 2
+    assert blocks == [{0}, {1}]
+    assert all(one.writes_exactly_once() for one in found)
+
+
+def test_blocks_laid_out_in_x_and_y_do_the_same() -> None:
+    operand, result = Shape.parse("f32[40,200]"), Shape.parse("f32[40]")
+    wide = reduce_schedule(operand, result, (1,), most_blocks=3)
+    assert wide.launch.blocks == (3, 2, 1)
+    assert wide.writes_exactly_once()
+    assert wide.reads[0] is not None
+    assert wide.reads[0].is_exactly_once()
+
+
+KINDS = [
+    ("f32[5,70]", (1,), True, (1, 5, 70), "row"),
+    ("f32[5,8]", (1,), True, (1, 5, 8), "multi_row"),
+    ("f32[3,5,70]", (0, 2), True, (3, 5, 70), "row"),
+    ("f32[3,5,70]", (1,), False, (3, 5, 70), "column"),
+    ("f32[3,5,16]", (1,), False, (3, 5, 16), "small_column"),
+    ("f32[3,5,7]{0,1,2}", (0, 1), True, (1, 7, 15), "row"),
+    ("f32[5,1,7]", (1,), False, (1, 1, 35), "column"),
+    ("f32[1,1]", (0,), True, (1, 1, 1), "multi_row"),
+]
+
+
+@pytest.mark.parametrize(("text", "dimensions", "of_rows", "sizes", "kind"), KINDS)
+def test_the_dimensions_of_a_reduction(
+    text: str, dimensions: tuple[int, ...], of_rows: bool, sizes: tuple[int, int, int], kind: str
+) -> None:
+    found = ReductionDimensions.of(Shape.parse(text), dimensions)
+    assert found == ReductionDimensions(of_rows, sizes)
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize("unroll", [1, 4])
+@pytest.mark.parametrize("parts", [(3, 5, 4), (5,), (0, 3), (4, 4)])
+def test_a_concatenation_writes_every_part(parts: tuple[int, ...], unroll: int) -> None:
+    operands = [Shape.parse(f"f32[2,{part},3]") for part in parts]
+    result = Shape.parse(f"f32[2,{sum(parts)},3]")
+    launch = LaunchDimensions.for_elements(6 * max(parts), unroll=unroll)
+    schedule = concatenate_schedule(operands, result, 1, launch, unroll)
+    arrays = [numbered(operand) + 100 * place for place, operand in enumerate(operands)]
+    reads = [
+        (read, array)
+        for read, array in zip(schedule.reads, arrays, strict=True)
+        if read is not None
+    ]
+    found = moved(reads, schedule.writes, np.full(result.dimensions, -1))
+    assert (found == np.concatenate(arrays, axis=1)).all()
+    assert all(read.is_exactly_once() for read, _ in reads)
+    assert schedule.writes_exactly_once()
+
+
+def test_a_check_of_several_writes_sees_what_is_wrong() -> None:
+    operands = [Shape.parse("f32[3]"), Shape.parse("f32[5]")]
+    launch = LaunchDimensions.for_elements(5)
+    right = concatenate_schedule(operands, Shape.parse("f32[8]"), 0, launch)
+    first, second = right.writes
+    forwards = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 7]")
+    backwards = parse_map("(d0) -> (d0 - 1), domain: d0 in [0, 7]")
+    moved_on, moved_back = (second.through(way, second.shape) for way in (forwards, backwards))
+    assert right.writes_exactly_once()
+    for writes in ((first, moved_on), (first, moved_back), (first, first), (second, second)):
+        assert not replace(right, writes=writes).writes_exactly_once()
+    assert not replace(right, writes=(first, moved_back)).never_writes_twice()
+    assert replace(right, writes=(first, moved_on)).never_writes_twice()
+
+
+@pytest.mark.parametrize("starts", [(0, 0), (2, 3), (15, 24)])
+def test_an_update_writes_its_part(starts: tuple[int, int]) -> None:
+    operand, update = Shape.parse("f32[20,30]"), Shape.parse("f32[5,6]")
+    launch = LaunchDimensions.for_elements(30, unroll=2)
+    known = in_place_update_schedule(operand, update, launch, 2, starts)
+    unknown = in_place_update_schedule(operand, update, launch, 2)
+    values = numbered(update) + 1
+    expected = np.zeros(operand.dimensions, dtype=int)
+    expected[starts[0] : starts[0] + 5, starts[1] : starts[1] + 6] = values
+    read = known.reads[1]
+    assert read is not None
+    found = moved([(read, values)], known.writes, np.zeros(operand.dimensions, dtype=int))
+    assert (found == expected).all()
+    there = [
+        (dims, ranges, results)
+        for dims, ranges, runtime, results in unknown.writes[0].map.points()
+        if runtime == starts
+    ]
+    assert there == [(d, r, results) for d, r, _, results in known.writes[0].map.points()]
+    assert unknown.never_writes_twice()
+    assert not unknown.writes[0].map.is_injective()
+    assert not known.writes_exactly_once()
+
+
+def test_too_few_threads_are_seen() -> None:
+    vector = Shape.parse("f32[100]")
+    schedule = loop_schedule(vector, LaunchDimensions.of(1, threads=10))
+    short = replace(schedule.writes[0], map=schedule.writes[0].map.with_constraint(0, (0, 0)))
+    assert short.is_exactly_once()
+    assert not Access(short.map, Shape.parse("f32[101]")).covers()
+    assert not Access(short.map, Shape.parse("f32[99]")).is_exactly_once()
+
+
+MISTAKES = [
+    (lambda: LaunchDimensions.of(0, 32), "launch: there are (0, 1, 1) blocks; expected three"),
+    (
+        lambda: loop_schedule(Shape.parse("f32[3]"), LaunchDimensions.of(1, 32), 0),
+        "loop: unroll is 0; expected 1 or more",
+    ),
+    (
+        lambda: transpose_schedule(Shape.parse("f32[3,1]"), Shape.parse("f32[1,3]"), (1, 0)),
+        "lie in memory in one order; expected a transposed one",
+    ),
+    (
+        lambda: transpose_schedule(Shape.parse("f32[3,2]"), Shape.parse("f32[3,2]"), (1, 0)),
+        "transpose: dimension 0 of the result has size 3; expected 2, as in the operand",
+    ),
+    (
+        lambda: reduction("f32[2,3,4,5]", (0, 2)),
+        "has 4 runs of folded and kept dimensions along (0, 2); expected at most 3",
+    ),
+    (
+        lambda: reduction("f32[2,3]", (0,), "row"),
+        "reduce: row is not for a reduction of columns of sizes (1, 2, 3)",
+    ),
+    (lambda: reduction("f32[2,3]", (0,), "rows"), "kind is 'rows'; expected one of row, multi_row"),
+    (lambda: reduction("f32[2,3]", (0,), vector_size=3), "vector_size is 3; expected a power of 2"),
+    (lambda: reduction("f32[9,64]", (1,), "multi_row"), "multi_row folds 64 vectors of a row"),
+    (lambda: reduction("f32[9,5]", (0,), "small_column"), "small_column has 5 columns"),
+    (
+        lambda: Access(parse_map("(d0) -> (d0), domain: d0 in [0, 2]"), Shape.parse("f32[3,3]")),
+        "access: the index of f32[3,3]{1,0} has 1 entries; expected 2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), MISTAKES, ids=[text for _, text in MISTAKES])
+def test_mistakes_are_named(build: object, message: str) -> None:
+    assert callable(build)
+    with pytest.raises(ShapeError) as caught:
+        build()
+    assert message in str(caught.value)
