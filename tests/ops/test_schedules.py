@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexing import parse_map
 from indexing.layout import Shape, ShapeError
-from ops import transpose
+from ops import reshape, transpose
 from ops.schedules import (
     Access,
     LaunchDimensions,
@@ -87,6 +87,17 @@ def test_what_a_loop_reads_follows_from_the_operation() -> None:
     found = moved([(read, values)], schedule.writes, np.full((6, 5), -1))
     assert (found == values.T).all()
     assert read.in_memory().equals(schedule.writes[0].in_memory())
+
+
+def test_an_epilogue_writes_where_the_hero_leads() -> None:
+    """A transpose, a bitcast to one dimension, and something elementwise at the root."""
+    hero, root = Shape.parse("f32[40,1000]"), Shape.parse("f32[40000]")
+    schedule = transpose_schedule(Shape.parse("f32[1000,40]"), hero, (1, 0))
+    way = reshape((40, 1000), (40000,)).input_to_output[0]
+    assert str(way) == "(d0, d1) -> (d0 * 1000 + d1), domain: d0 in [0, 39], d1 in [0, 999]"
+    written = schedule.writes[0].through(way, root)
+    assert written.is_exactly_once()
+    assert written.map.equals(schedule.writes[0].in_memory())
 
 
 TRANSPOSES = [

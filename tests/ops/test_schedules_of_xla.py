@@ -7,7 +7,6 @@ are written in another way. So maps are compared as relations, from six coordina
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ops.schedules import Access, Schedule
+    from tests.evaluation import Pair
 
 COORDINATES = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)"
 
@@ -343,8 +343,8 @@ def test_the_first_warp_reads_where_xla_says(name: str) -> None:
     assert len(reads) == len(row["warp_maps"])
     for operand, text in row["warp_maps"].items():
         points = warp_map(text).points()
-        expected = [(thread, place) for thread, _, _, place in points if min(place, default=0) >= 0]
-        assert first_warp(reads[int(operand)]) == Counter(expected)
+        expected = {(thread, place) for thread, _, _, place in points if min(place, default=0) >= 0}
+        assert first_warp(reads[int(operand)]) == expected
 
 
 def warp_map(text: str) -> IndexingMap:
@@ -353,7 +353,7 @@ def warp_map(text: str) -> IndexingMap:
     return parse_map(f"{head}, domain: {', '.join(['th_x in [0, 31]', *limits])}")
 
 
-def first_warp(access: Access) -> Counter[tuple[tuple[int, ...], tuple[int, ...]]]:
+def first_warp(access: Access) -> set[Pair]:
     """Where in memory the first 32 threads of the first block touch the array.
 
     Where the array is a scalar, the rows have no place at all.
@@ -361,4 +361,4 @@ def first_warp(access: Access) -> Counter[tuple[tuple[int, ...], tuple[int, ...]
     places = access.in_memory() if access.shape.rank else access.map
     for number, name in enumerate(places.domain.names[:6]):
         places = places.with_constraint(symbol(name), (0, 31 if number == 0 else 0))
-    return Counter((dims[:1], results) for dims, _, _, results in places.points())
+    return {(dims[:1], results) for dims, _, _, results in places.points()}
