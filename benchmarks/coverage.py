@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from benchmarks.read_hlo import text_of
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
 
 MODULES = Path(__file__).parents[1] / "tests" / "data" / "hlo"
 TARGETS = ("unoptimized", "cpu", "gpu", "tpu")

@@ -31,6 +31,8 @@ _LINE: Final = 16
 """Of text."""
 
 _MOST_WIDTH: Final = 960
+"""Of memory, and of planes side by side."""
+
 _PALETTE: Final = (
     ("#cfe3f7", "#1f4566"),
     ("#fbe3b8", "#5e4716"),
@@ -282,15 +284,23 @@ def _cell_width(contents: Iterable[str], picture: LayoutPicture) -> float:
 
 
 def _color_count(picture: LayoutPicture) -> int:
-    """How many colors take turns, so that tiles side by side differ."""
-    steps = {
-        abs(first - second)
-        for cell, other in picture.neighbours()
-        for first, second in zip(cell.tiles[:1], other.tiles[:1], strict=True)
-        if first is not None and second is not None
+    """How many colors take turns: tiles side by side differ, and if possible those across gaps."""
+    near, far = (_tile_steps(picture.neighbours(across_gaps=gaps)) for gaps in (False, True))
+
+    def likeness(count: int) -> tuple[int, int]:
+        return sum(not step % count for step in near), sum(not step % count for step in far)
+
+    return min(_COLOR_COUNTS, key=likeness)
+
+
+def _tile_steps(pairs: Iterable[tuple[Cell, Cell]]) -> set[int]:
+    """How far apart the numbers are of the tiles that pairs of cells are in."""
+    return {
+        abs(tile - other_tile)
+        for cell, other in pairs
+        for tile, other_tile in zip(cell.tiles[:1], other.tiles[:1], strict=True)
+        if tile is not None and other_tile is not None
     } - {0}
-    counts = (count for count in _COLOR_COUNTS if all(step % count for step in steps))
-    return next(counts, _COLOR_COUNTS[0])
 
 
 _COLOR_COUNTS: Final = (6, 5, 7, 4, 3)
@@ -301,6 +311,9 @@ def _legend(picture: LayoutPicture) -> Piece:
         _legend_item(f"tile {tile}", rectangle(1, 1, 24, 14), f"outline{level}")
         for level, tile in enumerate(picture.levels[:OUTLINED_LEVELS])
     ]
+    others = ", ".join(picture.levels[OUTLINED_LEVELS:])
+    if others:
+        items.append(_text([f"tile {others}: not outlined"], "label"))
     if any(cell.index is None for cell in (*picture.cells, *picture.memory)):
         items.append(_legend_item("padding", hatching(0, 0, 26, 16), "hatch"))
     return beside(items, _GAP, _MOST_WIDTH) if items else Piece(0, 0, ())

@@ -20,7 +20,7 @@ from indexing.layout.steps import memory_size
 from indexing.layout.words import order_in_words, size_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from indexing.layout.canvas import Canvas, Place
     from indexing.layout.shape import Shape
@@ -40,9 +40,11 @@ MOST_PLACES: Final = 72
 """Memory is shown whole up to so many places; of a larger one half as many."""
 
 _FEWEST_COLUMNS: Final = 8
+_BORDERS: Final = 3
+"""How many levels of tiles show their first border where an axis is cropped."""
+
 _AROUND: Final = 2
 """How much is shown on either side of where something happens."""
-
 
 _Number = TypeVar("_Number", int, float)
 
@@ -158,14 +160,18 @@ class LayoutPicture:
         """All cells of all planes."""
         return (cell for plane in self.planes for row in plane.cells for cell in row)
 
-    def neighbours(self) -> Iterator[tuple[Cell, Cell]]:
-        """Cells beside or above each other, with nothing left out between them."""
+    def neighbours(self, *, across_gaps: bool = False) -> Iterator[tuple[Cell, Cell]]:
+        """Cells beside or above each other, with nothing or something left out between them."""
         for plane in self.planes:
             columns = zip(*plane.cells, strict=True)
             for axis, lines in ((self.columns, plane.cells), (self.rows, columns)):
                 for line in lines:
                     steps = zip(pairwise(axis.positions), pairwise(line), strict=True)
-                    yield from (cells for (place, after), cells in steps if after == place + 1)
+                    yield from (
+                        cells
+                        for (place, after), cells in steps
+                        if across_gaps == (after != place + 1)
+                    )
 
 
 def layout_picture(shape: Shape) -> LayoutPicture:
@@ -204,7 +210,8 @@ def layout_picture(shape: Shape) -> LayoutPicture:
 def _axis(canvas: Canvas, dimension: int) -> Axis:
     sizes, padded_size = canvas.sizes(dimension), canvas.padded_sizes[dimension]
     most = MOST_ROWS if dimension == canvas.plane[0] else _most_columns(canvas)
-    positions = _positions(padded_size, [*canvas.tile_sizes(dimension), prod(sizes)], most)
+    borders = [*canvas.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
+    positions = _positions(padded_size, borders, most)
     return Axis(canvas.name(dimension), canvas.groups[dimension], sizes, padded_size, positions)
 
 
@@ -272,7 +279,7 @@ def _memory(canvas: Canvas) -> Iterator[Cell]:
         yield _cell(canvas, offset, here, (before, after, (), ()))
 
 
-def _cell(canvas: Canvas, offset: int, tiles: Tiles, around: Iterable[Tiles]) -> Cell:
+def _cell(canvas: Canvas, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> Cell:
     """A cell, from the tiles that it and the places beside it are in."""
     outlines = tuple(
         Sides(*(not others or others[level] != tile for others in around))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ElementType
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import sizes_of
-from ops.answers import OpIndexing, Unknown
-from ops.building import check_sizes, index_map, symbol
-from ops.collectives import (
+from ops.builders.building import check_sizes, index_map, symbol
+from ops.builders.collectives import (
     all_gather,
     all_reduce,
     all_to_all,
     all_to_all_of_tuple,
     reduce_scatter,
 )
+from ops.builders.op_indexing import OpIndexing, Unknown
+from ops.builders.pointwise import elementwise
+from ops.builders.ragged_exchange import ragged_all_to_all
+from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
 from ops.devices.numbering import devices_of
-from ops.pointwise import elementwise
-from ops.ragged_exchange import ragged_all_to_all
-from ops.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from simplifier import Interval
 from simplifier import form as forms
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.adapters.shared import Builder, Maps, Pair
-    from ops.building import Sizes
+    from ops.builders.building import Sizes
     from ops.hlo import Instruction
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import folded_inputs, sizes_of
-from ops.contraction import dot, ragged_dot, scaled_dot
-from ops.pointwise import ELEMENTWISE, elementwise, generated
-from ops.reduction import reduce
+from ops.builders.contraction import dot, ragged_dot, scaled_dot
+from ops.builders.pointwise import ELEMENTWISE, elementwise, generated
+from ops.builders.reduction import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.adapters.shared import Builder
-    from ops.answers import OpIndexing
+    from ops.builders.op_indexing import OpIndexing
     from ops.hlo import Instruction
 
 

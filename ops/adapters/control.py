@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import Call, Calls, arrays_in_operands
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 from ops.hlo.checks import branches_of
 
 if TYPE_CHECKING:

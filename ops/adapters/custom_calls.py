@@ -12,13 +12,13 @@ from indexing import UndefinedMap
 from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands, sizes_of
 from ops.adapters.windows import convolution_of
-from ops.answers import OpIndexing, Unknown
-from ops.broadcasting import broadcast
-from ops.building import arrays_of
-from ops.contraction import dot
+from ops.builders.broadcasting import broadcast
+from ops.builders.building import arrays_of
+from ops.builders.contraction import dot
+from ops.builders.op_indexing import OpIndexing, Unknown
+from ops.builders.ordering import top_k
+from ops.builders.pointwise import elementwise
 from ops.hlo.opcodes import Arity
-from ops.ordering import top_k
-from ops.pointwise import elementwise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

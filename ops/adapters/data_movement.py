@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import check_scalars, only_dimension, sizes_of
-from ops.answers import OpIndexing, Unknown
-from ops.bitcasting import bitcast, bitcast_convert
-from ops.broadcasting import broadcast
-from ops.padding import pad
-from ops.reordering import reverse, transpose
-from ops.reshaping import reshape
-from ops.shuffling import permute, rotate
-from ops.slicing import concatenate, slice  # noqa: A004 - the operation's name
+from ops.builders.bitcasting import bitcast, bitcast_convert
+from ops.builders.broadcasting import broadcast
+from ops.builders.op_indexing import OpIndexing, Unknown
+from ops.builders.padding import pad
+from ops.builders.reordering import reverse, transpose
+from ops.builders.reshaping import reshape
+from ops.builders.shuffling import permute, rotate
+from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,8 +9,8 @@ from indexing import IndexingMap
 from indexing.layout import Kind, ShapeError
 from ops.adapters.shared import sizes_of
 from ops.adapters.values import value_of
-from ops.building import index_map, symbol
-from ops.dynamic import dynamic_slice, dynamic_update_slice
+from ops.builders.building import index_map, symbol
+from ops.builders.dynamic import dynamic_slice, dynamic_update_slice
 from simplifier import Interval
 from simplifier import form as forms
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ops.adapters.shared import Builder
-    from ops.answers import OpIndexing, Origin
+    from ops.builders.op_indexing import OpIndexing, Origin
     from ops.hlo import Instruction
 
 

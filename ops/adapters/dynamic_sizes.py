@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import check_scalars, only_dimension, sizes_of
-from ops.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
+from ops.builders.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indexing.layout import Shape
     from ops.adapters.shared import Builder
-    from ops.answers import OpIndexing
+    from ops.builders.op_indexing import OpIndexing
     from ops.hlo import Instruction
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import sizes_of
-from ops.gather import gather
-from ops.scatter import scatter
+from ops.builders.gather import gather
+from ops.builders.scatter import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ops.adapters.shared import Builder
-    from ops.answers import OpIndexing
+    from ops.builders.op_indexing import OpIndexing
     from ops.hlo import Instruction
 
 _GATHER: Final = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import sizes_of
-from ops.fourier import fft
-from ops.linear_algebra import cholesky, triangular_solve
+from ops.builders.fourier import fft
+from ops.builders.linear_algebra import cholesky, triangular_solve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ops.adapters.shared import Builder
-    from ops.answers import OpIndexing
+    from ops.builders.op_indexing import OpIndexing
     from ops.hlo import Instruction
 
 

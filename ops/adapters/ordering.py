@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import only_dimension, sizes_of
-from ops.building import arrays_of
-from ops.ordering import sort, top_k
-from ops.pointwise import ELEMENTWISE, elementwise
-from ops.scanning import scan
+from ops.builders.building import arrays_of
+from ops.builders.ordering import sort, top_k
+from ops.builders.pointwise import ELEMENTWISE, elementwise
+from ops.builders.scanning import scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ops.adapters.shared import Builder
-    from ops.answers import OpIndexing
+    from ops.builders.op_indexing import OpIndexing
     from ops.hlo import Computation, Instruction
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.building import arrays_of, check_sizes
+from ops.builders.building import arrays_of, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from indexing.layout import Shape
-    from ops.answers import OpIndexing, Unknown
+    from ops.builders.op_indexing import OpIndexing, Unknown
     from ops.hlo import Computation, Instruction
 
 Pair: TypeAlias = "tuple[int, int]"

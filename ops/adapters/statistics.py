@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import check_scalars, sizes_of
-from ops.building import arrays_of
-from ops.normalization import batch_norm_grad, batch_norm_inference, batch_norm_training
-from ops.pointwise import elementwise
-from ops.random import rng, rng_bit_generator
+from ops.builders.building import arrays_of
+from ops.builders.normalization import batch_norm_grad, batch_norm_inference, batch_norm_training
+from ops.builders.pointwise import elementwise
+from ops.builders.random import rng, rng_bit_generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.adapters.shared import Builder, Maps
-    from ops.answers import OpIndexing
+    from ops.builders.op_indexing import OpIndexing
     from ops.hlo import Instruction
 
 

@@ -15,7 +15,7 @@ from indexing.layout import Kind
 from ops.adapters import computation, control, data_movement
 from ops.adapters.arithmetic import FUNCTIONS, Known, between
 from ops.adapters.tables import element_of_constant
-from ops.answers import OpIndexing
+from ops.builders.op_indexing import OpIndexing
 from ops.devices.numbering import value_on
 
 if TYPE_CHECKING:

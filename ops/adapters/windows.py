@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import check_scalars, folded_inputs, sizes_of
-from ops.convolution import convolution
+from ops.builders.convolution import convolution
+from ops.builders.windows import reduce_window, select_and_scatter
 from ops.hlo.values import Window
-from ops.windows import reduce_window, select_and_scatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ops.adapters.shared import Builder
-    from ops.answers import OpIndexing
+    from ops.builders.op_indexing import OpIndexing
     from ops.hlo import Instruction
 
 

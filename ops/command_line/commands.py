@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.display.layout_svg import svg_of_layout
 from ops import fusion_indexing, hlo, input_to_output, output_to_input
-from ops.answers import Unknown
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
+from ops.builders.op_indexing import Unknown
 from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section
 from ops.command_line.inputs import read_array, read_maps
 from ops.command_line.layouts import LayoutAnswer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from indexing import IndexingMap
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
     from ops.command_line.progress import Progress
     from ops.hlo import Computation, HloModule, Instruction
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from indexing import format_map
-from ops.answers import Unknown
+from ops.builders.op_indexing import Unknown
 from ops.hlo import HloTextError
 from simplifier.errors import TextError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing import IndexingMap, Variable
-    from ops.answers import Answer, OperandIndexing, RuntimeOrigin
+    from ops.analysis.answers import Answer, OperandIndexing, RuntimeOrigin
     from simplifier import Interval
     from simplifier.errors import IndexingError
 

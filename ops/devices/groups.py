@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
-from ops.building import checked_integers
+from ops.builders.building import checked_integers
 from ops.devices.tabulation import tabulated, tabulated_partly
 from simplifier import Interval
 

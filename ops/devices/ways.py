@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain, substituted_constraints
-from ops.answers import OpIndexing, Origin
-from ops.building import dim
-from ops.joint_maps import JointMap, Part
+from ops.builders.building import dim
+from ops.builders.op_indexing import OpIndexing, Origin
+from ops.devices.joint_maps import JointMap, Part
 from simplifier import Interval
 from simplifier import form as forms
 from simplifier.operations import floordiv, mod, substitute
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.domain import Constraint
-    from ops.building import Sizes
+    from ops.builders.building import Sizes
     from simplifier.form import Form
 
 T = TypeVar("T")

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from indexing.layout import ElementType, Layout, Shape
-from ops.convolution import convolution_sizes
-from ops.fourier import fft_sizes
+from ops.builders.convolution import convolution_sizes
+from ops.builders.fourier import fft_sizes
+from ops.builders.sliding import sliding_windows
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.values import Window
-from ops.sliding import sliding_windows
 
 Attributes = Mapping[str, Any]
 Rule = Callable[[Sequence[Shape], Attributes], Shape]

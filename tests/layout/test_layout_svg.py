@@ -175,6 +175,12 @@ def test_neighbouring_tiles_differ_in_color(columns: int) -> None:
         assert ((cell.tiles[0] or 0) % count == (other.tiles[0] or 0) % count) == is_same_tile
 
 
+def test_the_legend_names_all_tiles() -> None:
+    shown = texts(parsed(svg_of_layout(Shape.parse("f32[30]{0:T(16)(8)(4)(2)(1)}"))))
+    legend = [text for text in shown if text.startswith("tile") or text == "padding"]
+    assert legend == ["tile (16)", "tile (8)", "tile (4)", "tile (2), (1): not outlined", "padding"]
+
+
 def test_pieces_flow_into_lines() -> None:
     piece = Piece(40, 10, ("<path/>",))
     assert (beside([piece] * 5, 10, 150).width, beside([piece] * 5, 10, 150).height) == (140, 30)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import ops
 from ops import hlo
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.ops.oracle import DISTURBANCES, felt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
     from tests.evaluation import Pair
 
 

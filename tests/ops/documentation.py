@@ -12,13 +12,13 @@ import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
 from ops import Unknown, input_to_output, output_to_input
 from ops.adapters import CUSTOM_CALLS
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 from tests.ops.operations import PROGRAMS, Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.answers import Answer, OperandIndexing
+    from ops.analysis.answers import Answer, OperandIndexing
     from ops.hlo import Instruction
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"

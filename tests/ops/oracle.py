@@ -14,7 +14,7 @@ import numpy as np
 
 from indexing.layout import Kind
 from ops import hlo
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
-from ops.chaining import followed, joined
+from ops.analysis.chaining import followed, joined
 from tests.evaluation import related
 
 MODULE = hlo.parse(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from ops import RuntimeOrigin
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
     from tests.conformance import Row
 
 CHEAPER = {

@@ -18,12 +18,12 @@ from ops import (
     input_to_output,
     output_to_input,
 )
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.ops.oracle import felt
 
 if TYPE_CHECKING:
-    from ops.answers import Answer, OperandIndexing
+    from ops.analysis.answers import Answer, OperandIndexing
     from ops.hlo import Instruction
 
 STATE = "(s32[], f32[3,3], f32[3,3], f32[3])"

@@ -11,7 +11,7 @@ from indexing import parse_map
 from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 
 if TYPE_CHECKING:
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
 
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) } "
 ARGMAX = """argmax { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] parameter(2)

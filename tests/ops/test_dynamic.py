@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ops import OperandIndexing
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
     from tests.evaluation import Pair
 
 EXAMPLES = settings(max_examples=60, deadline=None)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from indexing import IndexingMap, parse_map
 from ops import ShapeError, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from tests.evaluation import related
 
 if TYPE_CHECKING:
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
     from ops.hlo import HloModule, Instruction
 
 

@@ -20,7 +20,7 @@ from tests.ops.runtime_values import related_given
 
 if TYPE_CHECKING:
     from ops import OpIndexing, Origin
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
     from tests.evaluation import Pair
 
 Sizes = tuple[int, ...]

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.coverage import answers
 from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
 from ops.hlo.opcodes import OPCODES
 from tests.evaluation import related
 from tests.ops.documentation import PAGE, with_operations

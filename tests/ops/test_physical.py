@@ -13,8 +13,8 @@ from indexing import IndexingMap, parse_map
 from indexing.layout import ElementType, Shape, tiled_sizes
 from indexing.layout.steps import memory_size
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.building import arrays_of
-from ops.physical import View
+from ops.analysis.physical import View
+from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ops import OperandIndexing
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
 
 Index = tuple[int, ...]
 

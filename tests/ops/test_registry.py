@@ -22,12 +22,12 @@ from ops import (
     transpose,
 )
 from ops.adapters import BUILDERS, CALLERS, ROUTES
-from ops.building import arrays_of
+from ops.builders.building import arrays_of
+from ops.builders.pointwise import ELEMENTWISE
 from ops.hlo.opcodes import OPCODES
-from ops.pointwise import ELEMENTWISE
 
 if TYPE_CHECKING:
-    from ops.answers import Answer
+    from ops.analysis.answers import Answer
 
 
 def test_every_opcode_has_one_row() -> None:

@@ -1,0 +1,122 @@
+"""What an analysis answers: maps, or that there is none and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.display.html import html_of_map
+from indexing.text import format_head, format_map
+from ops.builders.op_indexing import Unknown, replica_note
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+    from ops.hlo import Instruction
+    from simplifier import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeOrigin:
+    """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
+
+    ``map`` leads there from the dimensions and ranges of the map that has the variable, and
+    from its runtime variables if the place depends on them. ``clamp`` is that of :class:`Origin`:
+    what is known of a value may narrow the variable's bounds, but not that interval.
+    ``replica_id``, a map with one result from the same variables, says which replica finds the
+    value, if not the one that asks.
+
+    Of a collective operation, the number of the replica that asks may be such a value; a
+    ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`).
+    """
+
+    instruction: Instruction
+    map: IndexingMap
+    clamp: Interval | None = None
+    replica_id: IndexingMap | None = None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.instruction.definition}; {format_head(self.map)}{replica_note(self.replica_id)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OperandIndexing:
+    """One way in which elements of a tensor depend on elements of another.
+
+    ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with
+    one result from the same variables, says which replica holds the element, if not the one that
+    asks. ``element`` is the number of the array that is meant where the other is a
+    tuple, counted through nested tuples.
+    """
+
+    map: IndexingMap
+    runtime: tuple[RuntimeOrigin, ...] = ()
+    replica_id: IndexingMap | None = None
+    element: int = 0
+
+    def compose(self, producer: OperandIndexing) -> OperandIndexing:
+        """The dependence on what the producer depends on, in its smallest form.
+
+        Ranges and runtime variables of the producer come before this one's, with their origins;
+        those that nothing depends on are dropped. The replica that asks for the producer's
+        element is the one that this element is on.
+
+        >>> from indexing import parse_map
+        >>> tail = OperandIndexing(parse_map("(d0) -> (d0 + 2), domain: d0 in [0, 1]"))
+        >>> rows = parse_map("(d0)[s0] -> (s0, d0), domain: d0 in [0, 3], s0 in [0, 7]")
+        >>> print(tail.compose(OperandIndexing(rows)))
+        (d0)[s0] -> (s0, d0 + 2), domain: d0 in [0, 1], s0 in [0, 7]
+        """
+        from ops.analysis.chaining import compose  # noqa: PLC0415 - it builds answers
+
+        return compose(self, producer)
+
+    def simplify(self) -> OperandIndexing:
+        """The same with the map in its smallest form."""
+        return replace(self, map=self.map.simplify())
+
+    def of_element(self, element: int) -> OperandIndexing:
+        """The same for one array of a tuple."""
+        return replace(self, element=element)
+
+    def notes(self) -> list[tuple[str, str]]:
+        """What the map does not say itself, by name: origins of variables, and the replica.
+
+        >>> from ops import hlo, output_to_input
+        >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)"
+        >>> text += "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2} }"
+        >>> ((way,), _) = output_to_input(hlo.parse(text).entry.root).indexing
+        >>> way.notes()
+        [('rt0', '%i = s32[] parameter(1); (d0) -> ()')]
+        >>> print(way)
+        (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 7]
+        rt0: %i = s32[] parameter(1); (d0) -> ()
+        """
+        names = self.map.domain.names[-len(self.runtime) :] if self.runtime else ()
+        notes = list(zip(names, map(str, self.runtime), strict=True))
+        if self.replica_id is not None:
+            notes.append(("replica id", format_head(self.replica_id)))
+        return notes
+
+    def text(self, *, multiline: bool = False) -> str:
+        """The map with its notes below; ``multiline`` is that of :func:`indexing.format_map`."""
+        notes = (f"{name}: {note}" for name, note in self.notes())
+        return "\n".join([format_map(self.map, multiline=multiline), *notes])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return html_of_map(self.map, self.notes())
+
+
+Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
+"""All ways in which one tensor depends on another, each once; none means that it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionIndexing:
+    """The answers for one instruction: for each operand, or for each array of its result."""
+
+    indexing: tuple[Answer, ...]

@@ -1,0 +1,1 @@
+"""Builders, one module a family of operations: from shapes and attributes to maps, both ways."""

@@ -1,0 +1,81 @@
+"""What a builder gives: maps both ways between a result and its operands, or why there are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.text import format_head
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+    from simplifier import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No map, and the reason.
+
+    >>> print(Unknown("sort: no indexing map"))
+    unknown (sort: no indexing map)
+    """
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"unknown ({self.reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an operation finds the value of a runtime variable: an element of an operand.
+
+    ``map`` leads there from the dimensions and ranges of the map that has the variable. ``clamp``
+    is the interval into which the operation clamps the value that it finds, if it does. Where the
+    value is then outside of the variable's bounds, the map has no point. ``replica``, a map with
+    one result from the same dimensions and ranges, says which replica holds the value, if not the
+    one that asks. Without an operand, the value is the number of the replica that asks.
+    """
+
+    operand: int | None
+    map: IndexingMap
+    clamp: Interval | None = None
+    replica: IndexingMap | None = None
+
+    def __str__(self) -> str:
+        source = "asking replica" if self.operand is None else f"operand {self.operand}"
+        return f"{source}; {self.map}{replica_note(self.replica)}"
+
+
+def replica_note(replica: IndexingMap | None) -> str:
+    """The text that says on which replica something is, if not on the one that asks."""
+    return f"; replica id: {format_head(replica)}" if replica else ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpIndexing:
+    """The maps of one operation, in both directions.
+
+    ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
+    that it is computed from; ``input_to_output[k]`` from an element of operand ``k`` to the
+    elements of the result that it takes part in. The two are the same relation between
+    elements, read from either side. An operation with several results, such as a variadic
+    reduce, has results of one size, and each of them has these same maps; where they differ,
+    a builder gives one :class:`OpIndexing` for each.
+
+    A map that nobody knows is an :class:`indexing.UndefinedMap`, which says why.
+
+    ``output_sizes`` are the sizes of the result. ``output_origins[k]`` has one origin for each
+    runtime variable of ``output_to_input[k]``, and ``output_replicas[k]``, a map with one result
+    from the same dimensions and ranges, says which replica holds the element; ``input_origins``
+    and ``input_replicas`` say the same of ``input_to_output``. They are empty where no map has
+    any.
+    """
+
+    output_sizes: tuple[int, ...]
+    output_to_input: tuple[IndexingMap, ...] = ()
+    input_to_output: tuple[IndexingMap, ...] = ()
+    output_origins: tuple[tuple[Origin, ...], ...] = ()
+    input_origins: tuple[tuple[Origin, ...], ...] = ()
+    output_replicas: tuple[IndexingMap | None, ...] = ()
+    input_replicas: tuple[IndexingMap | None, ...] = ()

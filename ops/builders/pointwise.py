@@ -1,0 +1,75 @@
+"""Elementwise operations: an element of the result is computed from those at its own index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing import IndexingMap
+from ops.builders.building import check_sizes, checked_sizes, every_element, no_dimensions
+from ops.builders.op_indexing import OpIndexing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ops.builders.building import Sizes
+
+ELEMENTWISE: Final = frozenset(
+    """
+    abs acos acosh add and asin asinh atan atan2 atanh cbrt ceil clamp compare complex convert copy
+    cosine cosh count-leading-zeros divide erf exponential exponential-minus-one floor imag
+    is-finite log log-plus-one logistic map maximum minimum mulhi multiply negate not or popcnt
+    power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt select
+    shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt stochastic-convert
+    subtract tan tanh xor
+    """.split()  # noqa: SIM905 - a table reads best without quotes
+)
+"""Opcodes of operations that work element by element."""
+
+
+def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
+    """Every element of the result is computed from the operands' elements at the same index.
+
+    Shapes:
+        operands: all of one shape, or scalars that every element reads, such as the predicate
+            of a select and the bounds of a clamp.
+        result: the shape of the operands.
+
+    Source:
+        XLA operation semantics, element-wise arithmetic, comparison and select operations;
+        clamp; map.
+
+    Raises:
+        ShapeError: two operands that are not scalars differ in a size.
+
+    >>> select = elementwise([(), (2, 3), (2, 3)])
+    >>> print(select.output_to_input[0])
+    (d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 2]
+    >>> print(select.output_to_input[1])
+    (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
+    """
+    checked = [
+        checked_sizes("elementwise", f"operand {number}", sizes)
+        for number, sizes in enumerate(operand_sizes)
+    ]
+    output_sizes = max(checked, key=len, default=())
+    for number, sizes in enumerate(checked):
+        if sizes:
+            check_sizes(
+                "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
+            )
+    identity = IndexingMap.identity(output_sizes)
+    full = [sizes == output_sizes for sizes in checked]
+    return OpIndexing(
+        output_sizes,
+        tuple(identity if is_full else no_dimensions(output_sizes) for is_full in full),
+        tuple(identity if is_full else every_element(output_sizes) for is_full in full),
+    )
+
+
+def generated(output_sizes: Sizes) -> OpIndexing:
+    """A tensor that is computed from nothing: a constant, an iota, a parameter.
+
+    >>> generated((5, 111)).output_to_input
+    ()
+    """
+    return OpIndexing(checked_sizes("generated", "output", output_sizes))
