@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.layout import ShapeError
-from ops.analysis.answers import Answer, InstructionIndexing, OperandIndexing, RuntimeOrigin
+from ops.analysis.answers import Answer, InstructionIndexing
 from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
 from ops.analysis.fusion import check_output, of_element, paths_in
+from ops.analysis.physical import View
 from ops.analysis.registry import REGISTRY
-from ops.builders.building import arrays_of, dim, index_map, major_to_minor
-from ops.builders.op_indexing import Unknown
+from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
-    from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.analysis.control_flow import Link
     from ops.analysis.registry import Registry
@@ -27,6 +25,7 @@ def output_to_input(
     output: int = 0,
     *,
     physical_layout: bool = False,
+    linear_offsets: bool = False,
     registry: Registry = REGISTRY,
 ) -> InstructionIndexing:
     """Which elements of every operand an element of the result is computed from.
@@ -35,14 +34,17 @@ def output_to_input(
         instruction: any instruction; a fusion or call is followed through the computation that
             it calls.
         output: which array of the result, where that is a tuple, counted through nested tuples.
-        physical_layout: take the dimensions of all tensors as they lie in memory, major first,
-            instead of as their shapes list them. Tiles take no part.
+        physical_layout: tell elements by the dimensions in memory, major first, with all tiles
+            cut (:func:`indexing.layout.tiled_sizes`), instead of by the dimensions that their
+            shapes list. Where an array has padding, maps are not defined.
+        linear_offsets: end every map at the offset in memory, counted in elements, and not at an
+            index; those of the origins of runtime variables, too.
         registry: what is known of operations; by default, what the library knows.
 
     Returns:
         ``indexing[k]`` is, for operand ``k``, a tuple of :class:`OperandIndexing`, empty if the
-        operand is not needed, or :class:`Unknown` with the reason. Maps along a fusion or call are
-        simplified; those of one operation are as its builder makes them.
+        operand is not needed, or :class:`Unknown` with the reason. Maps along a fusion or call, and
+        those in memory, are simplified; others of one operation are as its builder makes them.
 
     Raises:
         ShapeError: there is no such output.
@@ -53,13 +55,25 @@ def output_to_input(
     >>> ((way,),) = output_to_input(hlo.parse(text).entry.root).indexing
     >>> print(way)
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
+    >>> text = "ENTRY e { p = f32[9,200]{1,0:T(8,128)} parameter(0)"
+    >>> text += "ROOT r = f32[200,9]{0,1:T(8,128)} transpose(p), dimensions={1,0} }"
+    >>> root = hlo.parse(text).entry.root
+    >>> ((way,),) = output_to_input(root, physical_layout=True).indexing
+    >>> print(way)
+    (d0, d1, d2, d3) -> (d0, d1, d2, d3), domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 7],
+    d3 in [0, 127], d0 * 8 + d2 in [0, 8], d1 * 128 + d3 in [0, 199]
+    >>> ((way,),) = output_to_input(root, linear_offsets=True).indexing
+    >>> print(way)
+    (d0, d1) -> ((d0 floordiv 128) * 896 + (d1 floordiv 8) * 1024 + d1 * 128 + d0),
+    domain: d0 in [0, 199], d1 in [0, 8]
     """
     check_output(instruction, output)
     answers: list[Answer] = [()] * len(instruction.operands)
+    view = View(physical_layout, linear_offsets)
     paths = paths_in(instruction.computation, Direction.OUTPUT_TO_INPUT, registry)
     for link in paths.links_from(instruction, output):
         result, operand = _shapes(instruction, link)
-        answer = _physical(link.answer, result, operand) if physical_layout else link.answer
+        answer = view.of(link.answer, result, operand)
         answers[link.operand] = joined(answers[link.operand], of_element(answer, link.element))
     return InstructionIndexing(tuple(answers))
 
@@ -69,6 +83,7 @@ def input_to_output(
     input: int = 0,  # noqa: A002 - the name of the thing
     *,
     physical_layout: bool = False,
+    linear_offsets: bool = False,
     registry: Registry = REGISTRY,
 ) -> InstructionIndexing:
     """Which elements of every result an element of operand ``input`` takes part in.
@@ -86,10 +101,11 @@ def input_to_output(
         count = len(instruction.operands)
         raise ShapeError(f"%{instruction.name}: there is no operand {input} among {count}")
     answers: list[Answer] = [()] * len(arrays_of(instruction.shape))
+    view = View(physical_layout, linear_offsets)
     paths = paths_in(instruction.computation, Direction.INPUT_TO_OUTPUT, registry)
     for link in paths.links_from(instruction, input):
         result, operand = _shapes(instruction, link)
-        answer = _physical(link.answer, operand, result) if physical_layout else link.answer
+        answer = view.of(link.answer, operand, result)
         answers[link.output] = joined(answers[link.output], of_element(answer, link.element))
     return InstructionIndexing(tuple(answers))
 
@@ -98,36 +114,3 @@ def _shapes(instruction: Instruction, link: Link) -> tuple[Shape, Shape]:
     """The shape of the result, and of the operand."""
     operand = instruction.operands[link.operand]
     return arrays_of(instruction.shape)[link.output], arrays_of(operand.shape)[link.element]
-
-
-# Physical dimensions.
-
-
-def _physical(answer: Answer, source: Shape, target: Shape) -> Answer:
-    """The answer between the dimensions of both shapes in their order in memory."""
-    if isinstance(answer, Unknown):
-        return answer
-    begin = OperandIndexing(_physical_to_logical(source))
-    end = OperandIndexing(_logical_to_physical(target))
-    return tuple(_with_physical_origins(begin.compose(way).compose(end)) for way in answer)
-
-
-def _with_physical_origins(way: OperandIndexing) -> OperandIndexing:
-    return replace(way, runtime=tuple(map(_physical_origin, way.runtime)))
-
-
-def _physical_origin(origin: RuntimeOrigin) -> RuntimeOrigin:
-    to_physical = _logical_to_physical(origin.instruction.shape)
-    return replace(origin, map=origin.map.compose(to_physical).simplify())
-
-
-def _logical_to_physical(shape: Shape) -> IndexingMap:
-    """From an index to the same index with its dimensions in the order of memory."""
-    return index_map((dim(place) for place in major_to_minor(shape)), shape.dimensions)
-
-
-def _physical_to_logical(shape: Shape) -> IndexingMap:
-    """The inverse of :func:`_logical_to_physical`."""
-    order = major_to_minor(shape)
-    results = (dim(order.index(place)) for place in range(shape.rank))
-    return index_map(results, [shape.dimensions[place] for place in order])

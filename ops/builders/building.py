@@ -122,11 +122,6 @@ def unrelated(output_sizes: Sizes, operand_sizes: Sizes) -> tuple[IndexingMap, I
     return there, back
 
 
-def major_to_minor(shape: Shape) -> tuple[int, ...]:
-    """The dimensions of an array as they lie in memory, the one that changes slowest first."""
-    return shape.layout.minor_to_major[::-1] if shape.layout else tuple(range(shape.rank))
-
-
 def arrays_of(shape: Shape) -> tuple[Shape, ...]:
     """The shapes in nested tuples, in order; a shape that is no tuple by itself.
 

@@ -52,6 +52,7 @@ _COMMANDS: Final = {
             "maps examples/softmax.hlo",
             "maps examples/softmax.hlo --instruction ynn_fusion --json",
             "maps examples/softmax.hlo --direction input-to-output",
+            "maps examples/softmax.hlo --linear-offsets",
         ),
         _MODULE
         | {
@@ -63,7 +64,11 @@ _COMMANDS: Final = {
             },
             "--physical-layout": {
                 "action": "store_true",
-                "help": "between elements as they lie in memory, not between logical indices",
+                "help": "tell elements by the dimensions in memory, with tiles cut",
+            },
+            "--linear-offsets": {
+                "action": "store_true",
+                "help": "end maps at the offset in memory, counted in elements",
             },
         },
     ),

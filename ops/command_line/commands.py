@@ -40,14 +40,21 @@ class NoSuchInstructionError(IndexingError, LookupError):
 
 
 def maps(
-    *, file: str, instruction: str | None, direction: str, physical_layout: bool, progress: Progress
+    *,
+    file: str,
+    instruction: str | None,
+    direction: str,
+    physical_layout: bool,
+    linear_offsets: bool,
+    progress: Progress,
 ) -> Document:
     """The maps of every instruction of a module, or of one."""
     module = hlo.load(file)
-    entries = partial(DIRECTIONS[direction], physical_layout=physical_layout)
+    view = {"physical_layout": physical_layout, "linear_offsets": linear_offsets}
+    entries = partial(DIRECTIONS[direction], **view)
     chosen = progress.track(_chosen(module, instruction), "instructions")
     items = (_attempt(_instruction_section, each, entries) for each in chosen)
-    about = {"direction": direction, "physical_layout": physical_layout}
+    about = {"direction": direction, **view}
     return Document("instructions", items, _about("maps", module) | about)
 
 
@@ -73,17 +80,25 @@ def _instruction_section(
     return Section(f"%{instruction.name} {instruction.opcode}", tuple(entries(instruction)), about)
 
 
-def _from_results(instruction: Instruction, *, physical_layout: bool) -> Iterator[Entry]:
+def _from_results(
+    instruction: Instruction, *, physical_layout: bool, linear_offsets: bool
+) -> Iterator[Entry]:
     for output in _numbers(instruction):
-        found = output_to_input(instruction, output, physical_layout=physical_layout)
+        found = output_to_input(
+            instruction, output, physical_layout=physical_layout, linear_offsets=linear_offsets
+        )
         for number, answer in enumerate(found.indexing):
             operand = instruction.operands[number]
             yield from _entries(instruction, output, "operand", number, operand, answer)
 
 
-def _from_operands(instruction: Instruction, *, physical_layout: bool) -> Iterator[Entry]:
+def _from_operands(
+    instruction: Instruction, *, physical_layout: bool, linear_offsets: bool
+) -> Iterator[Entry]:
     for number, operand in enumerate(instruction.operands):
-        found = input_to_output(instruction, number, physical_layout=physical_layout)
+        found = input_to_output(
+            instruction, number, physical_layout=physical_layout, linear_offsets=linear_offsets
+        )
         for output, answer in enumerate(found.indexing):
             yield from _entries(instruction, output, "operand", number, operand, answer)
 

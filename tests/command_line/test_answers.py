@@ -166,6 +166,7 @@ def test_json_says_what_was_asked(saved: Path, capsys: pytest.CaptureFixture[str
         "module": "softmax_sum",
         "direction": "output-to-input",
         "physical_layout": True,
+        "linear_offsets": False,
         "errors": [],
     }
 

@@ -40,7 +40,7 @@ def test_examples_of_the_help_run() -> None:
     text = subprocess.run([*COMMAND, "maps", "--help"], cwd=ROOT, check=True, capture_output=True)
     examples = [line.split()[3:] for line in text.stdout.decode().splitlines() if " -m " in line]
     calls = [arguments for arguments in examples if "examples/softmax.hlo" in arguments]
-    assert len(calls) == 3
+    assert len(calls) == 4
     for arguments in calls:
         ran = subprocess.run([*COMMAND, *arguments], cwd=ROOT, check=True, capture_output=True)
         assert ran.stdout

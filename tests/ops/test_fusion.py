@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from indexing import IndexingMap, parse_map
 from ops import ShapeError, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from tests.evaluation import related
 
@@ -247,23 +246,6 @@ def test_depth_needs_no_recursion(depth: int) -> None:
     )
     (answer,) = output_to_input(module.entry.root).indexing
     assert texts(answer) == ["(d0) -> (-d0 + 3)"]
-
-
-# Layouts.
-
-
-def test_physical_dimensions_are_taken_in_the_order_of_memory() -> None:
-    module = hlo.parse(
-        """HloModule m ENTRY e { p = f32[8,4,2]{0,2,1:T(8,128)} parameter(0)
-        ROOT r = f32[2,8,4]{1,2,0} transpose(p), dimensions={2,0,1} }"""
-    )
-    (answer,) = output_to_input(module.entry.root, physical_layout=True).indexing
-    assert isinstance(answer, tuple)
-    expected = "(d0, d1, d2) -> (d1, d0, d2), domain: d0 in [0, 1], d1 in [0, 3], d2 in [0, 7]"
-    assert [way.map for way in answer] == [parse_map(expected)]
-    (back,) = input_to_output(module.entry.root, physical_layout=True).indexing
-    assert isinstance(back, tuple)
-    assert back[0].map.compose(answer[0].map).simplify() == IndexingMap.identity((4, 2, 8))
 
 
 def test_too_many_different_maps_are_given_up_with_the_reason() -> None:

@@ -75,6 +75,11 @@ def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> Non
 
 BAD = [
     (
+        "too many devices",
+        "ROOT r = f32[2,3] collective-permute(p), source_target_pairs={{0,99999999}}",
+        "collective-permute: there are 100000000 replicas; expected 1048576 or fewer",
+    ),
+    (
         "concatenate",
         "ROOT r = f32[2,6] concatenate(p, p), dimensions={0,1}",
         "2 dimensions; expected 1",
