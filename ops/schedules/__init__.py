@@ -4,6 +4,7 @@ from ops.schedules.concatenation import concatenate_schedule
 from ops.schedules.in_place_update import in_place_update_schedule
 from ops.schedules.launch import LaunchDimensions
 from ops.schedules.loop import loop_schedule
+from ops.schedules.packed_transpose import packed_transpose_schedule
 from ops.schedules.reduction import ReductionDimensions, reduce_schedule
 from ops.schedules.schedule import Access, Schedule
 from ops.schedules.transpose import SharedTile, TransposeSchedule, transpose_schedule
@@ -18,6 +19,7 @@ __all__ = [
     "concatenate_schedule",
     "in_place_update_schedule",
     "loop_schedule",
+    "packed_transpose_schedule",
     "reduce_schedule",
     "transpose_schedule",
 ]

@@ -92,7 +92,7 @@ def transpose_schedule(
     >>> schedule.shared.sizes, schedule.writes_exactly_once()
     ((1, 32, 33), True)
     """
-    sizes, order = _in_memory(operand, result, dimensions)
+    sizes, order = joined_in_memory(operand, result, dimensions)
     if len(order) < 2:  # noqa: PLR2004 - nothing changes places
         message = f"transpose: {operand} and {result} lie in memory in one order"
         raise ShapeError(f"{message}; expected a transposed one")
@@ -108,7 +108,7 @@ def transpose_schedule(
     )
 
 
-def _in_memory(
+def joined_in_memory(
     operand: Shape, result: Shape, dimensions: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes of the operand and their order in the result, with as few dimensions as possible.

@@ -104,6 +104,21 @@ def transposed(schedule: TransposeSchedule, operand: Array, result: Array) -> Ar
     return result
 
 
+def most_threads_on_a_bank(places: IndexingMap, sizes: Index, elements_of_word: int) -> int:
+    """How many threads of a warp want different words of one bank of shared memory, at most.
+
+    The tile lies in it row by row, word after word over 32 banks.
+    """
+    words: dict[tuple[object, ...], set[int]] = {}
+    for dims, ranges, _, cell in places.points():
+        offset = 0
+        for part, size in zip(cell, sizes, strict=True):
+            offset = offset * size + part
+        word = offset // elements_of_word
+        words.setdefault((dims[0] // 32, dims[1:], ranges, word % 32), set()).add(word)
+    return max(map(len, words.values()))
+
+
 def _along(main: IndexingMap, other: IndexingMap) -> Iterator[tuple[Any, Index]]:
     """The points of a map, each with the results of another map there."""
     for point in main.points():

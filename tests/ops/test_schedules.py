@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -21,11 +22,13 @@ from ops.schedules import (
     concatenate_schedule,
     in_place_update_schedule,
     loop_schedule,
+    packed_transpose_schedule,
     reduce_schedule,
     transpose_schedule,
 )
 from tests.ops.launches import (
     loop_kernel,
+    most_threads_on_a_bank,
     moved,
     numbered,
     reduced,
@@ -33,6 +36,11 @@ from tests.ops.launches import (
     transpose_kernel,
     transposed,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ops.schedules import TransposeSchedule
 
 SHAPES = (
     "f32[]",
@@ -71,7 +79,7 @@ sizes = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 @given(sizes=sizes, data=st.data(), unroll=st.integers(1, 5))
 def test_a_loop_of_any_launch(sizes: list[int], data: st.DataObject, unroll: int) -> None:
     order = data.draw(st.permutations(range(len(sizes))))
-    shape = Shape.parse(f"f32[{','.join(map(str, sizes))}]{{{','.join(map(str, order))}}}")
+    shape = Shape.parse(f"f32[{_listed(sizes)}]{{{_listed(order)}}}")
     counts = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
     launch = LaunchDimensions(data.draw(counts), data.draw(counts))
     schedule = loop_schedule(shape, launch, unroll)
@@ -147,6 +155,96 @@ def test_a_transpose_moves_every_element(
     assert schedule.writes_exactly_once()
     assert schedule.reads[0] is not None
     assert schedule.reads[0].is_exactly_once()
+
+
+PACKED = [
+    ("bf16[70,66]", "bf16[66,70]", (1, 0), 4),
+    ("s8[130,9]", "s8[9,130]", (1, 0), 3),
+    ("s4[20,300]", "s4[300,20]", (1, 0), 4),
+    ("bf16[6,5,7]", "bf16[7,5,6]", (2, 1, 0), 4),
+    ("bf16[3,33,20]", "bf16[3,20,33]", (0, 2, 1), 2),
+    ("s8[5,3,2,4]", "s8[4,2,5,3]", (3, 2, 0, 1), 4),
+    ("bf16[8,5]{0,1}", "bf16[8,5]", (0, 1), 1),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "dimensions", "warps"), PACKED)
+def test_a_packed_transpose_moves_every_element(
+    before: str, after: str, dimensions: tuple[int, ...], warps: int
+) -> None:
+    operand, result = Shape.parse(before), Shape.parse(after)
+    schedule = packed_transpose_schedule(operand, result, dimensions, warps=warps)
+    values = numbered(operand)
+    found = transposed(schedule, values, np.full(result.dimensions, -1))
+    assert (found == values.transpose(dimensions)).all()
+    assert schedule.writes_exactly_once()
+    assert schedule.reads[0] is not None
+    assert schedule.reads[0].is_exactly_once()
+
+
+TILES = [
+    (transpose_schedule, "f32[64,64]", "f32[64,64]", (1, 0), 1),
+    (transpose_schedule, "f32[2,32,32]", "f32[2,32,32]", (0, 2, 1), 1),
+    (packed_transpose_schedule, "bf16[64,64]", "bf16[64,64]", (1, 0), 2),
+    (packed_transpose_schedule, "s8[128,128]", "s8[128,128]", (1, 0), 4),
+]
+
+
+@pytest.mark.parametrize(("build", "before", "after", "dimensions", "elements_of_word"), TILES)
+def test_warps_find_every_word_in_a_bank_of_its_own(
+    build: Callable[..., TransposeSchedule],
+    before: str,
+    after: str,
+    dimensions: tuple[int, ...],
+    elements_of_word: int,
+) -> None:
+    shared = build(Shape.parse(before), Shape.parse(after), dimensions).shared
+    for places in (shared.written, shared.read):
+        assert most_threads_on_a_bank(places, shared.sizes, elements_of_word) == 1
+    if elements_of_word == 1:
+        unpadded = (*shared.sizes[:-1], shared.sizes[-1] - 1)
+        assert most_threads_on_a_bank(shared.written, unpadded, elements_of_word) == 32
+
+
+@given(data=st.data(), sizes=st.lists(st.integers(1, 9), min_size=2, max_size=4))
+def test_any_transpose_moves_every_element(data: st.DataObject, sizes: list[int]) -> None:
+    places = st.permutations(range(len(sizes)))
+    dimensions, before, after = (data.draw(places) for _ in range(3))
+    operand = Shape.parse(f"s8[{_listed(sizes)}]{{{_listed(before)}}}")
+    moved_sizes = [sizes[place] for place in dimensions]
+    result = Shape.parse(f"s8[{_listed(moved_sizes)}]{{{_listed(after)}}}")
+    build = data.draw(st.sampled_from([transpose_schedule, packed_transpose_schedule]))
+    try:
+        schedule = build(operand, result, dimensions)
+    except ShapeError:
+        return  # nothing changes places, or the last dimension stays
+    values = numbered(operand)
+    found = transposed(schedule, values, np.full(result.dimensions, -1))
+    assert (found == values.transpose(dimensions)).all()
+
+
+@given(
+    data=st.data(),
+    sizes=st.lists(st.integers(2, 9), min_size=1, max_size=3),
+    vector_size=st.sampled_from([1, 2, 4, 8]),
+)
+def test_any_reduction_folds_every_element(
+    data: st.DataObject, sizes: list[int], vector_size: int
+) -> None:
+    places = range(len(sizes))
+    order = data.draw(st.permutations(places))
+    dimensions = tuple(data.draw(st.sets(st.sampled_from(places), min_size=1)))
+    text = f"f32[{_listed(sizes)}]{{{_listed(order)}}}"
+    schedule = reduction(text, dimensions, vector_size=vector_size)
+    values = numbered(Shape.parse(text))
+    kept = tuple(1 if place in dimensions else size for place, size in enumerate(sizes))
+    expected = values.sum(axis=dimensions, keepdims=True)
+    assert (reduced(schedule, values, np.full(kept, -1)) == expected).all()
+    assert schedule.writes_exactly_once()
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
 
 
 REDUCTIONS = [
@@ -328,6 +426,16 @@ MISTAKES = [
     (
         lambda: transpose_schedule(Shape.parse("f32[3,2]"), Shape.parse("f32[3,2]"), (1, 0)),
         "transpose: dimension 0 of the result has size 3; expected 2, as in the operand",
+    ),
+    (
+        lambda: packed_transpose_schedule(Shape.parse("f32[4,4]"), Shape.parse("f32[4,4]"), (1, 0)),
+        "have 32 bits; expected less than 32, to pack them",
+    ),
+    (
+        lambda: packed_transpose_schedule(
+            Shape.parse("s8[4,3,2]"), Shape.parse("s8[3,4,2]"), (1, 0, 2)
+        ),
+        "stays the last; expected another, to pack elements along both",
     ),
     (
         lambda: reduction("f32[2,3,4,5]", (0, 2)),

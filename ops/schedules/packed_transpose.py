@@ -1,0 +1,232 @@
+"""The packed transpose schedule: narrow elements cross shared memory several to a word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from indexing.layout.steps import Transpose
+from ops.schedules.launch import (
+    WARP_SIZE,
+    LaunchDimensions,
+    block_number,
+    loop_id,
+    thread_id,
+)
+from ops.schedules.places import in_array, unflattened, within
+from ops.schedules.schedule import Access
+from ops.schedules.transpose import SharedTile, TransposeSchedule, joined_in_memory
+from simplifier import form as forms
+from simplifier import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from indexing import IndexingMap
+    from indexing.domain import Constraint
+    from indexing.layout import Shape
+    from simplifier.form import Form
+
+BANKS: Final = 32
+"""Words of shared memory that can be reached at the same time."""
+
+BITS_OF_BANK: Final = 32
+
+WARPS_OF_BLOCK: Final = 4
+
+
+def packed_transpose_schedule(
+    operand: Shape,
+    result: Shape,
+    dimensions: Sequence[int],
+    *,
+    warps: int = WARPS_OF_BLOCK,
+    most_blocks: int | None = None,
+) -> TransposeSchedule:
+    """Each block moves a tile whose rows are a word of each bank wide, and as many elements high.
+
+    A warp reads rows of the operand, a word each thread, and puts them into shared memory. Then
+    it takes squares out, as many words as fit elements into a word, and writes their columns. A
+    row lies in shared memory shifted by as many words as there are words of rows above, so that
+    neither rows nor columns of words are in one bank. Where the last dimension of the operand does
+    not fill a row, the one before it goes on.
+
+    Shapes:
+        operand, result: as of :func:`transpose_schedule`, with elements of less than 32 bits.
+        launch: ``32 * warps`` threads a block; a block for each tile, in x and y if there are
+            more than ``most_blocks``.
+
+    Source:
+        XLA's packed transpose emitter.
+
+    Raises:
+        ShapeError: as :func:`transpose_schedule`; elements have 32 bits or more, or the last
+            dimension in memory stays the last.
+
+    >>> from indexing.layout import Shape
+    >>> schedule = packed_transpose_schedule(
+    ...     Shape.parse("bf16[128,64]"), Shape.parse("bf16[64,128]"), (1, 0)
+    ... )
+    >>> print(schedule.writes[0].map)
+    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[loop_id, column_id, row_id] ->
+    ((th_x floordiv 32) * 2 + loop_id * 8 + column_id, (th_x mod 32) * 2 + bl_x * 64 + row_id),
+    domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 1], bl_y in [0, 0],
+    bl_z in [0, 0], loop_id in [0, 7], column_id in [0, 1], row_id in [0, 1]
+    >>> schedule.shared.sizes, schedule.writes_exactly_once()
+    ((64, 64), True)
+    """
+    sizes, order = joined_in_memory(operand, result, dimensions)
+    vector_size = BITS_OF_BANK // operand.element_size_in_bits
+    if vector_size < 2:  # noqa: PLR2004 - several to a word
+        message = f"transpose: elements of {operand} have {operand.element_size_in_bits} bits"
+        raise ShapeError(f"{message}; expected less than {BITS_OF_BANK}, to pack them")
+    if not order or order[-1] == len(order) - 1:
+        message = f"transpose: the last dimension in memory of {operand} stays the last"
+        raise ShapeError(f"{message}; expected another, to pack elements along both")
+    tiling = _Packing(sizes, order, vector_size, warps)
+    launch = LaunchDimensions.of(
+        prod(tiling.tile_counts), WARP_SIZE * warps, most_blocks=most_blocks
+    )
+    return TransposeSchedule(
+        launch,
+        (tiling.read(launch, operand),),
+        (tiling.written(launch, result),),
+        tiling.shared(launch),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """Where a thread is in a tile: a row and a column, and the loops that it runs."""
+
+    row: Form
+    column: Form
+    loops: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """How the dimensions of the operand, in this order in the result, are cut into tiles."""
+
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    vector_size: int
+    warps: int
+
+    @property
+    def side(self) -> int:
+        """The most elements along either side of a tile."""
+        return BANKS * self.vector_size
+
+    @property
+    def rows(self) -> int:
+        """The dimension of the operand that rows of a tile are counted along."""
+        return self.order[-1]
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """The sizes of a tile along the dimensions of the operand."""
+        last = len(self.sizes) - 1
+        tile = [1] * len(self.sizes)
+        tile[last] = min(self.sizes[last], self.side)
+        if self.rows != last - 1:
+            tile[last - 1] = min(self.sizes[last - 1], self.side // max(1, tile[last]))
+        tile[self.rows] = min(self.sizes[self.rows], self.side)
+        return tuple(tile)
+
+    @property
+    def extents(self) -> tuple[int, int]:
+        """How many rows and columns of a tile are in use."""
+        rows = self.tile[self.rows]
+        return rows, prod(self.tile) // max(1, rows)
+
+    @property
+    def tile_counts(self) -> tuple[int, ...]:
+        """The number of tiles along each dimension of the result."""
+        pairs = [(self.sizes[place], self.tile[place]) for place in self.order]
+        return tuple(max(1, -(-size // max(1, step))) for size, step in pairs)
+
+    @property
+    def reading(self) -> _Cell:
+        """Where a thread reads: each warp a row at a time, each lane a word."""
+        lane, warp = _lane_and_warp()
+        row = loop_id(0) * self.warps + warp
+        loops = {"loop_id": -(-self.extents[0] // self.warps), "vector_id": self.vector_size}
+        return _Cell(row, lane * self.vector_size + loop_id(1), loops)
+
+    @property
+    def writing(self) -> _Cell:
+        """Where a thread writes: each warp a column of words at a time, each lane a square."""
+        lane, warp = _lane_and_warp()
+        column = (loop_id(0) * self.warps + warp) * self.vector_size + loop_id(1)
+        loops = {
+            "loop_id": -(-self.extents[1] // (self.vector_size * self.warps)),
+            "column_id": self.vector_size,
+            "row_id": self.vector_size,
+        }
+        return _Cell(lane * self.vector_size + loop_id(2), column, loops)
+
+    def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
+        """What a thread reads of the operand."""
+        index = self._index(launch, self.reading)
+        return self._access(launch, self.reading, operand, self.sizes, index)
+
+    def written(self, launch: LaunchDimensions, result: Shape) -> Access:
+        """What a thread writes of the result."""
+        to_result = Transpose.of(self.sizes, self.order)
+        index = to_result.forward(self._index(launch, self.writing))
+        return self._access(launch, self.writing, result, to_result.sizes, index)
+
+    def shared(self, launch: LaunchDimensions) -> SharedTile:
+        """The tile in shared memory, with its rows shifted."""
+        written, read = (
+            self._map(launch, cell, (cell.row, self._shifted(cell)), [])
+            for cell in (self.reading, self.writing)
+        )
+        return SharedTile((self.side, self.side), written, read)
+
+    def _shifted(self, cell: _Cell) -> Form:
+        word = operations.floordiv(cell.row, forms.constant(self.vector_size))
+        shifted = cell.column + word * self.vector_size
+        return operations.mod(shifted, forms.constant(self.side))
+
+    def _index(self, launch: LaunchDimensions, cell: _Cell) -> tuple[Form, ...]:
+        """The index in the dimensions of the operand of a cell of the block's tile."""
+        tiles = Transpose.of(self.sizes, self.order).backward(
+            unflattened(block_number(launch), self.tile_counts)
+        )
+        flat = [1 if place == self.rows else size for place, size in enumerate(self.tile)]
+        places = list(unflattened(cell.column, flat))
+        places[self.rows] = cell.row
+        return tuple(
+            tile * size + place for tile, size, place in zip(tiles, self.tile, places, strict=True)
+        )
+
+    def _access(
+        self,
+        launch: LaunchDimensions,
+        cell: _Cell,
+        shape: Shape,
+        sizes: Sequence[int],
+        index: Sequence[Form],
+    ) -> Access:
+        limits = within(sizes, index)
+        return Access(self._map(launch, cell, in_array(shape, sizes, index), limits), shape)
+
+    def _map(
+        self,
+        launch: LaunchDimensions,
+        cell: _Cell,
+        results: Sequence[Form],
+        limits: Sequence[Constraint],
+    ) -> IndexingMap:
+        inside = within(self.extents, (cell.row, cell.column))
+        return launch.map(results, cell.loops, [*inside, *limits]).simplify()
+
+
+def _lane_and_warp() -> tuple[Form, Form]:
+    """The number of a thread in its warp, and that of the warp."""
+    warp = forms.constant(WARP_SIZE)
+    return operations.mod(thread_id(), warp), operations.floordiv(thread_id(), warp)
