@@ -65,7 +65,10 @@ class LaunchDimensions:
         >>> LaunchDimensions.of(10, 32, groups=2, most_blocks=4).blocks
         (4, 3, 2)
         """
-        rows = 1 if most_blocks is None else -(-blocks // most_blocks)
+        if most_blocks is None:
+            return cls((threads, 1, 1), (blocks, 1, groups))
+        check_positive("launch", "most_blocks", most_blocks)
+        rows = max(1, -(-blocks // most_blocks))
         return cls((threads, 1, 1), (-(-blocks // rows), rows, groups))
 
     @classmethod
@@ -82,6 +85,7 @@ class LaunchDimensions:
         >>> LaunchDimensions.for_elements(6_000_000, unroll=4, most_blocks=1008).grid
         (128, 1, 1, 1008, 1, 1)
         """
+        check_positive("launch", "unroll", unroll)
         wanted = max(1, -(-count // unroll))
         threads = min(wanted, THREADS_OF_BLOCK)
         blocks = -(-wanted // threads)
@@ -107,6 +111,12 @@ class LaunchDimensions:
         loops = (Variable.of_size(size, name) for name, size in ranges.items())
         domain = Domain.of(read_grid(self.grid), loops, (), constraints)
         return IndexingMap.from_forms(results, domain)
+
+
+def check_positive(op: str, role: str, number: int) -> None:
+    """Raise a :class:`ShapeError` unless a number of a schedule is positive."""
+    if number < 1:
+        raise ShapeError(f"{op}: {role} is {number}; expected 1 or more")
 
 
 def thread_id(axis: int = 0) -> Form:

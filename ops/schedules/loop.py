@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.layout import ShapeError
-from ops.schedules.launch import block_id, loop_id, thread_id
+from ops.schedules.launch import block_id, check_positive, loop_id, thread_id
 from ops.schedules.places import in_array
 from ops.schedules.schedule import Access, Schedule
 from simplifier import Interval
@@ -52,8 +51,7 @@ def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> S
 
 def thread_map(shape: Shape, launch: LaunchDimensions, unroll: int = 1) -> IndexingMap:
     """From the coordinates of a thread to the elements of an array that it goes through."""
-    if unroll < 1:
-        raise ShapeError(f"loop: unroll is {unroll}; expected 1 or more")
+    check_positive("loop", "unroll", unroll)
     count = shape.element_count
     step = unroll * launch.thread_count
     first = linear_thread(launch) * unroll + loop_id(0) * step

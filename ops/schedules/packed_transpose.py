@@ -12,6 +12,7 @@ from ops.schedules.launch import (
     WARP_SIZE,
     LaunchDimensions,
     block_number,
+    check_positive,
     loop_id,
     thread_id,
 )
@@ -77,6 +78,7 @@ def packed_transpose_schedule(
     >>> schedule.shared.sizes, schedule.writes_exactly_once()
     ((64, 64), True)
     """
+    check_positive("transpose", "warps", warps)
     sizes, order = joined_in_memory(operand, result, dimensions)
     vector_size = BITS_OF_BANK // operand.element_size_in_bits
     if vector_size < 2:  # noqa: PLR2004 - several to a word

@@ -19,6 +19,7 @@ from ops.schedules.launch import (
     LaunchDimensions,
     block_id,
     block_number,
+    check_positive,
     loop_id,
     thread_id,
 )
@@ -155,6 +156,9 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
     >>> schedule.reads[0].is_exactly_once(), schedule.writes_exactly_once()
     (True, True)
     """
+    check_positive("reduce", "inputs", inputs)
+    if not 0 <= group < groups:
+        raise ShapeError(f"reduce: group is {group}; expected one of {groups}, from 0 on")
     found = ReductionDimensions.of(operand, dimensions)
     left = delete_dimensions(operand, dimensions)
     check_sizes("reduce", "the result", result.dimensions, left.dimensions, "as in the operand")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.layout import ShapeError
 from indexing.layout.steps import Transpose
 from ops.builders.building import check_count, check_sizes, checked_dimensions
-from ops.schedules.launch import LaunchDimensions, block_number, loop_id, thread_id
+from ops.schedules.launch import LaunchDimensions, block_number, check_positive, loop_id, thread_id
 from ops.schedules.places import in_array, unflattened, within
 from ops.schedules.schedule import Access, Schedule
 
@@ -33,7 +33,8 @@ class SharedTile:
     """A tile in shared memory, from which a block reads what its other threads have written.
 
     Attributes:
-        sizes: its dimensions; one is longer than needed, so that a column lies in all banks.
+        sizes: its dimensions; one is longer than needed where rows are not shifted instead, so
+            that no two elements of a column lie in one bank.
         written: from a thread to where it puts the element that it reads of the operand.
         read: from a thread to where the element is that it writes of the result.
     """
@@ -92,6 +93,8 @@ def transpose_schedule(
     >>> schedule.shared.sizes, schedule.writes_exactly_once()
     ((1, 32, 33), True)
     """
+    check_positive("transpose", "rows", rows)
+    check_positive("transpose", "vector_size", vector_size)
     sizes, order = joined_in_memory(operand, result, dimensions)
     if len(order) < 2:  # noqa: PLR2004 - nothing changes places
         message = f"transpose: {operand} and {result} lie in memory in one order"
@@ -165,7 +168,7 @@ class _Tiling:
         last = len(order) - 1
         tile = [1] * len(order)
         if order[last] == last:
-            tile[last] = vector_size = sizes[last]
+            tile[last] = vector_size = max(1, sizes[last])
             tile[last - 1] = tile[order[last - 1]] = TILE_SIZE
         else:
             tile[last] = tile[order[last]] = TILE_SIZE * vector_size
@@ -175,7 +178,7 @@ class _Tiling:
     def tile_counts(self) -> tuple[int, ...]:
         """The number of tiles along each dimension of the operand."""
         pairs = zip(self.sizes.sizes_before, self.tile.sizes_before, strict=True)
-        return tuple(-(-size // step) for size, step in pairs)
+        return tuple(max(1, -(-size // step)) for size, step in pairs)
 
     @property
     def ranges(self) -> dict[str, int]:

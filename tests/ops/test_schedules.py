@@ -140,6 +140,8 @@ TRANSPOSED = [
     ("f32[2,3,4,5]", "f32[5,3,2,4]", (3, 1, 0, 2), 1),
     ("f32[2,3,4,5]{0,2,1,3}", "f32[5,4,2,3]{1,3,0,2}", (3, 2, 0, 1), 1),
     ("f32[1,5,1,7]", "f32[7,1,5,1]", (3, 0, 1, 2), 4),
+    ("f32[3,0]", "f32[0,3]", (1, 0), 1),
+    ("f32[3,4,0]", "f32[4,3,0]", (1, 0, 2), 1),
 ]
 
 
@@ -165,6 +167,8 @@ PACKED = [
     ("bf16[3,33,20]", "bf16[3,20,33]", (0, 2, 1), 2),
     ("s8[5,3,2,4]", "s8[4,2,5,3]", (3, 2, 0, 1), 4),
     ("bf16[8,5]{0,1}", "bf16[8,5]", (0, 1), 1),
+    ("bf16[0,5]", "bf16[5,0]", (1, 0), 4),
+    ("bf16[6,0]", "bf16[0,6]", (1, 0), 4),
 ]
 
 
@@ -253,10 +257,13 @@ REDUCTIONS = [
     ("row", "f32[3,9,40]", (0, 2), 2),
     ("row", "f32[40,9]{0,1}", (0,), 1),
     ("row", "f32[2,2100]", (1,), 1),
+    ("row", "f32[3,0]", (1,), 1),
     ("multi_row", "f32[70,4]", (1,), 1),
     ("multi_row", "f32[2,30,16]", (0, 2), 4),
     ("multi_row", "f32[5,6]", (1,), 1),
     ("column", "f32[35,5]", (0,), 1),
+    ("column", "f32[0,5]", (0,), 1),
+    ("column", "f32[4,0]", (0,), 1),
     ("column", "f32[2,33,40]", (1,), 2),
     ("column", "f32[2,3,4]{0,2,1}", (1,), 1),
     ("small_column", "f32[3,50,4]", (1,), 1),
@@ -444,6 +451,22 @@ MISTAKES = [
     (
         lambda: reduction("f32[2,3]", (0,), "row"),
         "reduce: row is not for a reduction of columns of sizes (1, 2, 3)",
+    ),
+    (
+        lambda: LaunchDimensions.of(9, 32, most_blocks=0),
+        "launch: most_blocks is 0; expected 1 or more",
+    ),
+    (
+        lambda: transpose_schedule(
+            Shape.parse("f32[3,2]"), Shape.parse("f32[2,3]"), (1, 0), vector_size=0
+        ),
+        "transpose: vector_size is 0; expected 1 or more",
+    ),
+    (
+        lambda: reduce_schedule(
+            Shape.parse("f32[3]"), Shape.parse("f32[]"), (0,), groups=2, group=2
+        ),
+        "reduce: group is 2; expected one of 2, from 0 on",
     ),
     (lambda: reduction("f32[2,3]", (0,), "rows"), "kind is 'rows'; expected one of row, multi_row"),
     (lambda: reduction("f32[2,3]", (0,), vector_size=3), "vector_size is 3; expected a power of 2"),
