@@ -380,8 +380,15 @@ def test_a_check_of_several_writes_sees_what_is_wrong() -> None:
     forwards = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 7]")
     backwards = parse_map("(d0) -> (d0 - 1), domain: d0 in [0, 7]")
     moved_on, moved_back = (second.through(way, second.shape) for way in (forwards, backwards))
+    beyond = second.through(parse_map("(d0) -> (d0 + 8), domain: d0 in [0, 7]"), second.shape)
     assert right.writes_exactly_once()
-    for writes in ((first, moved_on), (first, moved_back), (first, first), (second, second)):
+    for writes in (
+        (first, moved_on),
+        (first, moved_back),
+        (first, first),
+        (second, second),
+        (first, second, beyond),
+    ):
         assert not replace(right, writes=writes).writes_exactly_once()
     assert not replace(right, writes=(first, moved_back)).never_writes_twice()
     assert replace(right, writes=(first, moved_on)).never_writes_twice()
