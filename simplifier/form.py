@@ -494,6 +494,20 @@ def content(form: Form) -> int:
     return gcd(*form.terms.values())
 
 
+def weighted_sum(parts: Iterable[tuple[int, Form]]) -> Form:
+    """The sum of factors times forms, in one go: to add one by one sorts the terms every time.
+
+    >>> print(weighted_sum([(2, variable("b")), (0, variable("c")), (5, variable("a"))]))
+    a * 5 + b * 2
+    """
+    total = 0
+    terms: dict[Atom, int] = {}
+    for factor, form in parts:
+        total += factor * form.constant
+        accumulate(terms, form, factor)
+    return collected(total, terms)
+
+
 def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
     """The linear combination with a form in place of every atom."""
     for atom in form.terms:

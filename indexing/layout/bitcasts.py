@@ -28,9 +28,10 @@ from indexing.map import IndexingMap
 from indexing.undefined import UndefinedMap
 from simplifier import form as forms
 from simplifier import operations
+from simplifier.exact import BudgetError
 
 if TYPE_CHECKING:
-    from indexing.domain import Domain
+    from indexing.domain import Constraint, Domain
     from indexing.layout.shape import Shape
     from indexing.layout.steps import Index, Limit, Sizes
     from simplifier.form import Form
@@ -73,15 +74,16 @@ def _bitcast_map(source: Shape, target: Shape) -> IndexingMap:
         return UndefinedMap(reason)
     here, there = _parts(source, target)
     found = _between(here, there)
-    missing = _first_without_counterpart(here, found)
-    if missing is None:
-        return found
-    other = _first_without_counterpart(there, _between(there, here))
-    if other is None:
+    try:
+        missing = _first_without_counterpart(here, found)
+        other = missing and _first_without_counterpart(there, _between(there, here))
+    except BudgetError as error:
+        return UndefinedMap(f"which elements lie in padding is too much work to tell: {error}")
+    if not missing or not other:
         return found
     return UndefinedMap(
-        f"element ({missing}) of {source} lies in padding of {target}, "
-        f"and element ({other}) of that in padding of the other"
+        f"element {missing} of {source} lies in padding of {target}, "
+        f"and element {other} of that in padding of the other"
     )
 
 
@@ -177,21 +179,25 @@ def _strides(sizes: Sizes) -> list[int]:
 
 def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
     """Each digit of a place in memory is one of the source's index, and goes into the target's."""
-    places = dims_of(cuts)
-    index, limits = target.element_at(Reshape.between(cuts, target.sizes).forward(places))
-    found = IndexingMap.from_forms(map(form_of, index), box_of(cuts)).simplify().forms
     digits = map(form_of, Reshape.between(source.sizes, cuts).forward(source.place))
     simple = IndexingMap.from_forms(digits, source.box).simplify().forms
     values = {f"d{place}": digit for place, digit in enumerate(simple)}
-    bounds = within(limits)
-    limited = operations.substitute([form for form, _ in bounds], values)
-    constraints = zip(limited, (interval for _, interval in bounds), strict=True)
-    results = operations.substitute(found, values)
-    domain = _simplified_domain(
-        IndexingMap.from_forms(results, source.box.constrained(constraints))
-    )
+    index, limits = _of_digits(target, cuts)
+    results = operations.substitute(index, values)
+    limited = operations.substitute([form for form, _ in limits], values)
+    constraints = zip(limited, (interval for _, interval in limits), strict=True)
+    constrained = source.box.constrained(constraints)
+    domain = _simplified_domain(IndexingMap.from_forms(results, constrained))
     box = replace(domain, constraints=())
     return IndexingMap.from_forms(joined_digits(results, box), domain)
+
+
+def _of_digits(target: _Array, cuts: Sizes) -> tuple[tuple[Form, ...], list[Constraint]]:
+    """The index of an element by the digits of its place in memory, and what holds of these."""
+    place = Reshape.between(cuts, target.sizes).forward(dims_of(cuts))
+    index, limits = target.element_at(place)
+    simple = IndexingMap.from_forms(map(form_of, index), box_of(cuts)).simplify()
+    return simple.forms, within(limits)
 
 
 def _simplified_domain(made: IndexingMap) -> Domain:
@@ -209,10 +215,10 @@ def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
 
 
 def _first_without_counterpart(source: _Array, found: IndexingMap) -> str | None:
-    """The first element that the map does not lead from, or from one of its parts."""
+    """The first element that the map does not lead from, or not from one of its parts."""
     if found.domain == source.box:
         return None
     places = [forms.variable(place) for place in source.box.places]
     every, some = (IndexingMap.from_forms(places, domain) for domain in (source.box, found.domain))
     difference = every.first_difference(some)
-    return None if difference is None else ", ".join(map(str, difference.dims))
+    return None if difference is None else f"({', '.join(map(str, difference.dims))})"

@@ -128,7 +128,7 @@ class _Reader:
 
     def integer(self) -> int:
         start = self._next().start(1)
-        digits = self.word(str.isdecimal, "a number")
+        digits = self.word(_is_number, "a number")
         if len(digits.lstrip("0")) > _MOST_DIGITS:
             shown = digits if len(digits) <= _LONGEST_SHOWN else digits[:_LONGEST_SHOWN] + "..."
             raise TextError(
@@ -266,6 +266,11 @@ class _Reader:
         while self.accept("("):
             groups.append(read())
         return tuple(groups)
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is made of ASCII digits, as XLA's are."""
+    return word.isascii() and word.isdecimal()
 
 
 _MOST_DIGITS = 19

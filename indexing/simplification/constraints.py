@@ -14,7 +14,7 @@ from simplifier import Interval
 from simplifier.clamps import branches
 from simplifier.cost import cost_of_form
 from simplifier.facts import Fact
-from simplifier.form import Form, Kind
+from simplifier.form import Form, Kind, weighted_sum
 from simplifier.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.settling import simplified as simplified_form
 
@@ -108,10 +108,9 @@ def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:
     """
     view = scope.view(fact.form)
     for weight in sorted({abs(weight) for weight, _ in view.units} - {1}, reverse=True):
-        high = Form(0, {})
-        for factor, unit in view.units:
-            if factor % weight == 0:
-                high = high.plus(unit.value, factor)
+        high = weighted_sum(
+            (factor, unit.value) for factor, unit in view.units if factor % weight == 0
+        )
         low = fact.form.plus(high, -1)
         least, most = scope.range_of(low)
         first = [-(-(fact.ends[0] - end) // weight) for end in (least, most)]

@@ -18,6 +18,7 @@ from ops.builders.op_indexing import OpIndexing, Unknown
 from ops.builders.pointwise import elementwise
 from ops.builders.ragged_exchange import ragged_all_to_all
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
+from ops.devices.groups import checked_replica_count
 from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
 from ops.devices.numbering import devices_of
 from simplifier import Interval
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from ops.adapters.shared import Builder, Maps, Pair
     from ops.builders.building import Sizes
+    from ops.devices.numbering import Devices
     from ops.hlo import Instruction
 
 
@@ -53,7 +55,7 @@ def _groups(instruction: Instruction) -> Groups:
     """The groups of devices; none listed mean one of all replicas, or partitions."""
     if numbers_in(instruction):
         return _listed(instruction)
-    devices, mode = devices_of(instruction.computation.module), mode_of(instruction)
+    devices, mode = _devices(instruction), mode_of(instruction)
     if mode is Mode.DEVICES:
         return [range(devices.total)]
     count = devices.partitions if mode is Mode.PARTITIONS else devices.replicas
@@ -61,12 +63,18 @@ def _groups(instruction: Instruction) -> Groups:
 
 
 def _listed(instruction: Instruction) -> Groups:
-    devices = devices_of(instruction.computation.module)
-    return devices_by_number(mode_of(instruction), numbers_in(instruction), *devices)
+    return devices_by_number(mode_of(instruction), numbers_in(instruction), *_devices(instruction))
 
 
 def _count(instruction: Instruction) -> int:
-    return devices_of(instruction.computation.module).total
+    return _devices(instruction).total
+
+
+def _devices(instruction: Instruction) -> Devices:
+    """The devices that run the program, if these are not too many to be listed."""
+    devices = devices_of(instruction.computation.module)
+    checked_replica_count(instruction.opcode, (), devices.total)
+    return devices
 
 
 def _dimension(instruction: Instruction) -> int:

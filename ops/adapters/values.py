@@ -58,6 +58,11 @@ class _Element(NamedTuple):
     device: Form | None
     depth: int = _DEEPEST
 
+    @property
+    def is_none(self) -> bool:
+        """Whether ``place`` leads to no element at all; one that nobody knows may be some."""
+        return not self.place.is_undefined and self.place.is_known_empty
+
     def deeper(self) -> _Element:
         """The same element of what is passed on as it is."""
         return self._replace(depth=self.depth - 1)
@@ -80,7 +85,7 @@ def _range(form: Form, place: IndexingMap) -> Interval:
 @lru_cache(maxsize=_REMEMBERED)
 def _value(instruction: Instruction, element: _Element) -> Form | None:
     is_integer = instruction.shape.element_type.kind in _INTEGERS
-    if not is_integer or element.place.is_known_empty or element.depth < 0:
+    if not is_integer or element.depth < 0 or element.place.is_undefined or element.is_none:
         return None
     find = _SOURCES.get(instruction.opcode, _computed)
     found = find(instruction, element)
@@ -108,7 +113,7 @@ def _read(instruction: Instruction, element: _Element) -> list[tuple[Instruction
         return []
     elements = map(element.through, maps.output_to_input)
     pairs = zip(instruction.operands, elements, strict=True)
-    return [(operand, there) for operand, there in pairs if not there.place.is_known_empty]
+    return [(operand, there) for operand, there in pairs if not there.is_none]
 
 
 _BUILDERS: Final[Mapping[str, Builder]] = {**computation.BUILDERS, **data_movement.BUILDERS}

@@ -92,6 +92,10 @@ class Registry:
             callers={other: caller for other, caller in self.callers.items() if other != opcode},
         )
 
+    def __repr__(self) -> str:
+        """In few words: it stands in the signatures of functions, whose help it would fill."""
+        return f"<Registry of {len(self.opcodes)} opcodes, {len(self.custom_calls)} custom calls>"
+
     @property
     def opcodes(self) -> frozenset[str]:
         """The opcodes that have maps."""

@@ -154,7 +154,10 @@ def checked_sizes(op: str, role: str, sizes: Iterable[int]) -> tuple[int, ...]:
 
 def checked_integers(op: str, role: str, values: Iterable[int]) -> tuple[int, ...]:
     """The values as a tuple of integers."""
-    listed = tuple(values)
+    try:
+        listed = tuple(values)
+    except TypeError:
+        raise ShapeError(f"{op}: {role} are {values!r}; expected integers") from None
     for value in listed:
         if not hasattr(value, "__index__"):
             raise ShapeError(f"{op}: {role} hold {value!r}; expected integers")

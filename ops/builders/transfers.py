@@ -17,7 +17,7 @@ from ops.builders.building import (
     runtime_value,
     symbol,
 )
-from ops.devices.groups import device_groups
+from ops.devices.groups import checked_replica_count, device_groups
 from ops.devices.tabulation import tabulated_partly
 from ops.devices.ways import ASKING, Read, Way, indexing_between
 from simplifier import Interval
@@ -181,8 +181,4 @@ def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) 
     for pair in pairs:
         check_count(op, f"the pair {tuple(pair)}", pair, 2)
     named = [replica for pair in pairs for replica in pair]
-    total = max(named, default=0) + 1 if count is None else count
-    for replica in named:
-        if not 0 <= replica < total:
-            raise ShapeError(f"{op}: there is no replica {replica} among {total}")
-    return total
+    return max(1, checked_replica_count(op, named, count))

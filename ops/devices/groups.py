@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.builders.building import checked_integers
@@ -11,10 +12,14 @@ from ops.devices.tabulation import tabulated, tabulated_partly
 from simplifier import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
 
     from indexing.domain import Constraint
     from simplifier.form import Form
+
+
+MOST_REPLICAS: Final = 1 << 20
+"""Of more no groups are made: what they say is found device by device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +57,8 @@ class DeviceGroups:
         """The device at a place of the group that a device is in."""
         first, *others = ([each - group[0] for each in group] for group in self.groups)
         if all(offsets == first for offsets in others):
-            return self._of_group(device, {group: group[0] for group in self.groups}) + tabulated(
-                first, place
-            )
+            leaders = [group[0] for group in self.groups]
+            return self._of_group(device, leaders) + tabulated(first, place)
         longest = self.size
         own = self._groups_by_device()
         rows = (own.get(number, self.groups[0]) for number in range(self.count))
@@ -72,15 +76,16 @@ class DeviceGroups:
         taking_part = [] if len(every) == self.count else tabulated_partly(every, device)[1]
         if place is None or self.is_even:
             return taking_part
-        size = self._of_group(device, {group: len(group) for group in self.groups})
+        size = self._of_group(device, [len(group) for group in self.groups])
         return [*taking_part, (size - place, Interval(1, self.size))]
 
     def _groups_by_device(self) -> dict[int, tuple[int, ...]]:
         return {each: group for group in self.groups for each in group}
 
-    def _of_group(self, device: Form, values: Mapping[tuple[int, ...], int]) -> Form:
-        """The value for the group that a device is in."""
-        by_device = {each: values[group] for each, group in self._groups_by_device().items()}
+    def _of_group(self, device: Form, values: Sequence[int]) -> Form:
+        """The value for the group that a device is in, of one value for each group."""
+        valued = zip(self.groups, values, strict=True)
+        by_device = {each: value for group, value in valued for each in group}
         return tabulated_partly(by_device, device)[0]
 
 
@@ -88,25 +93,40 @@ def device_groups(op: str, groups: Iterable[Iterable[int]], count: int | None) -
     """Groups among ``count`` devices, or as many as they name; no groups mean one group of all.
 
     Raises:
-        ShapeError: a device is in two groups or out of range, or a group is empty.
+        ShapeError: a device is in two groups or out of range, a group is empty, or there are too
+            many devices.
     """
     listed = tuple(checked_integers(op, "replica_groups", group) for group in groups)
     named = [device for group in listed for device in group]
-    total = max((device + 1 for device in named), default=0) if count is None else count
+    total = checked_replica_count(op, named, count)
     if total < 1:
         raise ShapeError(f"{op}: no replica groups are listed; expected the number of replicas")
-    _check(op, listed, named, total)
+    _check(op, listed, named)
     return DeviceGroups(listed or (tuple(range(total)),), total)
 
 
-def _check(op: str, listed: tuple[tuple[int, ...], ...], named: list[int], count: int) -> None:
+def checked_replica_count(op: str, named: Sequence[int], count: int | None) -> int:
+    """The number of replicas: ``count``, or just enough for those that are named.
+
+    Raises:
+        ShapeError: one that is named is out of range, or there are more than
+            :data:`MOST_REPLICAS`.
+    """
+    enough = max(named, default=-1) + 1
+    (total,) = checked_integers(op, "replica_count", [enough if count is None else count])
+    if total > MOST_REPLICAS:
+        raise ShapeError(f"{op}: there are {total} replicas; expected {MOST_REPLICAS} or fewer")
+    for replica in named:
+        if not 0 <= replica < total:
+            raise ShapeError(f"{op}: there is no replica {replica} among {total}")
+    return total
+
+
+def _check(op: str, listed: tuple[tuple[int, ...], ...], named: list[int]) -> None:
     if not all(listed):
         raise ShapeError(f"{op}: a replica group is empty; expected at least one replica in it")
-    for device in named:
-        if not 0 <= device < count:
-            raise ShapeError(f"{op}: there is no replica {device} among {count}")
     if len(set(named)) < len(named):
-        twice = next(device for device in named if named.count(device) > 1)
+        ((twice, _),) = Counter(named).most_common(1)
         raise ShapeError(f"{op}: replica {twice} is in the groups twice; expected it once")
 
 

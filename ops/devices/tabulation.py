@@ -71,12 +71,12 @@ def _stepwise(values: Sequence[int], place: Form) -> Form:
     count = len(values)
     steps = [after - before for before, after in pairwise(values)]
     ((slope, _),) = Counter(steps).most_common(1)
-    total = place * slope + forms.constant(values[0])
-    for number, step in enumerate(steps, 1):
-        if step != slope:
-            reached = floordiv(place + forms.constant(count - number), forms.constant(count))
-            total = total + reached * (step - slope)
-    return total
+    jumps = (
+        (step - slope, floordiv(place + forms.constant(count - number), forms.constant(count)))
+        for number, step in enumerate(steps, 1)
+        if step != slope
+    )
+    return forms.weighted_sum([(1, forms.constant(values[0])), (slope, place), *jumps])
 
 
 def tabulated_partly(values: Mapping[int, int], place: Form) -> tuple[Form, list[Constraint]]:

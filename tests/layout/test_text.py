@@ -68,6 +68,9 @@ f32[2,]
 f32[-2]
     ^ expected a number, but there is '-'
 
+f32[٣]
+    ^ expected a number, but there is '٣'
+
 f32[1000000000000000000000000000000]
     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 1000000000000000000000000000000 does not fit in 64 bits
 

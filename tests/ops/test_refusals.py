@@ -17,6 +17,21 @@ EXPERTS = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (1,), "rhs_grou
 
 REFUSED: list[tuple[str, Callable[[], Any], str]] = [
     (
+        "no-sequence",
+        lambda: ops.transpose((2, 3), 1),  # pyright: ignore[reportArgumentType]
+        "transpose: dimensions are 1; expected integers",
+    ),
+    (
+        "replicas",
+        lambda: ops.all_reduce((2,), replica_count=10**9),
+        "all-reduce: there are 1000000000 replicas; expected 1048576 or fewer",
+    ),
+    (
+        "replica-twice",
+        lambda: ops.all_reduce((2,), [[0, 1], [2, 1]]),
+        "all-reduce: replica 1 is in the groups twice; expected it once",
+    ),
+    (
         "sort",
         lambda: ops.sort((2, 3), 2),
         "sort: dimensions lists dimension 2 of a tensor of rank 2",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,6 +76,11 @@ def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> Non
 
 
 BAD = [
+    (
+        "too many devices",
+        "ROOT r = f32[2,3] collective-permute(p), source_target_pairs={{0,99999999}}",
+        "collective-permute: there are 100000000 replicas; expected 1048576 or fewer",
+    ),
     (
         "concatenate",
         "ROOT r = f32[2,6] concatenate(p, p), dimensions={0,1}",
@@ -152,6 +159,11 @@ def test_a_custom_call_has_the_maps_of_its_builder() -> None:
         assert texts(found[parameter]) == [expected]
         assert texts(output_to_input(root, output, registry=registry).indexing[0]) == [expected]
     assert isinstance(fusion_indexing(root)[parameter], Unknown)
+
+
+def test_the_help_of_an_analysis_is_short() -> None:
+    assert re.fullmatch(r"<Registry of \d+ opcodes, \d+ custom calls>", repr(REGISTRY))
+    assert len(str(inspect.signature(output_to_input))) < 300
 
 
 def test_a_builder_overrides_what_calls_a_computation() -> None:
