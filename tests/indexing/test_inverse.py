@@ -40,11 +40,15 @@ def test_an_injective_map_has_a_function_for_its_inverse(text: str, _: str) -> N
 
 
 DIGITS_OF_TWO_SUMS = [
-    "(d0, d1, d2) -> (((d0 * 5 + d1 * 16) floordiv 12 + d0 floordiv 4) mod 2, "
-    "(d0 floordiv 4 + d0 + d1) mod 3), domain: d0 in [0, 8], d1 in [0, 1], d2 in [0, 1]",
-    "(d0, d1, d2) -> (((d0 * 5 + d1 * 16) floordiv 12 + d0 floordiv 4) mod 2, "
-    "d2 * 4 + ((d0 floordiv 4) * 4 + d1 * 4 + d0) floordiv 6), "
-    "domain: d0 in [0, 8], d1 in [0, 1], d2 in [0, 1]",
+    (
+        "(d0, d1, d2) -> (((d0 * 5 + d1 * 16) floordiv 12 + d0 floordiv 4) mod 2, "
+        "(d0 floordiv 4 + d0 + d1) mod 3), domain: d0 in [0, 8], d1 in [0, 1], d2 in [0, 1]"
+    ),
+    (
+        "(d0, d1, d2) -> (((d0 * 5 + d1 * 16) floordiv 12 + d0 floordiv 4) mod 2, "
+        "d2 * 4 + ((d0 floordiv 4) * 4 + d1 * 4 + d0) floordiv 6), "
+        "domain: d0 in [0, 8], d1 in [0, 1], d2 in [0, 1]"
+    ),
 ]
 
 
