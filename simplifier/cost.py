@@ -72,16 +72,17 @@ def cost_of_operation(kind: Kind, operands: int, unit: int = 1) -> int:
 
 def cost_of_form(form: Form) -> int:
     """The cost of a form as it stands."""
-    if any(atom.cost is None for atom in form.terms):
+    if form.cost is None:
         for atom in postorder((form,), skip=_is_priced):
-            inner = sum(map(_known_cost, atom.arguments))
+            inner = sum(map(_with_known_atoms, atom.arguments))
             atom.cost = cost_of_operation(atom.kind, len(atom.arguments)) + inner
-    return _known_cost(form)
+        form.cost = _with_known_atoms(form)
+    return form.cost
 
 
 def _is_priced(atom: Atom) -> bool:
     return atom.cost is not None
 
 
-def _known_cost(form: Form) -> int:
+def _with_known_atoms(form: Form) -> int:
     return cost_of_sum(form, lambda atom: atom.cost or 0)

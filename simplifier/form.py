@@ -164,24 +164,27 @@ class Form:
     """An immutable ``constant + sum(coefficient * atom)``.
 
     ``terms`` is sorted by the atoms' order and never holds a zero; nobody changes it after
-    construction. ``expression`` is kept by :mod:`simplifier.convert` once somebody asks for it.
+    construction. ``cost`` and ``expression`` are kept by :mod:`simplifier.cost` and
+    :mod:`simplifier.convert` once somebody asks for them.
 
     >>> x, y = variable("x"), variable("y")
     >>> (x + y) * 2 - y
     Form(x * 2 + y)
     """
 
-    __slots__ = ("_key", "constant", "expression", "terms")
+    __slots__ = ("_key", "constant", "cost", "expression", "terms")
 
     constant: int
     terms: dict[Atom, int]
     _key: Key | None
+    cost: int | None
     expression: sympy.Expr | None
 
     def __init__(self, constant: int, terms: dict[Atom, int]) -> None:
         self.constant = constant
         self.terms = terms
         self._key = None
+        self.cost = None
         self.expression = None
 
     @property

@@ -18,7 +18,7 @@ from simplifier.cost import cost_of_form
 from simplifier.form import EXTREMA, ZERO, Atom, Form, Kind, combine, constant, postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.interval import Interval
 
@@ -33,7 +33,9 @@ def decided(form: Form, bounds: Mapping[str, Interval], spelled: Callable[[Form]
     """
     inside = postorder((form,))
     deciding = _Deciding(bounds)
-    if sum(bool(atom.arguments and deciding[atom]) for atom in inside) <= 1:
+    if not deciding.are_several_in(form) and not any(
+        map(deciding.are_several_in, (part for atom in inside for part in atom.arguments))
+    ):
         return form
     values: dict[Atom, Form] = {}
     for atom in inside:
@@ -106,6 +108,10 @@ class _Deciding(dict[Atom, "Atom | None"]):
         """The values of a variable, if they are few."""
         return _places(self._bounds.get(variable.name))
 
+    def are_several_in(self, form: Form) -> bool:
+        """Whether one variable decides a part of a sum that holds several operations."""
+        return _are_several(form.terms) and bool(self.parts(form))
+
     def parts(self, form: Form) -> dict[Atom, dict[Atom, int]]:
         """The terms of a sum that one variable decides, where they hold several operations."""
         parts: dict[Atom, dict[Atom, int]] = {}
@@ -116,9 +122,12 @@ class _Deciding(dict[Atom, "Atom | None"]):
         return {variable: terms for variable, terms in parts.items() if _are_several(terms)}
 
 
-def _are_several(terms: Mapping[Atom, int]) -> bool:
+def _are_several(terms: Iterable[Atom]) -> bool:
     """Whether there is more than one operation in the terms."""
-    return sum(bool(atom.arguments) + (atom.depth > 1) for atom in terms) > 1
+    count = 0
+    for atom in terms:
+        count += (atom.depth > 0) + (atom.depth > 1)
+    return count > 1
 
 
 def _shortened(form: Form, deciding: _Deciding, spelled: Callable[[Form], Form]) -> Form:

@@ -19,7 +19,7 @@ from simplifier.form import ZERO, Form
 from simplifier.interval import INFINITY, Infinity, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from indexing.exact.digits import Chain
     from simplifier.digits import Unit
@@ -139,46 +139,32 @@ class _Solver:
     def _follow(self) -> bool:
         """One step from an equation or from the digits of a source; whether there is one."""
         for place, equation in enumerate(self._pending):
-            following = self._split(self._open(equation))
+            following = self._split(self._open(equation, self._digits))
             if following is not None:
                 self._pending[place : place + 1] = following
                 return True
         return self._complete()
 
-    def _open(self, equation: Equation) -> Equation:
-        """The equation with everything known on the right."""
-        carried = self._carried(equation)
+    def _open(self, equation: Equation, digits: Sequence[Digit]) -> Equation:
+        """The equation with everything on the right that is known by itself or by digits."""
+        carried = _carried(equation, digits)
         left, right = ZERO, carried.right - carried.left
         for weight, unit in self._scope.view(carried.left).units:
-            unknown, known = self._parts_of(unit)
+            unknown, known = self._parts_of(unit, digits)
             left = left.plus(unknown, weight)
             right = right.plus(unit.value - unknown - known, weight)
         return Equation(left, right + left)
 
-    def _carried(self, equation: Equation) -> Equation:
-        """The equation over quotients of sources instead of shifted ones.
-
-        So ``floor((x + 3) / 6)`` is ``floor(x / 6)`` and what ``floor(x / 3) mod 2`` carries.
-        """
-        left, right = equation
-        for atom, factor in equation.left.terms.items():
-            carries = (digit.carry(atom) for digit in self._digits)
-            for quotient, carry in filter(None, carries):
-                left = left.plus_atom(atom, -factor).plus(quotient, factor)
-                right = right.plus(carry, -factor)
-                break
-        return Equation(left, right)
-
-    def _parts_of(self, unit: Unit) -> tuple[Form, Form]:
+    def _parts_of(self, unit: Unit, digits: Sequence[Digit]) -> tuple[Form, Form]:
         """What is unknown of a unit, and what is known."""
         if self._is_known(unit.value):
             return ZERO, unit.value
         wanted = digit_of(unit, ZERO)
-        return (wanted and self._lower_and_upper(wanted)) or (unit.value, ZERO)
+        return (wanted and self._lower_and_upper(wanted, digits)) or (unit.value, ZERO)
 
-    def _lower_and_upper(self, wanted: Digit) -> tuple[Form, Form] | None:
+    def _lower_and_upper(self, wanted: Digit, digits: Sequence[Digit]) -> tuple[Form, Form] | None:
         """The parts of a digit's value where the upper one, or all of it, is a known digit."""
-        for digit in self._digits_of(wanted.source):
+        for digit in _of_source(digits, wanted.source):
             if digit.end == wanted.end and digit.weight % wanted.weight == 0:
                 lower = self._scope.floordiv(wanted.source, wanted.weight)
                 upper = self._scope.floordiv(wanted.source, digit.weight)
@@ -276,12 +262,11 @@ class _Solver:
         return list({digit.source.key: digit.source for digit in self._digits}.values())
 
     def _digits_of(self, source: Form) -> list[Digit]:
-        own = (digit.of_source(source) for digit in self._digits)
-        return [digit for digit in own if digit is not None]
+        return _of_source(self._digits, source)
 
     def _assembled(self, source: Form, links: Chain) -> Equation | None:
         """The source as the sum of digits, if they are all, or no other number has these."""
-        unknown, right = self._open(Equation(source, links.value))
+        unknown, right = self._open(Equation(source, links.value), self._digits)
         if not links.end:
             return Equation(unknown, right)
         lower, upper = self._scope.range_of(unknown)
@@ -292,13 +277,20 @@ class _Solver:
 
     def _forget(self, source: Form, links: Chain) -> None:
         """Leave the digits of a source; what they say beyond its value is a condition."""
+        others = [digit for digit in self._digits if digit.of_source(source) is None]
+        is_told = self._is_told_without(source, links, others)
         for digit in self._digits:
             own = digit.of_source(source)
-            if own is not None and not links.tells(own):
+            if own is not None and not (is_told and links.tells(own)):
                 self._require(digit.meaning - digit.value)
             elif own is not None and digit.radix:
                 self._require(digit.value, Interval(0, digit.radix - 1))
-        self._digits = [digit for digit in self._digits if digit.of_source(source) is None]
+        self._digits = others
+
+    def _is_told_without(self, source: Form, links: Chain, others: Sequence[Digit]) -> bool:
+        """Whether no digit of a source was used to open the equation that is made of them all."""
+        equation = Equation(source, links.value)
+        return self._open(equation, others) == self._open(equation, self._digits)
 
     # What is free.
 
@@ -332,6 +324,27 @@ class _Solver:
         name = f"t{len(self._free)}"
         self._free[name] = values
         return forms.variable(name)
+
+
+def _carried(equation: Equation, digits: Sequence[Digit]) -> Equation:
+    """The equation over quotients of sources instead of shifted ones.
+
+    So ``floor((x + 3) / 6)`` is ``floor(x / 6)`` and what ``floor(x / 3) mod 2`` carries.
+    """
+    left, right = equation
+    for atom, factor in equation.left.terms.items():
+        carries = (digit.carry(atom) for digit in digits)
+        for quotient, carry in filter(None, carries):
+            left = left.plus_atom(atom, -factor).plus(quotient, factor)
+            right = right.plus(carry, -factor)
+            break
+    return Equation(left, right)
+
+
+def _of_source(digits: Iterable[Digit], source: Form) -> list[Digit]:
+    """The digits that a source has, among those of it and of others."""
+    own = (digit.of_source(source) for digit in digits)
+    return [digit for digit in own if digit is not None]
 
 
 def _names(form: Form) -> Iterator[str]:

@@ -39,6 +39,25 @@ def test_an_injective_map_has_a_function_for_its_inverse(text: str, _: str) -> N
     assert not parse_map(text).inverse().ranges
 
 
+DIGITS_OF_TWO_SUMS = [
+    (
+        "(d0, d1, d2) -> (((d0 * 5 + d1 * 16) floordiv 12 + d0 floordiv 4) mod 2, "
+        "(d0 floordiv 4 + d0 + d1) mod 3), domain: d0 in [0, 8], d1 in [0, 1], d2 in [0, 1]"
+    ),
+    (
+        "(d0, d1, d2) -> (((d0 * 5 + d1 * 16) floordiv 12 + d0 floordiv 4) mod 2, "
+        "d2 * 4 + ((d0 floordiv 4) * 4 + d1 * 4 + d0) floordiv 6), "
+        "domain: d0 in [0, 8], d1 in [0, 1], d2 in [0, 1]"
+    ),
+]
+
+
+@pytest.mark.parametrize("text", DIGITS_OF_TWO_SUMS)
+def test_a_digit_of_two_sums_is_told_by_both(text: str) -> None:
+    straight = parse_map(text)
+    assert related(straight.inverse()) == {(results, dims) for dims, results in related(straight)}
+
+
 @given(maps())
 def test_the_inverse_relates_the_same_points(made: IndexingMap) -> None:
     inverse = made.inverse()
