@@ -8,7 +8,8 @@ from indexing.layout import ShapeError
 from ops.analysis.answers import Answer, InstructionIndexing
 from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
-from ops.analysis.fusion import check_output, of_element, paths_in
+from ops.analysis.fusion import check_output, of_element
+from ops.analysis.paths import paths_in
 from ops.analysis.physical import View
 from ops.analysis.registry import REGISTRY
 from ops.builders.building import arrays_of
@@ -70,7 +71,7 @@ def output_to_input(
     check_output(instruction, output)
     answers: list[Answer] = [()] * len(instruction.operands)
     view = View(physical_layout, linear_offsets)
-    paths = paths_in(instruction.computation, Direction.OUTPUT_TO_INPUT, registry)
+    paths = paths_in(instruction.computation.module, Direction.OUTPUT_TO_INPUT, registry)
     for link in paths.links_from(instruction, output):
         result, operand = _shapes(instruction, link)
         answer = view.of(link.answer, result, operand)
@@ -102,7 +103,7 @@ def input_to_output(
         raise ShapeError(f"%{instruction.name}: there is no operand {input} among {count}")
     answers: list[Answer] = [()] * len(arrays_of(instruction.shape))
     view = View(physical_layout, linear_offsets)
-    paths = paths_in(instruction.computation, Direction.INPUT_TO_OUTPUT, registry)
+    paths = paths_in(instruction.computation.module, Direction.INPUT_TO_OUTPUT, registry)
     for link in paths.links_from(instruction, input):
         result, operand = _shapes(instruction, link)
         answer = view.of(link.answer, operand, result)
