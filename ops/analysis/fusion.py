@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ops.adapters.shared import Call, Calls
     from ops.analysis.answers import Answer
     from ops.analysis.registry import Registry
-    from ops.hlo import Computation, Instruction
+    from ops.hlo import Computation, HloModule, Instruction
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""
@@ -36,7 +36,7 @@ Reached: TypeAlias = "tuple[Array, Answer]"
 Node = TypeVar("Node")
 
 _REMEMBERED = 4
-"""How many computations are remembered with what was found out about them."""
+"""How many modules are remembered with what was found out about them."""
 
 
 def fusion_indexing(
@@ -66,8 +66,13 @@ def fusion_indexing(
     (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
+    paths = paths_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    return reached_from(paths, root, output)
+
+
+def reached_from(paths: Paths, root: Instruction, output: int) -> dict[Instruction, Answer]:
+    """The answer of :func:`fusion_indexing` along paths from results to operands."""
     check_output(root, output)
-    paths = paths_in(root.computation, Direction.OUTPUT_TO_INPUT, registry)
     starts: dict[Computation, dict[Array, Answer]] = defaultdict(dict)
     starts[root.computation][root, output] = _itself((root, output))
     found: dict[Instruction, Answer] = {}
@@ -252,8 +257,8 @@ def _itself(array: Array) -> Answer:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: Computation, direction: Direction, registry: Registry) -> Paths:
-    """The paths that begin in a computation; they are kept for the next question about it."""
+def paths_in(_: HloModule, direction: Direction, registry: Registry) -> Paths:
+    """The paths in a module; they are kept for the next question about it."""
     return Paths(direction, registry)
 
 
