@@ -196,12 +196,12 @@ class Paths:
     def _steps_in(self, computation: Computation) -> Mapping[Array, list[Step]]:
         steps: dict[Array, list[Step]] = defaultdict(list)
         for instruction in computation.instructions:
-            results = arrays_of(instruction.shape)
             for link in self._links(instruction):
-                is_plain = link.answer == identity_of(results[link.output])
                 result = instruction, link.output
                 operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
+                # A slice from the front is an identity, too, but not from every element.
+                is_plain = link.answer == identity_of(arrays_of(begin[0].shape)[begin[1]])
                 steps[begin].append((end, None if is_plain else link.answer))
         return steps
 
