@@ -16,13 +16,13 @@ from ops.builders.op_indexing import Unknown
 from ops.hlo.errors import HloTextError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
 
     from indexing.layout import Shape
     from ops.adapters.shared import Call, Calls
     from ops.analysis.answers import Answer
     from ops.analysis.registry import Registry
-    from ops.hlo import Computation, Instruction
+    from ops.hlo import Computation, HloModule, Instruction
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""
@@ -36,7 +36,7 @@ Reached: TypeAlias = "tuple[Array, Answer]"
 Node = TypeVar("Node")
 
 _REMEMBERED = 4
-"""How many computations are remembered with what was found out about them."""
+"""How many modules are remembered with what was found out about them."""
 
 
 def fusion_indexing(
@@ -66,18 +66,44 @@ def fusion_indexing(
     (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
+    paths = paths_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    return reached_from(paths, root, output)
+
+
+def reached_from(paths: Paths, root: Instruction, output: int) -> dict[Instruction, Answer]:
+    """The answer of :func:`fusion_indexing` along paths from results to operands."""
     check_output(root, output)
-    paths = paths_in(root.computation, Direction.OUTPUT_TO_INPUT, registry)
-    starts: dict[Computation, dict[Array, Answer]] = defaultdict(dict)
-    starts[root.computation][root, output] = _itself((root, output))
-    found: dict[Instruction, Answer] = {}
-    for computation in reversed(postorder([root.computation], paths.callees)):
-        for (instruction, number), answer in paths.follow(starts[computation]).items():
-            found[instruction] = joined(found.get(instruction, ()), of_element(answer, number))
-            for start, entering in paths.entered(instruction, number, answer):
-                inner = starts[start[0].computation]
-                inner[start] = joined(inner.get(start, ()), entering)
+    return by_instruction(reached({(root, output): itself((root, output))}, paths))
+
+
+def reached(
+    starts: Mapping[Array, Answer], paths: Paths, within: Container[Instruction] | None = None
+) -> dict[Array, Answer]:
+    """From arrays of a computation to all that they depend on, there and in what is called.
+
+    In the computation itself only the instructions ``within`` are followed, by default all.
+    """
+    own = next(iter(starts))[0].computation
+    begun: dict[Computation, dict[Array, Answer]] = defaultdict(dict, {own: {**starts}})
+    found: dict[Array, Answer] = {}
+    for computation in reversed(postorder([own], paths.callees)):
+        limit = within if computation is own else None
+        level = paths.follow(begun[computation], limit)
+        found |= level
+        for (instruction, number), answer in level.items():
+            if limit is None or instruction in limit:
+                for start, entering in paths.entered(instruction, number, answer):
+                    inner = begun[start[0].computation]
+                    inner[start] = joined(inner.get(start, ()), entering)
     return found
+
+
+def by_instruction(found: Mapping[Array, Answer]) -> dict[Instruction, Answer]:
+    """The answers for the arrays of each instruction as one, which tells them apart."""
+    together: dict[Instruction, Answer] = {}
+    for (instruction, number), answer in found.items():
+        together[instruction] = joined(together.get(instruction, ()), of_element(answer, number))
+    return together
 
 
 def check_output(instruction: Instruction, output: int) -> None:
@@ -139,19 +165,29 @@ class Paths:
             steps.append(((condition.root, 0), followed(answer, decision)))
         return steps
 
-    def follow(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
-        """From arrays of a computation to all arrays that paths lead to, in order of paths."""
+    def follow(
+        self, starts: Mapping[Array, Answer], within: Container[Instruction] | None = None
+    ) -> dict[Array, Answer]:
+        """From arrays of a computation to all arrays that paths lead to, in order of paths.
+
+        Instructions that ``within`` does not hold are not followed.
+        """
+
+        def steps_from(array: Array) -> list[Step]:
+            return self.steps_from(array) if within is None or array[0] in within else []
+
+        def neighbours(array: Array) -> list[Array]:
+            return [target for target, _ in steps_from(array)]
+
         found = dict(starts)
-        for array in reversed(postorder(starts, self._neighbours)):
-            for target, step in self._steps_from(array):
+        for array in reversed(postorder(starts, neighbours)):
+            for target, step in steps_from(array):
                 answer = found[array] if step is None else followed(found[array], step)
                 found[target] = joined(found.get(target, ()), answer)
         return found
 
-    def _neighbours(self, array: Array) -> list[Array]:
-        return [target for target, _ in self._steps_from(array)]
-
-    def _steps_from(self, array: Array) -> list[Step]:
+    def steps_from(self, array: Array) -> list[Step]:
+        """The neighbours of an array in its computation; calls lead to their operands."""
         computation = array[0].computation
         if computation not in self._steps:
             self._steps[computation] = self._steps_in(computation)
@@ -160,12 +196,12 @@ class Paths:
     def _steps_in(self, computation: Computation) -> Mapping[Array, list[Step]]:
         steps: dict[Array, list[Step]] = defaultdict(list)
         for instruction in computation.instructions:
-            results = arrays_of(instruction.shape)
             for link in self._links(instruction):
-                is_plain = link.answer == identity_of(results[link.output])
                 result = instruction, link.output
                 operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
+                # A slice from the front is an identity, too, but not from every element.
+                is_plain = link.answer == identity_of(arrays_of(begin[0].shape)[begin[1]])
                 steps[begin].append((end, None if is_plain else link.answer))
         return steps
 
@@ -217,7 +253,7 @@ class Paths:
         for begin in results if self._is_backward else parameters:
             number = begin[1] if self._is_backward else begin[0].parameter_number
             if start in (None, number):
-                found = self.follow({begin: _itself(begin)})
+                found = self.follow({begin: itself(begin)})
                 ends = parameters if self._is_backward else results
                 links += [self._link(begin, end, found[end]) for end in ends if end in found]
         return links
@@ -244,7 +280,7 @@ def _operands_themselves(instruction: Instruction) -> list[Link]:
     ]
 
 
-def _itself(array: Array) -> Answer:
+def itself(array: Array) -> Answer:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
     answer = identity_of(arrays_of(instruction.shape)[number])
@@ -252,8 +288,8 @@ def _itself(array: Array) -> Answer:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: Computation, direction: Direction, registry: Registry) -> Paths:
-    """The paths that begin in a computation; they are kept for the next question about it."""
+def paths_in(_: HloModule, direction: Direction, registry: Registry) -> Paths:
+    """The paths in a module; they are kept for the next question about it."""
     return Paths(direction, registry)
 
 

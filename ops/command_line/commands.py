@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -15,6 +14,7 @@ from ops.command_line.inputs import read_array, read_maps
 from ops.command_line.layouts import LayoutAnswer
 from ops.command_line.outputs import write_text
 from ops.command_line.schema import schema_text
+from ops.modules.names import instructions_named
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from ops.hlo import Computation, HloModule, Instruction
 
 _T = TypeVar("_T")
-
-
-class NoSuchInstructionError(IndexingError, LookupError):
-    """A name that no instruction of the module has."""
-
-    def __init__(self, name: str, module: HloModule) -> None:
-        near = get_close_matches(name, [instruction.name for instruction in module.instructions])
-        hint = f"\nhint: there is {', '.join(f'%{other}' for other in near)}" if near else ""
-        super().__init__(f"{module.file}: no instruction is called %{name}{hint}")
 
 
 # The maps of instructions.
@@ -62,11 +53,7 @@ def maps(
 def _chosen(module: HloModule, name: str | None) -> Sequence[Instruction]:
     if name is None:
         return list(module.instructions)
-    bare = name.removeprefix("%")
-    chosen = [instruction for instruction in module.instructions if instruction.name == bare]
-    if not chosen:
-        raise NoSuchInstructionError(bare, module)
-    return chosen
+    return instructions_named(module, name)
 
 
 def _instruction_section(
