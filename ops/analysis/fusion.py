@@ -51,8 +51,13 @@ def fusion_indexing(
     (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
-    check_output(root, output)
     paths = paths_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    return reached_from(paths, root, output)
+
+
+def reached_from(paths: Paths, root: Instruction, output: int) -> dict[Instruction, Answer]:
+    """The answer of :func:`fusion_indexing` along paths from results to operands."""
+    check_output(root, output)
     return by_instruction(reached({(root, output): itself((root, output))}, paths))
 
 
@@ -75,8 +80,13 @@ def parameter_indexing(
     >>> print(parameter.name, way)
     p (d0, d1) -> ((d0 mod 2) * 10 + d1, d0 floordiv 2), domain: d0 in [0, 19], d1 in [0, 9]
     """
-    check_output(root, output)
     paths = paths_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    return parameters_from(paths, root, output)
+
+
+def parameters_from(paths: Paths, root: Instruction, output: int) -> dict[Instruction, Answer]:
+    """The answer of :func:`parameter_indexing` along paths from results to operands."""
+    check_output(root, output)
     return by_instruction(paths.follow_through({(root, output): itself((root, output))}))
 
 

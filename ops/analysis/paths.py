@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ops.adapters.shared import Call, Calls
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Step
+    from ops.analysis.known import Known
     from ops.analysis.registry import Registry
     from ops.hlo import Computation, HloModule, Instruction
 
@@ -152,14 +153,21 @@ class Paths:
         numbers = {array: number for number, array in enumerate(arrays)}
         steps: list[list[Step]] = [[] for _ in arrays]
         for instruction in computation.instructions:
-            results = arrays_of(instruction.shape)
             for link in self._links(instruction):
-                is_plain = link.answer == identity_of(results[link.output])
                 result = numbers[instruction, link.output]
                 operand = numbers[instruction.operands[link.operand], link.element]
                 begin, end = (result, operand) if self._is_backward else (operand, result)
-                steps[begin].append((end, None if is_plain else self._answers.known(link.answer)))
+                steps[begin].append((end, self._step(arrays[begin], link.answer)))
         return Graph(arrays, steps)
+
+    def _step(self, begin: Array, answer: Answer) -> Known | None:
+        """What leads along the answer; nothing changes if every element leads to its like.
+
+        A slice from the front is an identity, too, but not from every element.
+        """
+        instruction, number = begin
+        identity = identity_of(arrays_of(instruction.shape)[number])
+        return None if answer == identity else self._answers.known(answer)
 
     def _links(self, instruction: Instruction, start: int | None = None) -> list[Link]:
         """All links of an instruction; if it calls a computation, maybe only from one start."""
