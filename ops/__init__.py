@@ -37,9 +37,12 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
+from ops.fusions import Fusion, FusionError, by_producer
 
 __all__ = [
     "REGISTRY",
+    "Fusion",
+    "FusionError",
     "InstructionIndexing",
     "OpIndexing",
     "OperandIndexing",
@@ -59,6 +62,7 @@ __all__ = [
     "bitcast",
     "bitcast_convert",
     "broadcast",
+    "by_producer",
     "cholesky",
     "collective_broadcast",
     "collective_permute",
