@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.analysis.chaining import followed
-from ops.analysis.control_flow import Direction, decided
+from ops.analysis.control_flow import Direction, decided, kept_arrays
 from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 
 class CallSite(NamedTuple):
-    """An instruction that calls computations, and which ones."""
+    """An instruction that calls computations, and which ones.
+
+    ``kept`` are the numbers of the arrays in a loop's state that no round changes.
+    """
 
     caller: Instruction
     calls: Calls
+    kept: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,11 @@ class Region:
             caller = waiting.pop()
             calls = self.registry.calls(caller)
             if calls:
+                body = calls.choices[0].computation
+                kept = kept_arrays(body, self.registry) if calls.condition else frozenset[int]()
                 for callee in dict.fromkeys(calls.computations):
                     waiting += () if callee in sites else callee.instructions
-                    sites[callee].append(CallSite(caller, calls))
+                    sites[callee].append(CallSite(caller, calls, kept))
         return sites
 
 
@@ -77,7 +83,7 @@ def behind_parameter(
     parameter of a loop is the state before some round: what the loop begins with, or what its
     rounds made of that.
     """
-    (parameter, number), (caller, calls) = array, site
+    (parameter, number), (caller, calls, _) = array, site
     if calls.condition:
         for link in paths.links_from(caller, number):
             yield (caller.operands[0], link.element), followed(answer, link.answer)
@@ -95,12 +101,14 @@ def behind_root(array: Array, answer: Answer, site: CallSite, paths: Paths) -> I
     ``answer`` are the maps that lead to the array, and ``paths`` lead from inputs to outputs. The
     root of a loop is the state after some round, or the decision that there is another one.
     """
-    (root, number), (caller, calls) = array, site
+    (root, number), (caller, calls, kept) = array, site
     if calls.condition is None:
         yield (caller, calls.first_output(caller) + number), answer
     elif root is calls.condition.root:
         for output, shape in enumerate(arrays_of(caller.shape)):
-            yield (caller, output), followed(answer, decided(shape, Direction.INPUT_TO_OUTPUT))
+            if output not in kept:
+                decision = decided(shape, Direction.INPUT_TO_OUTPUT)
+                yield (caller, output), followed(answer, decision)
     else:
         for link in paths.links_from(caller, 0):
             if link.element == number:
