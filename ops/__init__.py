@@ -38,12 +38,18 @@ from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operatio
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
 from ops.fusions import Fusion, FusionError, by_producer
+from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",
+    "AmbiguousNameError",
     "Fusion",
     "FusionError",
+    "InstructionAnalysis",
     "InstructionIndexing",
+    "ModuleAnalysis",
+    "NoSuchInstructionError",
     "OpIndexing",
     "OperandIndexing",
     "Origin",
@@ -56,6 +62,7 @@ __all__ = [
     "all_reduce",
     "all_to_all",
     "all_to_all_of_tuple",
+    "analyze",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",

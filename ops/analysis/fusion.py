@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ops.adapters.shared import Call, Calls
     from ops.analysis.answers import Answer
     from ops.analysis.registry import Registry
-    from ops.hlo import Computation, Instruction
+    from ops.hlo import Computation, HloModule, Instruction
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""
@@ -36,7 +36,7 @@ Reached: TypeAlias = "tuple[Array, Answer]"
 Node = TypeVar("Node")
 
 _REMEMBERED = 4
-"""How many computations are remembered with what was found out about them."""
+"""How many modules are remembered with what was found out about them."""
 
 
 def fusion_indexing(
@@ -66,8 +66,13 @@ def fusion_indexing(
     (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
+    paths = paths_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    return reached_from(paths, root, output)
+
+
+def reached_from(paths: Paths, root: Instruction, output: int) -> dict[Instruction, Answer]:
+    """The answer of :func:`fusion_indexing` along paths from results to operands."""
     check_output(root, output)
-    paths = paths_in(root.computation, Direction.OUTPUT_TO_INPUT, registry)
     return by_instruction(reached({(root, output): itself((root, output))}, paths))
 
 
@@ -191,12 +196,12 @@ class Paths:
     def _steps_in(self, computation: Computation) -> Mapping[Array, list[Step]]:
         steps: dict[Array, list[Step]] = defaultdict(list)
         for instruction in computation.instructions:
-            results = arrays_of(instruction.shape)
             for link in self._links(instruction):
-                is_plain = link.answer == identity_of(results[link.output])
                 result = instruction, link.output
                 operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
+                # A slice from the front is an identity, too, but not from every element.
+                is_plain = link.answer == identity_of(arrays_of(begin[0].shape)[begin[1]])
                 steps[begin].append((end, None if is_plain else link.answer))
         return steps
 
@@ -283,8 +288,8 @@ def itself(array: Array) -> Answer:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: Computation, direction: Direction, registry: Registry) -> Paths:
-    """The paths that begin in a computation; they are kept for the next question about it."""
+def paths_in(_: HloModule, direction: Direction, registry: Registry) -> Paths:
+    """The paths in a module; they are kept for the next question about it."""
     return Paths(direction, registry)
 
 

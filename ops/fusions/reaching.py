@@ -45,7 +45,7 @@ def _reached(
     start: Array, region: Region, direction: Direction, follow: _Follow, behind: _Behind
 ) -> Answers:
     """What is reached in a computation, then in what calls it, and so on outwards."""
-    paths = paths_in(region.computation, direction, region.registry)
+    paths = paths_in(region.computation.module, direction, region.registry)
     begun: dict[Computation, Answers] = defaultdict(dict)
     begun[start[0].computation] = {start: itself(start)}
     found: Answers = {}

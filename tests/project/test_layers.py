@@ -17,6 +17,7 @@ FLOORS_OF_OPS = (
     ("ops.adapters", "ops.schedules"),
     ("ops.analysis",),
     ("ops.fusions",),
+    ("ops.modules",),
     ("ops", "ops.__init__"),
     ("ops.command_line",),
 )
