@@ -64,6 +64,9 @@ class _Tracing:
     def _callers(self, computation: Computation) -> list[Computation]:
         return [site.caller.computation for site in self._region.call_sites.get(computation, ())]
 
+    def _leading_callees(self, computation: Computation) -> list[Computation]:
+        return [callee for callee in self._paths.callees(computation) if callee in self._leading]
+
     # Between computations.
 
     def _summarize(self, computation: Computation) -> None:
@@ -82,7 +85,7 @@ class _Tracing:
         """The trails in a computation, when those in what it calls have been followed, too."""
         begun: Begun = {computation: starts}
         level: Trails = {}
-        for inner in reversed(postorder([computation], self._paths.callees)):
+        for inner in reversed(postorder([computation], self._leading_callees)):
             if inner in begun:
                 trails = self._within(inner, begun[inner])
                 level = trails if inner is computation else level

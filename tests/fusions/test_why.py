@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import comb
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import REGISTRY, Fusion, Unknown
+from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
 from ops.analysis.paths import itself
 from ops.fusions.provenance import path_text
+from ops.fusions.trails import ways_of
 from tests.fusions.test_epilogue import IN_A_BRANCH, IN_A_LOOP
 from tests.fusions.test_grouping import CALLED_TWICE, NESTED, ROWS, SUM_WITH_TRANSPOSE
-from tests.fusions.units import Row, fusion_in, named
+from tests.fusions.units import Row, entry, fusion_in, named
+from tests.hlo.modules import NAMES, module_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,3 +180,118 @@ def test_into_a_round_of_a_loop() -> None:
         "(d0) -> (-d0 + 3)",
         "(d0) -> (d0)",
     }
+
+
+# What has no map.
+
+
+def test_the_step_without_map_is_found() -> None:
+    module = entry(
+        """p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
+        n = f32[3] negate(c) ROOT r = f32[3] add(p, n)"""
+    )
+    unknown, known = Fusion.of_computation(module.entry).why(named(module, "p"))
+    assert str(known).splitlines()[1:] == ["  %p <- %r add"]
+    assert str(unknown).splitlines() == [
+        "unknown (custom-call: no indexing map of x)",
+        "  %p <- %c custom-call <- %n negate <- %r add",
+    ]
+
+
+def test_what_is_not_reached_has_no_reason() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    assert Fusion.of_computation(SUM_WITH_TRANSPOSE.entry).why(a, t) == ()
+    with pytest.raises(FusionError, match="%a is neither in it nor read"):
+        Fusion.of_instruction(t).why(a)
+
+
+def test_the_values_that_places_depend_on_are_those_of_the_maps() -> None:
+    module = entry(
+        """x = s32[90,40] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
+        wide = s32[50,32] dynamic-slice(x, a, b), dynamic_slice_sizes={50,32}
+        ROOT narrow = s32[25,16] dynamic-slice(wide, b, a), dynamic_slice_sizes={25,16}"""
+    )
+    fusion = Fusion.of_computation(module.entry)
+    (found,) = fusion.why(fusion.operands[0])
+    assert (found.way,) == fusion.indexing()[fusion.operands[0]]
+    assert path_text(found.paths[0]) == "%x <- %wide dynamic-slice <- %narrow dynamic-slice"
+
+
+# Work.
+
+
+def test_more_paths_than_anyone_can_list_are_counted() -> None:
+    levels = (
+        f"a{n} = f32[8] negate(x{n}) b{n} = f32[8] abs(x{n}) x{n + 1} = f32[8] add(a{n}, b{n})"
+        for n in range(400)
+    )
+    module = entry(f"x0 = f32[8] parameter(0) {' '.join(levels)}")
+    (found,) = Fusion.of_computation(module.entry).why(module.entry.parameters[0], most=3)
+    assert found.count == 2**400
+    assert [*map(len, found.paths)] == [801] * 3
+    assert len(set(found.paths)) == 3
+    assert str(found).endswith("\n  and at least 2**399 more")
+
+
+def test_windows_of_windows_are_counted_for_each_map() -> None:
+    """Of 2**20 paths, as many lead along each of 21 maps as there are subsets of that size."""
+    levels = " ".join(
+        f"a{n} = f32[{40 - n}] slice(x{n - 1}), slice={{[0:{40 - n}]}} "
+        f"b{n} = f32[{40 - n}] slice(x{n - 1}), slice={{[1:{41 - n}]}} "
+        f"x{n} = f32[{40 - n}] add(a{n}, b{n})"
+        for n in range(1, 21)
+    )
+    module = entry(f"x0 = f32[40] parameter(0) {levels}")
+    found = Fusion.of_computation(module.entry).why(module.entry.parameters[0])
+    assert sorted(each.count for each in found) == sorted(comb(20, size) for size in range(21))
+
+
+def test_runs_of_runs_are_counted() -> None:
+    """Six levels, each of which runs the one below twice, at whose bottom there are two ways."""
+    levels = " ".join(
+        f"n{level} {{ a = f32[4] parameter(0) b = f32[4] call(a), to_apply=n{level - 1} "
+        f"ROOT c = f32[4] call(b), to_apply=n{level - 1} }}"
+        for level in range(1, 7)
+    )
+    bottom = """n0 { a = f32[4] parameter(0) u = f32[4] abs(a) v = f32[4] tan(a)
+    ROOT s = f32[4] add(u, v) } """
+    module = entry("p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=n6", bottom + levels)
+    (found,) = Fusion.of_computation(module.entry).why(module.entry.parameters[0], most=1)
+    assert found.count == 2 ** (2**6)
+    (inside,) = Fusion.of_computation(module.entry).why(named(module, "u"), most=2)
+    assert inside.count == sum(2**runs for runs in range(2**6))
+    assert [*map(len, inside.paths)] == sorted(map(len, inside.paths))
+
+
+def test_depth_needs_no_recursion() -> None:
+    levels = " ".join(
+        f"n{level} {{ a = f32[4] parameter(0) ROOT c = f32[4] call(a), to_apply=n{level - 1} }}"
+        for level in range(1, 1500)
+    )
+    bottom = "n0 { a = f32[4] parameter(0) ROOT t = f32[4] reverse(a), dimensions={0} } "
+    body = "p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=n1499"
+    module = entry(body, bottom + levels)
+    fusion = Fusion.of_computation(module.entry)
+    (found,) = fusion.why(fusion.operands[0])
+    assert (found.count, len(found.paths[0])) == (1, 3002)
+    (outside,) = fusion.why(fusion.operands[0], named(module, "t"))
+    assert (outside.count, len(outside.paths[0])) == (1, 1502)
+
+
+# Real modules.
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name.startswith(("cpu/", "gpu/", "tpu/"))]
+)
+def test_every_map_of_real_fusions_has_its_paths(name: str) -> None:
+    module = hlo.parse(module_text(name))
+    called = [each.attributes["calls"] for each in module.instructions if each.opcode == "fusion"]
+    for computation in called:
+        fusion = Fusion.of_computation(computation)
+        root, output = fusion.results[0]
+        for operand in fusion.operands[:4]:
+            answer = fusion.indexing(root, output).get(operand, ())
+            found = fusion.why(operand, root, output, most=2)
+            assert {each.way for each in found} == {*ways_of(answer)}
+            assert all(len(each.paths) == min(each.count, 2) for each in found)
