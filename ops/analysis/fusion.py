@@ -10,7 +10,8 @@ from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
 from ops.analysis.chaining import followed, joined
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
-from ops.analysis.registry import REGISTRY, identity_of
+from ops.analysis.patterns import identity_of
+from ops.analysis.registry import REGISTRY
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.hlo.errors import HloTextError
