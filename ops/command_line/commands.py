@@ -9,10 +9,11 @@ from indexing.display.layout_svg import svg_of_layout
 from ops import fusion_indexing, hlo, input_to_output, output_to_input
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
-from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section
+from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section, Verbatim
 from ops.command_line.inputs import read_array, read_maps
 from ops.command_line.layouts import LayoutAnswer
 from ops.command_line.outputs import write_text
+from ops.command_line.schema import schema_text
 from ops.modules.names import instructions_named
 from simplifier.errors import IndexingError
 
@@ -155,6 +156,14 @@ def layout(*, shape: str, output: str | None, progress: Progress) -> Document:
         write_text(output, svg_of_layout(array))
     items = map(LayoutAnswer, progress.track([array], "layouts"))
     return Document("layouts", items, {"command": "layout", "picture": output})
+
+
+# The schema.
+
+
+def schema(*, progress: Progress) -> Document:
+    """The schema of the JSON documents, as it stands."""
+    return Document("schemas", map(Verbatim, progress.track([schema_text()], "schemas")), {})
 
 
 # Shared by the commands.
