@@ -2,7 +2,7 @@
 
 from indexing.layout import ShapeError
 from ops.analysis.answers import InstructionIndexing, OperandIndexing, RuntimeOrigin
-from ops.analysis.fusion import fusion_indexing
+from ops.analysis.fusion import fusion_indexing, parameter_indexing
 from ops.analysis.instructions import input_to_output, output_to_input
 from ops.analysis.registry import REGISTRY, Registry
 from ops.builders.bitcasting import bitcast, bitcast_convert
@@ -85,6 +85,7 @@ __all__ = [
     "input_to_output",
     "output_to_input",
     "pad",
+    "parameter_indexing",
     "permute",
     "ragged_all_to_all",
     "ragged_dot",

@@ -8,7 +8,8 @@ from indexing.layout import ShapeError
 from ops.analysis.answers import Answer, InstructionIndexing
 from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
-from ops.analysis.fusion import check_output, of_element, paths_in
+from ops.analysis.fusion import check_output, of_element
+from ops.analysis.paths import paths_in
 from ops.analysis.physical import View
 from ops.analysis.registry import REGISTRY
 from ops.builders.building import arrays_of
@@ -16,7 +17,7 @@ from ops.builders.building import arrays_of
 if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.analysis.control_flow import Link
-    from ops.analysis.fusion import Paths
+    from ops.analysis.paths import Paths
     from ops.analysis.registry import Registry
     from ops.hlo import Instruction
 

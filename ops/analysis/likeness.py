@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from ops.analysis.fusion import postorder
+from ops.analysis.graphs import postorder
 from ops.analysis.patterns import errors_in
 from ops.hlo import Computation
 from ops.hlo.attributes import COMMON_ATTRIBUTES
@@ -43,8 +43,9 @@ class Likeness:
     ...   b = f32[8] negate(a)
     ...   ROOT c = f32[4,2] reshape(b) }''')
     >>> likeness = Likeness(REGISTRY)
-    >>> [likeness.number(each) for each in module.instructions]
-    [0, 1, 1, 2]
+    >>> p, a, b, c = map(likeness.number, module.instructions)
+    >>> a == b, a == c
+    (True, False)
     """
 
     def __init__(self, registry: Registry) -> None:

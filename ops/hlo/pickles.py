@@ -1,4 +1,4 @@
-"""Modules in pickles: their text, compressed, of which a process that loads them holds one module."""
+"""Modules in pickles: their text, compressed; a process that loads it twice holds one module."""
 
 from __future__ import annotations
 

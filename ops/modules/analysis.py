@@ -7,8 +7,9 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ops.analysis.control_flow import Direction
-from ops.analysis.fusion import Paths, reached_from
+from ops.analysis.fusion import parameters_from, reached_from
 from ops.analysis.instructions import from_operand, from_result
+from ops.analysis.paths import Paths
 from ops.analysis.physical import View
 from ops.analysis.registry import REGISTRY
 from ops.modules.names import NoSuchInstructionError, instruction_named
@@ -146,6 +147,11 @@ class InstructionAnalysis:
         """Which elements of every instruction a result needs: see :func:`ops.fusion_indexing`."""
         paths = self.analysis.paths(Direction.OUTPUT_TO_INPUT)
         return reached_from(paths, self.instruction, output)
+
+    def parameter_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+        """Which elements of parameters a result needs: see :func:`ops.parameter_indexing`."""
+        paths = self.analysis.paths(Direction.OUTPUT_TO_INPUT)
+        return parameters_from(paths, self.instruction, output)
 
 
 _HEAD: Final = "<tr><th>computation</th><th>instruction</th><th>opcode</th><th>shape</th></tr>"
