@@ -37,12 +37,15 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
+from ops.fusions import Fusion, FusionError, by_producer
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "Fusion",
+    "FusionError",
     "InstructionAnalysis",
     "InstructionIndexing",
     "ModuleAnalysis",
@@ -66,6 +69,7 @@ __all__ = [
     "bitcast",
     "bitcast_convert",
     "broadcast",
+    "by_producer",
     "cholesky",
     "collective_broadcast",
     "collective_permute",
