@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
 from ops.analysis.graphs import Array, Graph, postorder
 from ops.analysis.known import Answers
-from ops.analysis.likeness import Likeness
 from ops.analysis.patterns import identity_of
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
@@ -24,20 +23,12 @@ if TYPE_CHECKING:
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Step
     from ops.analysis.known import Known
+    from ops.analysis.likeness import Likeness
     from ops.analysis.registry import Registry
-    from ops.hlo import Computation, HloModule, Instruction
+    from ops.hlo import Computation, Instruction
 
 Reached: TypeAlias = "tuple[Array, Answer]"
 """An array, and the maps that lead there from where a question began."""
-
-_REMEMBERED = 4
-"""How many modules are remembered with what was found out about them."""
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: HloModule, direction: Direction, registry: Registry) -> Paths:
-    """The paths in a module; they are kept for the next question about it."""
-    return Paths(direction, registry)
 
 
 class Paths:
@@ -47,7 +38,7 @@ class Paths:
     called.
     """
 
-    def __init__(self, direction: Direction, registry: Registry) -> None:
+    def __init__(self, direction: Direction, registry: Registry, likeness: Likeness) -> None:
         self._direction = direction
         self._registry = registry
         self._is_backward = direction is Direction.OUTPUT_TO_INPUT
@@ -55,7 +46,7 @@ class Paths:
         self._callees: dict[Computation, tuple[Computation, ...]] = {}
         self._graphs: dict[Computation, Graph] = {}
         self._shortcuts: dict[Computation, Graph] = {}
-        self._likeness = Likeness(registry)
+        self._likeness = likeness
         self._links_from: dict[tuple[int, int], list[Link]] = {}
         self._links_across: dict[tuple[int, int], list[Link]] = {}
 
@@ -260,6 +251,20 @@ def itself(array: Array) -> Answer:
     instruction, number = array
     answer = identity_of(arrays_of(instruction.shape)[number])
     return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
+
+
+def check_output(instruction: Instruction, output: int) -> None:
+    """Raise a :class:`ShapeError` unless the result has an array of this number."""
+    count = _count(instruction)
+    if not 0 <= output < count:
+        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
+
+
+def check_operand(instruction: Instruction, number: int) -> None:
+    """Raise a :class:`ShapeError` unless there is an operand of this number."""
+    count = len(instruction.operands)
+    if not 0 <= number < count:
+        raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
 
 
 def _computation_of(starts: Iterable[Array]) -> Computation:
