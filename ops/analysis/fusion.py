@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
-from ops.analysis.chaining import followed, joined
+from ops.analysis.chaining import Compositions, followed, joined
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
 from ops.analysis.registry import REGISTRY, identity_of
 from ops.builders.building import arrays_of
@@ -141,11 +141,17 @@ class Paths:
 
     def follow(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
         """From arrays of a computation to all arrays that paths lead to, in order of paths."""
-        found = dict(starts)
+        found: dict[Array, Answer] = {}
+        compositions = Compositions()
+        arriving: dict[Array, list[Answer]] = defaultdict(list)
         for array in reversed(postorder(starts, self._neighbours)):
+            begin = [starts[array]] if array in starts else []
+            sizes = arrays_of(array[0].shape)[array[1]].dimensions
+            answer = found[array] = joined(*begin, *arriving.pop(array, ()), sizes=sizes)
             for target, step in self._steps_from(array):
-                answer = found[array] if step is None else followed(found[array], step)
-                found[target] = joined(found.get(target, ()), answer)
+                arriving[target].append(
+                    answer if step is None else compositions.followed(answer, step)
+                )
         return found
 
     def _neighbours(self, array: Array) -> list[Array]:
