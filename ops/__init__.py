@@ -2,7 +2,7 @@
 
 from indexing.layout import ShapeError
 from ops.analysis.answers import InstructionIndexing, OperandIndexing, RuntimeOrigin
-from ops.analysis.fusion import fusion_indexing
+from ops.analysis.fusion import fusion_indexing, parameter_indexing
 from ops.analysis.instructions import input_to_output, output_to_input
 from ops.analysis.registry import REGISTRY, Registry
 from ops.builders.bitcasting import bitcast, bitcast_convert
@@ -37,10 +37,19 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
+from ops.fusions import Fusion, FusionError, by_producer
+from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",
+    "AmbiguousNameError",
+    "Fusion",
+    "FusionError",
+    "InstructionAnalysis",
     "InstructionIndexing",
+    "ModuleAnalysis",
+    "NoSuchInstructionError",
     "OpIndexing",
     "OperandIndexing",
     "Origin",
@@ -53,12 +62,14 @@ __all__ = [
     "all_reduce",
     "all_to_all",
     "all_to_all_of_tuple",
+    "analyze",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",
     "bitcast",
     "bitcast_convert",
     "broadcast",
+    "by_producer",
     "cholesky",
     "collective_broadcast",
     "collective_permute",
@@ -78,6 +89,7 @@ __all__ = [
     "input_to_output",
     "output_to_input",
     "pad",
+    "parameter_indexing",
     "permute",
     "ragged_all_to_all",
     "ragged_dot",

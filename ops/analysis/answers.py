@@ -78,11 +78,12 @@ class OperandIndexing:
 
     def simplify(self) -> OperandIndexing:
         """The same with the map in its smallest form."""
-        return replace(self, map=self.map.simplify())
+        smallest = self.map.simplify()
+        return self if smallest is self.map else replace(self, map=smallest)
 
     def of_element(self, element: int) -> OperandIndexing:
         """The same for one array of a tuple."""
-        return replace(self, element=element)
+        return self if element == self.element else replace(self, element=element)
 
     def notes(self) -> list[tuple[str, str]]:
         """What the map does not say itself, by name.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, product
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from ops.analysis.answers import Answer, OperandIndexing
@@ -69,45 +69,27 @@ def joined(*answers: Answer, sizes: Sequence[int] | None = None) -> Answer:
 
 
 def followed(answer: Answer, step: Answer) -> Answer:
-    """Every way of the one after every way of the other, joined; unknown if one of them is."""
-    return Compositions().followed(answer, step)
+    """Every way of the one after every way of the other, each once; unknown if one of them is.
+
+    If these are more than :data:`MOST_COMPOSITIONS`, as if both were :func:`narrowed`.
+    """
+    if isinstance(answer, Unknown):
+        return answer
+    if isinstance(step, Unknown):
+        return step
+    if len(answer) * len(step) > MOST_COMPOSITIONS:
+        return followed(narrowed(answer), narrowed(step))
+    return tuple(dict.fromkeys(first.compose(second) for first in answer for second in step))
 
 
-class Compositions:
-    """The compositions for one question: each once, and at most :data:`MOST_COMPOSITIONS`."""
+def narrowed(answer: Answer) -> Answer:
+    """One way to each array that holds all ways there, marked with the reason if there were more.
 
-    def __init__(self) -> None:
-        self._made: dict[tuple[OperandIndexing, OperandIndexing], OperandIndexing] = {}
-        self._results: dict[OperandIndexing, OperandIndexing] = {}
-
-    def followed(self, answer: Answer, step: Answer) -> Answer:
-        """As :func:`followed` says; where that takes too many of them, of one map for each set."""
-        if isinstance(answer, Unknown):
-            return answer
-        if isinstance(step, Unknown):
-            return step
-        if self._are_too_many(answer, step):
-            reason = f"more than {MOST_COMPOSITIONS} compositions of maps"
-            answer, step = _limited(answer, 1, reason), _limited(step, 1, reason)
-        return tuple(dict.fromkeys(self._composed(pair) for pair in product(answer, step)))
-
-    def _are_too_many(
-        self, answer: Collection[OperandIndexing], step: Collection[OperandIndexing]
-    ) -> bool:
-        left = MOST_COMPOSITIONS - len(self._made)
-        return (
-            len(answer) * len(step)
-            > left
-            < sum(pair not in self._made for pair in product(answer, step))
-        )
-
-    def _composed(self, pair: tuple[OperandIndexing, OperandIndexing]) -> OperandIndexing:
-        """Equal results are one object, so that they are found again at once."""
-        found = self._made.get(pair)
-        if found is None:
-            result = compose(*pair)
-            found = self._made[pair] = self._results.setdefault(result, result)
-        return found
+    This is what becomes of answers that take part in more than :data:`MOST_COMPOSITIONS`.
+    """
+    if isinstance(answer, Unknown):
+        return answer
+    return _limited(answer, 1, f"more than {MOST_COMPOSITIONS} compositions of maps")
 
 
 def _limited(

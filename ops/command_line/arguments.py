@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.command_line.commands import DIRECTIONS, fusions, layout, maps, simplify
+from ops.command_line.commands import DIRECTIONS, fusions, layout, maps, schema, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ class Arguments(argparse.Namespace):
     """What the user asked for: the function that answers, its options, and how to print."""
 
     run: Callable[..., Document]
-    json: bool
+    json: bool = False
 
     def document(self, progress: Progress) -> Document:
         """The answer."""
@@ -34,12 +34,16 @@ class Arguments(argparse.Namespace):
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """One command: its function, a line that says what it does, calls to show, its arguments."""
+    """One command: its function, a line that says what it does, calls to show, its arguments.
+
+    ``has_json`` says whether it prints JSON on demand.
+    """
 
     run: Callable[..., Document]
     summary: str
     examples: tuple[str, ...]
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
+    has_json: bool = True
 
 
 _MODULE: Final = {"file": {"metavar": "FILE.hlo", "help": "a module in HLO text"}}
@@ -106,6 +110,12 @@ _COMMANDS: Final = {
             "-o": {"dest": "output", "metavar": "FILE.svg", "help": "write a picture"},
         },
     ),
+    "schema": _Command(
+        schema,
+        "print the JSON Schema of the documents that the other commands print with --json",
+        ("schema",),
+        has_json=False,
+    ),
 }
 
 
@@ -134,7 +144,8 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
     )
     for flag, settings in command.arguments.items():
         parser.add_argument(flag, **settings)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    if command.has_json:
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=command.run)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.display.layout_svg import svg_of_layout
-from ops import fusion_indexing, hlo, input_to_output, output_to_input
+from ops import hlo, input_to_output, output_to_input, parameter_indexing
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
-from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section
+from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section, Verbatim
 from ops.command_line.inputs import read_array, read_maps
 from ops.command_line.layouts import LayoutAnswer
 from ops.command_line.outputs import write_text
+from ops.command_line.schema import schema_text
+from ops.modules.names import instructions_named
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
     from ops.hlo import Computation, HloModule, Instruction
 
 _T = TypeVar("_T")
-
-
-class NoSuchInstructionError(IndexingError, LookupError):
-    """A name that no instruction of the module has."""
-
-    def __init__(self, name: str, module: HloModule) -> None:
-        near = get_close_matches(name, [instruction.name for instruction in module.instructions])
-        hint = f"\nhint: there is {', '.join(f'%{other}' for other in near)}" if near else ""
-        super().__init__(f"{module.file}: no instruction is called %{name}{hint}")
 
 
 # The maps of instructions.
@@ -61,11 +53,7 @@ def maps(
 def _chosen(module: HloModule, name: str | None) -> Sequence[Instruction]:
     if name is None:
         return list(module.instructions)
-    bare = name.removeprefix("%")
-    chosen = [instruction for instruction in module.instructions if instruction.name == bare]
-    if not chosen:
-        raise NoSuchInstructionError(bare, module)
-    return chosen
+    return instructions_named(module, name)
 
 
 def _instruction_section(
@@ -133,7 +121,7 @@ def _root_section(computation: Computation, caller: Instruction | None, output: 
         "fusion": caller.name if caller else None,
         "result": output,
     }
-    found = fusion_indexing(computation.root, output)
+    found = parameter_indexing(computation.root, output)
     entries = (
         entry
         for number, parameter in enumerate(computation.parameters)
@@ -168,6 +156,14 @@ def layout(*, shape: str, output: str | None, progress: Progress) -> Document:
         write_text(output, svg_of_layout(array))
     items = map(LayoutAnswer, progress.track([array], "layouts"))
     return Document("layouts", items, {"command": "layout", "picture": output})
+
+
+# The schema.
+
+
+def schema(*, progress: Progress) -> Document:
+    """The schema of the JSON documents, as it stands."""
+    return Document("schemas", map(Verbatim, progress.track([schema_text()], "schemas")), {})
 
 
 # Shared by the commands.

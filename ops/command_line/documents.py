@@ -1,26 +1,20 @@
-"""Answers as plain rows, and their two renderings: text for people, JSON for programs."""
+"""Answers as plain rows: what each says to people, as text, and to programs, as JSON."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from indexing import format_map
 from ops.builders.op_indexing import Unknown
-from ops.hlo import HloTextError
-from simplifier.errors import TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from indexing import IndexingMap, Variable
     from ops.analysis.answers import Answer, OperandIndexing, RuntimeOrigin
     from simplifier import Interval
     from simplifier.errors import IndexingError
-
-SCHEMA_VERSION: Final = 1
-"""Counts the changes of the JSON documents that a reader of older ones does not understand."""
 
 Fields: TypeAlias = "dict[str, Any]"
 """What JSON says of something."""
@@ -108,26 +102,19 @@ class PlainMap:
         return map_fields(self.map)
 
 
-def as_text(document: Document, items: Iterable[Item]) -> Iterator[str]:
-    """The texts of the items, each as soon as it is made."""
-    for number, item in enumerate(items):
-        if number and document.separator:
-            yield document.separator
-        yield item.text()
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A text that is printed as it stands."""
 
+    content: str
 
-def as_json(
-    document: Document, items: Iterable[Item], errors: Iterable[IndexingError]
-) -> Iterator[str]:
-    """One JSON document; ``errors`` are looked at when all items are made."""
-    listed = [item.fields() for item in items]
-    complete = {
-        "schema_version": SCHEMA_VERSION,
-        **document.fields,
-        document.name: listed,
-        "errors": [_error_fields(error) for error in errors],
-    }
-    yield json.dumps(complete, indent=2)
+    def text(self) -> str:
+        """The text."""
+        return self.content
+
+    def fields(self) -> Fields:
+        """The text by itself."""
+        return {"text": self.content}
 
 
 def indented(text: str) -> str:
@@ -191,11 +178,3 @@ def map_fields(indexing_map: IndexingMap) -> Fields:
 
 def _ends(interval: Interval) -> list[int | None]:
     return [interval.lower, interval.upper]
-
-
-def _error_fields(error: IndexingError) -> Fields:
-    if not isinstance(error, TextError):
-        return {"message": str(error)}
-    place = {"file": error.span.file, "line": error.span.line, "column": error.span.column}
-    named = {"instruction": error.instruction} if isinstance(error, HloTextError) else {}
-    return {"message": error.message} | place | named

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from ops.command_line.arguments import parse_arguments
-from ops.command_line.documents import as_json, as_text
 from ops.command_line.progress import Progress
+from ops.command_line.renderings import as_json, as_text
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -52,11 +52,9 @@ def _run(arguments: Arguments) -> int:
     document = arguments.document(progress)
     errors: dict[str, IndexingError] = {}
     items = _complaining(document.items, errors)
-    texts = (
-        as_json(document, items, errors.values()) if arguments.json else as_text(document, items)
-    )
-    for text in texts:
-        progress.write(text)
+    render = as_json if arguments.json else as_text
+    for piece in render(document, items, errors.values()):
+        progress.write(piece)
     return INPUT_ERROR if errors else FINE
 
 

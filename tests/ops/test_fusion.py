@@ -163,10 +163,11 @@ FUSIONS = [
     """g { a = f32[4,6] parameter(0) ROOT t = f32[6,4] transpose(a), dimensions={1,0} }
        f { a = f32[4,6] parameter(0) h = f32[6,4] fusion(a), kind=kLoop, calls=g
            ROOT r = f32[4,4] dot(a, h), lhs_contracting_dims={1}, rhs_contracting_dims={0} }""",
+    "f { a = f32[4,6] parameter(0) ROOT r = f32[3,5] slice(a), slice={[0:3], [0:5]} }",
 ]
 
 
-@pytest.mark.parametrize("body", FUSIONS, ids=["softmax", "moves", "dot"])
+@pytest.mark.parametrize("body", FUSIONS, ids=["softmax", "moves", "dot", "front"])
 def test_both_directions_of_a_fusion_are_one_relation(body: str) -> None:
     computation = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"
     shape = body.rpartition("ROOT r = ")[2].partition(" ")[0]

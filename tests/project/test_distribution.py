@@ -79,4 +79,6 @@ def test_wheel_holds_the_packages_and_nothing_else(
         ".py",
         ".typed",
         ".html",
+        ".json",
     }
+    assert PurePosixPath("ops/command_line/schema.json") in names

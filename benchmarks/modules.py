@@ -1,0 +1,186 @@
+"""Prints what it costs to analyse whole modules, and the ratio to jaxlib's C++ reader on the text.
+
+    python -m benchmarks.modules [--layers N ...] [FILE ...]
+
+The modules are training steps of a transformer of so many layers, by default 12 and 24 (they need
+JAX); the largest ones of each folder of the files, which are by default those in tests/data/hlo,
+dumped for four targets; and then all files in one go. The columns are seconds of processor time:
+
+* `read`: from text to a module;
+* `each`: from every result of every instruction to its operands, simplified;
+* `fusions`: from every result of what each fusion computes to the parameters, simplified;
+* `all`: these three, from which come instructions a second, and the ratio to the time that jaxlib
+  needs to read the text and do nothing else;
+* `entry`: from every result of the entry to all its parameters, through everything between them.
+
+Each line is measured in a process of its own, in which nothing is remembered from others; `MB` is
+the most memory that it held (`ru_maxrss`), the library itself included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from benchmarks.clock import timed
+from benchmarks.read_hlo import seconds, text_of, xla_reader
+from benchmarks.transformer import train_step
+from ops import Unknown, hlo, output_to_input, parameter_indexing
+from ops.builders.building import arrays_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from ops.analysis.answers import Answer
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+
+DATA: Final = Path(__file__).parents[1] / "tests" / "data" / "hlo"
+TARGETS: Final = ("unoptimized", "cpu", "gpu", "tpu")
+LARGEST: Final = 2
+"""How many modules of each folder have a line of their own."""
+
+WARM_UP: Final = "ENTRY e { p = f32[8] parameter(0) ROOT r = f32[4,2] reshape(p) }"
+"""A module that is analysed before the clock runs: what is imported late is imported then."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one line a module, and one for all files."""
+    parser = argparse.ArgumentParser(description="what it costs to analyse whole modules")
+    parser.add_argument("--layers", nargs="*", type=int, default=[12, 24], help="of transformers")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="HLO text, maybe .gz")
+    given = parser.parse_args(arguments)
+    print(HEAD)
+    for name, texts in groups(given.layers, given.files or default_files()):
+        print(in_new_process(measured, texts).line(name), flush=True)
+
+
+def default_files() -> list[Path]:
+    """The modules that come with the project."""
+    return [path for target in TARGETS for path in sorted((DATA / target).glob("*.hlo.gz"))]
+
+
+def groups(layers: Iterable[int], files: Sequence[Path]) -> Iterator[tuple[str, list[str]]]:
+    """Names, and the texts that are analysed one after the other."""
+    if find_spec("jax"):
+        for count in layers:
+            yield f"transformer of {count} layers", [in_new_process(train_step, count)]
+    else:
+        print("no transformer: JAX is missing; pip install 'jax>=0.10'")
+    folders: dict[Path, list[tuple[Path, str]]] = defaultdict(list)
+    for path in files:
+        folders[path.parent].append((path, text_of(path)))
+    for folder, found in folders.items():
+        for path, text in sorted(found, key=lambda each: -len(each[1]))[:LARGEST]:
+            yield f"{folder.name}/{path.name.partition('.')[0]}", [text]
+    yield f"all {len(files)} files", [text for found in folders.values() for _, text in found]
+
+
+def in_new_process(call: Callable[[Argument], Result], argument: Argument) -> Result:
+    """What a call gives where nothing is remembered, and no memory was used."""
+    spawning = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawning) as executor:
+        return executor.submit(call, argument).result()
+
+
+# Measurements.
+
+
+def every_instruction(module: hlo.HloModule) -> None:
+    """Ask for the maps from every result of every instruction."""
+    for instruction in module.instructions:
+        for output in range(len(arrays_of(instruction.shape))):
+            simplify(output_to_input(instruction, output).indexing)
+
+
+def every_fusion(module: hlo.HloModule) -> None:
+    """Ask for the maps from every result of what each fusion computes."""
+    for instruction in module.instructions:
+        if instruction.opcode == "fusion":
+            to_parameters(instruction.attributes["calls"])
+
+
+def entry(module: hlo.HloModule) -> None:
+    """Ask for the maps from every result of the program."""
+    to_parameters(module.entry)
+
+
+def to_parameters(computation: hlo.Computation) -> None:
+    """Ask for the maps from every result to all parameters."""
+    for output in range(len(arrays_of(computation.root.shape))):
+        simplify(parameter_indexing(computation.root, output).values())
+
+
+def simplify(answers: Iterable[Answer]) -> None:
+    """Simplify all maps of answers; most of them are simple already."""
+    for answer in answers:
+        for way in () if isinstance(answer, Unknown) else answer:
+            way.simplify()
+
+
+STAGES: Final[Mapping[str, Callable[[hlo.HloModule], None]]] = {
+    "each": every_instruction,
+    "fusions": every_fusion,
+    "entry": entry,
+}
+"""What is done with a module that was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What the analysis of some modules took; times are in seconds."""
+
+    instructions: int
+    spent: Mapping[str, float]
+    megabytes: float
+    xla: float
+    """The time that jaxlib needs to read the texts; not a number without it."""
+
+    def line(self, name: str) -> str:
+        """A row of the table."""
+        total = sum(self.spent[stage] for stage in ("read", "each", "fusions"))
+        speed, ratio = self.instructions / total, total / self.xla
+        columns = [self.spent["read"], self.spent["each"], self.spent["fusions"], total]
+        times = "".join(f"{time:8.2f}" for time in columns)
+        return (
+            f"{name:36}{self.instructions:7}{times}{speed:9.0f}{ratio:7.0f}"
+            f"{self.spent['entry']:8.2f}{self.megabytes:6.0f}"
+        )
+
+
+HEAD: Final = (
+    f"{'module':36}{'instr.':>7}{'read':>8}{'each':>8}{'fusions':>8}{'all':>8}{'instr./s':>9}"
+    f"{'ratio':>7}{'entry':>8}{'MB':>6}"
+)
+
+
+def measured(texts: Sequence[str]) -> Measurement:
+    """The cost of some modules, which are analysed one after the other."""
+    analysed(WARM_UP, defaultdict(float))
+    spent: dict[str, float] = defaultdict(float)
+    instructions = sum(analysed(text, spent) for text in texts)
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    read = xla_reader()
+    xla = sum(seconds(read, text) for text in texts) if read else float("nan")
+    return Measurement(instructions, spent, megabytes, xla)
+
+
+def analysed(text: str, spent: dict[str, float]) -> int:
+    """The number of instructions of a module; the time of each stage is added."""
+    module, seconds_read = timed(lambda: hlo.parse(text))
+    spent["read"] += seconds_read
+    for stage, action in STAGES.items():
+        spent[stage] += timed(lambda action=action: action(module))[1]
+    return sum(1 for _ in module.instructions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""A module and all that can be asked about its instructions: :func:`analyze`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from ops.analysis.control_flow import Direction
+from ops.analysis.fusion import parameters_from, reached_from
+from ops.analysis.instructions import from_operand, from_result
+from ops.analysis.paths import Paths
+from ops.analysis.physical import View
+from ops.analysis.registry import REGISTRY
+from ops.modules.names import NoSuchInstructionError, instruction_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.analysis.answers import Answer, InstructionIndexing
+    from ops.analysis.registry import Registry
+    from ops.hlo import HloModule, Instruction
+
+_MOST_ROWS: Final = 50
+"""Instructions that a notebook shows; of more it says how many there are."""
+
+
+def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalysis:
+    """Everything about every instruction of a module; nothing is computed before it is asked for.
+
+    ``registry`` holds what is known of operations; by default, what the library knows.
+
+    >>> from ops import hlo
+    >>> analysis = analyze(hlo.parse('''HloModule m
+    ... ENTRY e {
+    ...   p = f32[4,8] parameter(0)
+    ...   ROOT r = f32[32] reshape(p)
+    ... }'''))
+    >>> analysis
+    <analysis of 2 instructions of m>
+    >>> ((way,),) = analysis["r"].output_to_input().indexing
+    >>> print(way)
+    (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
+    """
+    return ModuleAnalysis(module, registry)
+
+
+class ModuleAnalysis:
+    """A module with what is asked about its instructions: a value that never changes.
+
+    Iterating gives every instruction's :class:`InstructionAnalysis`, in order;
+    ``analysis[instruction]`` and ``analysis["%name"]`` give one. What was found out for one
+    instruction is kept for the next question.
+    """
+
+    __slots__ = ("_module", "_paths", "_registry")
+
+    def __init__(self, module: HloModule, registry: Registry = REGISTRY) -> None:
+        self._module = module
+        self._registry = registry
+        self._paths = {direction: Paths(direction, registry) for direction in Direction}
+
+    @property
+    def module(self) -> HloModule:
+        """The module that is asked about."""
+        return self._module
+
+    @property
+    def registry(self) -> Registry:
+        """What is known of operations."""
+        return self._registry
+
+    def paths(self, direction: Direction) -> Paths:
+        """The paths in one direction, with what has been found out about them."""
+        return self._paths[direction]
+
+    def __len__(self) -> int:
+        return sum(len(computation.instructions) for computation in self._module.computations)
+
+    def __iter__(self) -> Iterator[InstructionAnalysis]:
+        return (InstructionAnalysis(self, each) for each in self._module.instructions)
+
+    def __getitem__(self, which: Instruction | str) -> InstructionAnalysis:
+        """What can be asked about one instruction, found by itself or by its name.
+
+        Raises:
+            NoSuchInstructionError: the module has no such instruction.
+            AmbiguousNameError: instructions of several computations have the name.
+        """
+        if isinstance(which, str):
+            return InstructionAnalysis(self, instruction_named(self._module, which))
+        if which.computation.module is not self._module:
+            raise NoSuchInstructionError(which.name, self._module)
+        return InstructionAnalysis(self, which)
+
+    def __repr__(self) -> str:
+        count = f"{len(self)} instruction{'s' * (len(self) != 1)}"
+        return f"<analysis of {count} of {self._module.name}>"
+
+    def _repr_html_(self) -> str:
+        """The instructions as a table, for notebooks."""
+        shown = list(self._module.instructions)[:_MOST_ROWS]
+        rows = "".join(map(_row, shown))
+        more = len(self) - len(shown)
+        rest = f"<tr><td colspan='4'>and {more} more</td></tr>" if more else ""
+        return f"<div><p>{escape(repr(self))}</p><table>{_HEAD}{rows}{rest}</table></div>"
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionAnalysis:
+    """What can be asked about one instruction of a module.
+
+    >>> from ops import hlo
+    >>> text = "ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }"
+    >>> reshape = analyze(hlo.parse(text))["r"]
+    >>> reshape.instruction.opcode
+    'reshape'
+    >>> ((way,),) = reshape.input_to_output().indexing
+    >>> print(way)
+    (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
+    """
+
+    analysis: ModuleAnalysis
+    instruction: Instruction
+
+    def output_to_input(
+        self, output: int = 0, *, physical_layout: bool = False, linear_offsets: bool = False
+    ) -> InstructionIndexing:
+        """Which elements of the operands a result needs: see :func:`ops.output_to_input`."""
+        view = View(physical_layout, linear_offsets)
+        paths = self.analysis.paths(Direction.OUTPUT_TO_INPUT)
+        return from_result(paths, self.instruction, output, view)
+
+    def input_to_output(
+        self,
+        input: int = 0,  # noqa: A002 - the name of the thing
+        *,
+        physical_layout: bool = False,
+        linear_offsets: bool = False,
+    ) -> InstructionIndexing:
+        """Which elements of the results an operand reaches: see :func:`ops.input_to_output`."""
+        view = View(physical_layout, linear_offsets)
+        paths = self.analysis.paths(Direction.INPUT_TO_OUTPUT)
+        return from_operand(paths, self.instruction, input, view)
+
+    def fusion_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+        """Which elements of every instruction a result needs: see :func:`ops.fusion_indexing`."""
+        paths = self.analysis.paths(Direction.OUTPUT_TO_INPUT)
+        return reached_from(paths, self.instruction, output)
+
+    def parameter_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+        """Which elements of parameters a result needs: see :func:`ops.parameter_indexing`."""
+        paths = self.analysis.paths(Direction.OUTPUT_TO_INPUT)
+        return parameters_from(paths, self.instruction, output)
+
+
+_HEAD: Final = "<tr><th>computation</th><th>instruction</th><th>opcode</th><th>shape</th></tr>"
+
+
+def _row(instruction: Instruction) -> str:
+    cells = (
+        instruction.computation.name,
+        instruction.name,
+        instruction.opcode,
+        str(instruction.shape),
+    )
+    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"

@@ -1,0 +1,76 @@
+"""What an analysis of a whole module says, against what is said of one instruction alone."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from ops import (
+    AmbiguousNameError,
+    NoSuchInstructionError,
+    ShapeError,
+    analyze,
+    fusion_indexing,
+    hlo,
+    input_to_output,
+    output_to_input,
+)
+
+TEXT = """HloModule m
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT sum = f32[] add(a, b) }
+  fused { a = f32[4,8] parameter(0) z = f32[] constant(0)
+    ROOT r = f32[4] reduce(a, z), dimensions={1}, to_apply=add }
+  ENTRY e { p = f32[4,8] parameter(0) ROOT f = f32[4] fusion(p), kind=kLoop, calls=fused }"""
+MODULE = hlo.parse(TEXT)
+
+
+def test_an_analysis_goes_through_the_instructions_in_order() -> None:
+    analysis = analyze(MODULE)
+    assert [each.instruction for each in analysis] == list(MODULE.instructions)
+    assert len(analysis) == len([*MODULE.instructions])
+    assert repr(analysis) == "<analysis of 8 instructions of m>"
+
+
+def test_the_answers_are_those_for_single_instructions() -> None:
+    for each in analyze(MODULE):
+        assert each.output_to_input() == output_to_input(each.instruction)
+        assert each.fusion_indexing() == fusion_indexing(each.instruction)
+        for number in range(len(each.instruction.operands)):
+            assert each.input_to_output(number) == input_to_output(each.instruction, number)
+
+
+@pytest.mark.parametrize("name", ["f", "%f"])
+def test_an_instruction_is_found_by_its_name(name: str) -> None:
+    assert analyze(MODULE)[name].instruction is MODULE.entry.root
+
+
+def test_a_name_that_nothing_has_is_answered_with_near_ones() -> None:
+    with pytest.raises(NoSuchInstructionError, match="called %sun\nhint: there is %sum"):
+        analyze(MODULE)["sun"]
+
+
+def test_a_name_of_several_instructions_is_refused_with_their_computations() -> None:
+    with pytest.raises(AmbiguousNameError, match="of %add, %fused are called %a"):
+        analyze(MODULE)["a"]
+
+
+def test_an_instruction_of_another_module_is_refused() -> None:
+    with pytest.raises(NoSuchInstructionError, match="no instruction is called %f"):
+        analyze(hlo.parse("ENTRY e { p = f32[] parameter(0) }"))[MODULE.entry.root]
+
+
+def test_results_and_operands_that_are_not_there_are_refused() -> None:
+    root = analyze(MODULE)["f"]
+    with pytest.raises(ShapeError, match="no output 1 among 1"):
+        root.output_to_input(1)
+    with pytest.raises(ShapeError, match="no operand 1 among 1"):
+        root.input_to_output(1)
+
+
+def test_a_notebook_shows_the_first_instructions() -> None:
+    many = " ".join(f"p{number} = f32[] parameter({number})" for number in range(60))
+    page = ET.fromstring(analyze(hlo.parse(f"ENTRY e {{ {many} }}"))._repr_html_())  # noqa: S314
+    rows = page.findall(".//tr")
+    assert len(rows) == 1 + 50 + 1
+    assert "and 10 more" in "".join(rows[-1].itertext())
