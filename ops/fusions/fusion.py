@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ops.analysis.answers import Answer
-    from ops.analysis.fusion import Array
+    from ops.analysis.graphs import Array
     from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
 

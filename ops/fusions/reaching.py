@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
-from ops.analysis.fusion import itself, paths_in, postorder, reached
+from ops.analysis.fusion import reached
+from ops.analysis.graphs import postorder
+from ops.analysis.paths import itself, paths_in
 from ops.fusions.region import behind_parameter, behind_root, ends_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ops.analysis.answers import Answer
-    from ops.analysis.fusion import Array, Paths, Reached
+    from ops.analysis.graphs import Array
+    from ops.analysis.paths import Paths, Reached
     from ops.fusions.region import CallSite, Region
     from ops.hlo import Computation, Instruction
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from ops.adapters.shared import Calls
     from ops.analysis.answers import Answer
-    from ops.analysis.fusion import Array, Paths, Reached
+    from ops.analysis.graphs import Array
+    from ops.analysis.paths import Paths, Reached
     from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
 
