@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from ops.analysis.known import Compositions
+from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -41,14 +45,20 @@ class Graph:
         Steps from instructions that ``within`` does not hold are not taken.
         """
         steps = self.steps if within is None else self._within(within)
-        found = {self.numbers[array]: known for array, known in starts.items()}
-        for number in reversed(postorder(found, lambda number: [to for to, _ in steps[number]])):
-            known = found[number]
+        arriving: dict[int, dict[Known, None]] = defaultdict(dict)
+        for array, known in starts.items():
+            arriving[self.numbers[array]][known] = None
+        found: dict[Array, Known] = {}
+        compositions = Compositions()
+        order = postorder([*arriving], lambda number: [to for to, _ in steps[number]])
+        for number in reversed(order):
+            instruction, element = array = self.arrays[number]
+            first, *others = arriving.pop(number)
+            known = found[array] = first.joined(others, arrays_of(instruction.shape)[element])
             for target, step in steps[number]:
-                here = known if step is None else known.followed(step)
-                before = found.get(target)
-                found[target] = here if before is None else before.joined(here)
-        return {self.arrays[number]: known for number, known in found.items()}
+                here = known if step is None else compositions.followed(known, step)
+                arriving[target][here] = None
+        return found
 
     def towards(self, ends: Iterable[Array]) -> Graph:
         """The graph with the steps alone from which a path leads to one of the ends."""

@@ -10,8 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.analysis import chaining
+from ops.builders.op_indexing import Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from indexing.layout import Shape
     from ops.analysis.answers import Answer
 
 MOST_ANSWERS: Final = 1 << 16
@@ -21,13 +25,14 @@ MOST_ANSWERS: Final = 1 << 16
 class Known:
     """An answer, and the answers that come of it and others of the same :class:`Answers`."""
 
-    __slots__ = ("_all", "_followed", "_joined", "answer")
+    __slots__ = ("_all", "_followed", "_hash", "_joined", "answer")
 
     def __init__(self, answer: Answer, all_answers: Answers) -> None:
         self.answer: Final = answer
         self._all = all_answers
+        self._hash = hash(answer)
         self._followed: dict[Known, Known] = {}
-        self._joined: dict[Known, Known] = {}
+        self._joined: dict[tuple[Known, ...], Known] = {}
 
     def followed(self, step: Known) -> Known:
         """Every way of this answer with every way of the step behind it."""
@@ -37,15 +42,34 @@ class Known:
             self._followed[step] = found
         return found
 
-    def joined(self, other: Known) -> Known:
-        """All ways of both."""
-        if other is self:
+    def joined(self, others: Collection[Known], array: Shape) -> Known:
+        """All ways of several answers, which lead to one array."""
+        if not others and self.count <= 1:
             return self
-        found = self._joined.get(other)
+        key = tuple(others)
+        found = self._joined.get(key)
         if found is None:
-            found = self._all.known(chaining.joined(self.answer, other.answer))
-            self._joined[other] = found
+            several = (self.answer, *(other.answer for other in others))
+            found = self._all.known(chaining.joined(*several, sizes=array.dimensions))
+            self._joined[key] = found
         return found
+
+    def narrowed(self) -> Known:
+        """One way to each array in the place of all."""
+        return self._all.known(chaining.narrowed(self.answer))
+
+    @property
+    def count(self) -> int:
+        """How many ways there are; 1 if that is unknown."""
+        return 1 if isinstance(self.answer, Unknown) else len(self.answer)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known):
+            return NotImplemented
+        return self is other or self.answer == other.answer
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class Answers:
@@ -70,3 +94,24 @@ class Answers:
                 self._known.clear()
             found = self._known[answer] = Known(answer, self)
         return found
+
+
+class Compositions:
+    """Follows answers for one question, with no more than :data:`MOST_COMPOSITIONS` in all.
+
+    What is asked again costs nothing, nor does one map after another one.
+    """
+
+    def __init__(self) -> None:
+        self._asked: set[tuple[Known, Known]] = set()
+        self._left = chaining.MOST_COMPOSITIONS
+
+    def followed(self, known: Known, step: Known) -> Known:
+        """Every way of the one after every way of the other; of one each where nothing is left."""
+        cost = known.count * step.count
+        if cost > 1 and (known, step) not in self._asked:
+            if cost > self._left:
+                return known.narrowed().followed(step.narrowed())
+            self._left -= cost
+            self._asked.add((known, step))
+        return known.followed(step)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
 from ops.analysis.graphs import Array, Graph, postorder
 from ops.analysis.known import Answers
-from ops.analysis.registry import identity_of
+from ops.analysis.patterns import identity_of
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.hlo.errors import HloTextError
@@ -23,20 +23,12 @@ if TYPE_CHECKING:
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Step
     from ops.analysis.known import Known
+    from ops.analysis.likeness import Likeness
     from ops.analysis.registry import Registry
-    from ops.hlo import Computation, HloModule, Instruction
+    from ops.hlo import Computation, Instruction
 
 Reached: TypeAlias = "tuple[Array, Answer]"
 """An array, and the maps that lead there from where a question began."""
-
-_REMEMBERED = 4
-"""How many modules are remembered with what was found out about them."""
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: HloModule, direction: Direction, registry: Registry) -> Paths:
-    """The paths in a module; they are kept for the next question about it."""
-    return Paths(direction, registry)
 
 
 class Paths:
@@ -46,7 +38,7 @@ class Paths:
     called.
     """
 
-    def __init__(self, direction: Direction, registry: Registry) -> None:
+    def __init__(self, direction: Direction, registry: Registry, likeness: Likeness) -> None:
         self._direction = direction
         self._registry = registry
         self._is_backward = direction is Direction.OUTPUT_TO_INPUT
@@ -54,7 +46,9 @@ class Paths:
         self._callees: dict[Computation, tuple[Computation, ...]] = {}
         self._graphs: dict[Computation, Graph] = {}
         self._shortcuts: dict[Computation, Graph] = {}
-        self._links_across: dict[Array, list[Link]] = {}
+        self._likeness = likeness
+        self._links_from: dict[tuple[int, int], list[Link]] = {}
+        self._links_across: dict[tuple[int, int], list[Link]] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -66,8 +60,16 @@ class Paths:
 
     def links_from(self, instruction: Instruction, start: int) -> list[Link]:
         """The links that begin at one array of the result, or at all arrays of one operand."""
-        side = "output" if self._is_backward else "operand"
-        return [link for link in self._links(instruction, start) if getattr(link, side) == start]
+        number = self._likeness.number(instruction)
+        found = self._links_from.get((number, start))
+        if found is None:
+            grouped: dict[tuple[int, int], list[Link]] = {(number, start): []}
+            for link in self._links(instruction, start):
+                begin = link.output if self._is_backward else link.operand
+                grouped.setdefault((number, begin), []).append(link)
+            self._links_from |= grouped
+            found = grouped[number, start]
+        return found
 
     def entered(self, instruction: Instruction, number: int, answer: Answer) -> list[Reached]:
         """The results of called computations that an array of the result is made of.
@@ -177,7 +179,7 @@ class Paths:
             return self._of_calls(instruction, calls, start)
         return [
             Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
-            for found in self._registry.dependencies(instruction)
+            for found in self._likeness.dependencies(instruction)
         ]
 
     def _of_calls(self, instruction: Instruction, calls: Calls, start: int | None) -> list[Link]:
@@ -203,21 +205,27 @@ class Paths:
 
     def _through_computation(self, callee: Computation, start: int | None = None) -> list[Link]:
         """The links between result and parameters: all, or those that begin at one of them."""
-        begins = self._begins(callee)
         return [
-            link for begin in begins if self._is_at(begin, start) for link in self._across(begin)
+            link
+            for place, begin in enumerate(self._begins(callee))
+            if self._is_at(begin, start)
+            for link in self._across(begin, place)
         ]
 
     def _is_at(self, begin: Array, start: int | None) -> bool:
         instruction, number = begin
         return start in {None, number if self._is_backward else instruction.parameter_number}
 
-    def _across(self, begin: Array) -> list[Link]:
-        """The links between an array where paths through a computation begin, and their ends."""
-        if begin not in self._links_across:
+    def _across(self, begin: Array, place: int) -> list[Link]:
+        """The links between an array where paths through a computation begin, and their ends.
+
+        They are those of all computations that are alike; ``place`` is that of the beginning.
+        """
+        key = self._likeness.number_of_computation(begin[0].computation), place
+        if key not in self._links_across:
             found = self.follow_through({begin: itself(begin)})
-            self._links_across[begin] = [self._link(begin, *reached) for reached in found.items()]
-        return self._links_across[begin]
+            self._links_across[key] = [self._link(begin, *reached) for reached in found.items()]
+        return self._links_across[key]
 
     def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
         (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
@@ -243,6 +251,20 @@ def itself(array: Array) -> Answer:
     instruction, number = array
     answer = identity_of(arrays_of(instruction.shape)[number])
     return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
+
+
+def check_output(instruction: Instruction, output: int) -> None:
+    """Raise a :class:`ShapeError` unless the result has an array of this number."""
+    count = _count(instruction)
+    if not 0 <= output < count:
+        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
+
+
+def check_operand(instruction: Instruction, number: int) -> None:
+    """Raise a :class:`ShapeError` unless there is an operand of this number."""
+    count = len(instruction.operands)
+    if not 0 <= number < count:
+        raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
 
 
 def _computation_of(starts: Iterable[Array]) -> Computation:

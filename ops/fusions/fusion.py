@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ops.analysis.chaining import followed, joined
-from ops.analysis.fusion import by_instruction, check_output
+from ops.analysis.fusion import by_instruction
 from ops.analysis.instructions import output_to_input
+from ops.analysis.paths import check_output
 from ops.analysis.registry import REGISTRY
 from ops.builders.building import arrays_of
 from ops.fusions.provenance import MOST_PATHS, provenance_of
