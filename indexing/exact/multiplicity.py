@@ -1,0 +1,162 @@
+"""How often elements are reached: by how many points of the domains of some maps to one tensor.
+
+Every value of a dimension or range counts, also of one that no result depends on. Maps are taken
+apart into parts that share no variable; each part says which of its elements are reached how often
+by which map, by isl or, where it is small, by going through all points; and the parts multiply.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import reduce
+from itertools import product
+from math import prod
+from operator import mul
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing.errors import MapError
+from indexing.evaluation import result_columns
+from indexing.exact.counting import count_points
+from indexing.exact.images import count
+from indexing.exact.parts import parts_of
+from indexing.exact.questions import is_injective
+from indexing.exact.relations import image_of
+from simplifier import Interval, NotQuasiAffineError
+from simplifier.exact import BUDGET, BudgetError, Space
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import islpy
+
+    from indexing.map import IndexingMap
+
+Times: TypeAlias = "tuple[int, ...]"
+"""How often each of several maps reaches an element."""
+
+MOST_POINTS: Final = 1 << 22
+"""So many points of a part are gone through, if isl cannot tell without that."""
+
+_FEW_POINTS: Final = 1 << 12
+"""So many are gone through sooner than isl is asked."""
+
+_MOST_KINDS: Final = 1 << 16
+"""So many kinds of elements may differ in how often each map reaches them."""
+
+
+def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) -> dict[int, int]:
+    """How many elements are reached how often: ``{times: number of elements}``, for all times > 0.
+
+    Exact, however large the tensor is, where no part of a map reaches an element twice; in other
+    parts all points are gone through.
+
+    Raises:
+        MapError: that are more than :data:`MOST_POINTS`; or a variable has no bounds.
+        BudgetError: isl takes more operations than the budget.
+        NotQuasiAffineError: isl cannot be told of a map that has too many points to go through.
+
+    >>> from indexing import parse_map
+    >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 99], s0 in [0, 2]")
+    >>> multiplicities([windows])
+    {1: 102, 2: 99}
+    >>> same = parse_map("(d0) -> (d0), domain: d0 in [0, 200]")
+    >>> multiplicities([windows, same])
+    {2: 102, 3: 99}
+    """
+    known = [each for each in maps if not each.is_known_empty]
+    if not known:
+        return {}
+    parts, rests = parts_of(known)
+    kinds: Mapping[Times, int] = {tuple(count(rest, budget=budget) for rest in rests): 1}
+    for part in parts:
+        kinds = _multiplied(kinds, _kinds_of(part.maps, budget))
+    found: dict[int, int] = defaultdict(int)
+    for times, number in kinds.items():
+        found[sum(times)] += number
+    return {times: found[times] for times in sorted(found) if times}
+
+
+def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
+    """The kinds of elements, with more coordinates that depend on no other."""
+    found: dict[Times, int] = defaultdict(int)
+    for (times, number), (other_times, other_number) in product(kinds.items(), more.items()):
+        both = tuple(map(mul, times, other_times))
+        if any(both):
+            found[both] += number * other_number
+    if len(found) > _MOST_KINDS:
+        message = f"multiplicities: elements are of {len(found)} kinds"
+        raise MapError(f"{message}; expected {_MOST_KINDS} at most")
+    return found
+
+
+def _kinds_of(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times, int]:
+    """How many elements the maps reach so many times each, of those that any of them reaches."""
+    work = _work(maps)
+    if work <= _FEW_POINTS:
+        return _tabulated(maps)
+    try:
+        if all(is_injective(each, budget=budget) for each in dict.fromkeys(maps)):
+            return _told_apart(maps, budget)
+    except (NotQuasiAffineError, BudgetError):
+        if work > MOST_POINTS:
+            raise
+    if work > MOST_POINTS:
+        message = f"multiplicities: {work} points would have to be gone through"
+        raise MapError(f"{message}; expected {MOST_POINTS} at most")
+    return _tabulated(maps)
+
+
+def _work(maps: Sequence[IndexingMap]) -> int:
+    """How many points there are to go through, of the maps and of the box that they reach."""
+    boxes = [[*each.domain.bounds.values()] for each in maps]
+    return max(map(_volume, [*boxes, _hull(maps)]))
+
+
+def _volume(box: Iterable[Interval]) -> int:
+    sizes = [interval.size for interval in box]
+    if None in sizes:
+        message = "multiplicities: a variable or a result has no bounds"
+        raise MapError(f"{message}; expected bounded ones")
+    return prod(size or 0 for size in sizes)
+
+
+def _hull(maps: Iterable[IndexingMap]) -> list[Interval]:
+    """For each coordinate an interval that holds its values in all maps."""
+    columns = zip(*(each.result_bounds() for each in maps), strict=True)
+    return [reduce(Interval.union, column) for column in columns]
+
+
+def _told_apart(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times, int]:
+    """The kinds, if no map reaches an element twice: isl tells which maps reach an element."""
+    space = Space({}, budget=budget)
+    with space.within_budget():
+        images = [image_of(each.forms, each.domain, space.context) for each in maps]
+        seen = images[0].subtract(images[0])
+        cells: list[tuple[Times, islpy.Set]] = []
+        for number, image in enumerate(images):
+            reached = [((*times, 1), cell.intersect(image)) for times, cell in cells]
+            others = [((*times, 0), cell.subtract(image)) for times, cell in cells]
+            first = (*(0,) * number, 1), image.subtract(seen)
+            parted = [*reached, *others, first]
+            cells = [(times, cell.coalesce()) for times, cell in parted if not cell.is_empty()]
+            seen = seen.union(image)
+        return {times: count_points(cell) for times, cell in cells}
+
+
+def _tabulated(maps: Sequence[IndexingMap]) -> Mapping[Times, int]:
+    """The kinds, by going through all points."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    hull = _hull(maps)
+    tables = np.zeros((len(maps), _volume(hull)), dtype=np.int64)
+    for table, each in zip(tables, maps, strict=True):
+        for points, columns in result_columns(each):
+            place = np.zeros(points, dtype=np.int64)
+            for column, interval in zip(columns, hull, strict=True):
+                offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
+                place = place * (interval.size or 0) + offset
+            reached, times = np.unique(place, return_counts=True)
+            table[reached] += times
+    kinds, numbers = np.unique(tables, axis=1, return_counts=True)
+    rows = zip(kinds.T.tolist(), numbers.tolist(), strict=True)
+    return {tuple(times): number for times, number in rows if any(times)}
