@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from indexing.errors import MapError
 from indexing.evaluation import result_columns
 from indexing.exact.counting import count_points
+from indexing.exact.fibres import levels_of
 from indexing.exact.images import count
 from indexing.exact.parts import parts_of
-from indexing.exact.questions import is_injective
-from indexing.exact.relations import image_of
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import BUDGET, BudgetError, Space
+from simplifier.exact.space import load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Times: TypeAlias = "tuple[int, ...]"
 """How often each of several maps reaches an element."""
 
-MOST_POINTS: Final = 1 << 22
+MOST_POINTS: Final = 1 << 24
 """So many points of a part are gone through, if isl cannot tell without that."""
 
 _FEW_POINTS: Final = 1 << 12
@@ -47,8 +47,8 @@ _MOST_KINDS: Final = 1 << 16
 def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) -> dict[int, int]:
     """How many elements are reached how often: ``{times: number of elements}``, for all times > 0.
 
-    Exact, however large the tensor is, where no part of a map reaches an element twice; in other
-    parts all points are gone through.
+    Exact, however large the tensor is, where the points that lead to an element lie on a line in
+    each part of a map; in other parts all points are gone through.
 
     Raises:
         MapError: that are more than :data:`MOST_POINTS`; or a variable has no bounds.
@@ -95,21 +95,21 @@ def _kinds_of(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times,
     if work <= _FEW_POINTS:
         return _tabulated(maps)
     try:
-        if all(is_injective(each, budget=budget) for each in dict.fromkeys(maps)):
-            return _told_apart(maps, budget)
+        told = _told_apart(maps, budget)
     except (NotQuasiAffineError, BudgetError):
         if work > MOST_POINTS:
             raise
-    if work > MOST_POINTS:
+        told = None
+    if told is None and work > MOST_POINTS:
         message = f"multiplicities: {work} points would have to be gone through"
         raise MapError(f"{message}; expected {MOST_POINTS} at most")
-    return _tabulated(maps)
+    return _tabulated(maps) if told is None else told
 
 
 def _work(maps: Sequence[IndexingMap]) -> int:
-    """How many points there are to go through, of the maps and of the box that they reach."""
-    boxes = [[*each.domain.bounds.values()] for each in maps]
-    return max(map(_volume, [*boxes, _hull(maps)]))
+    """How many points there are to go through, of each map and of the box that they reach."""
+    points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
+    return points + len(maps) * _volume(_hull(maps))
 
 
 def _volume(box: Iterable[Interval]) -> int:
@@ -126,21 +126,32 @@ def _hull(maps: Iterable[IndexingMap]) -> list[Interval]:
     return [reduce(Interval.union, column) for column in columns]
 
 
-def _told_apart(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times, int]:
-    """The kinds, if no map reaches an element twice: isl tells which maps reach an element."""
-    space = Space({}, budget=budget)
+def _told_apart(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times, int] | None:
+    """The kinds, if isl can tell for each map which elements it reaches how often."""
+    space, isl = Space({}, budget=budget), load_isl()
     with space.within_budget():
-        images = [image_of(each.forms, each.domain, space.context) for each in maps]
-        seen = images[0].subtract(images[0])
-        cells: list[tuple[Times, islpy.Set]] = []
-        for number, image in enumerate(images):
-            reached = [((*times, 1), cell.intersect(image)) for times, cell in cells]
-            others = [((*times, 0), cell.subtract(image)) for times, cell in cells]
-            first = (*(0,) * number, 1), image.subtract(seen)
-            parted = [*reached, *others, first]
-            cells = [(times, cell.coalesce()) for times, cell in parted if not cell.is_empty()]
-            seen = seen.union(image)
-        return {times: count_points(cell) for times, cell in cells}
+        levels = {each: levels_of(each, space.context) for each in dict.fromkeys(maps)}
+        rank = len(maps[0].forms)
+        kinds = {(): isl.Set.universe(isl.Space.set_alloc(space.context, 0, rank))}
+        for each in maps:
+            found = levels[each]
+            if found is None:
+                return None
+            kinds = _refined(kinds, found)
+        return {times: count_points(kind) for times, kind in kinds.items() if any(times)}
+
+
+def _refined(
+    kinds: Mapping[Times, islpy.Set], levels: Mapping[int, islpy.Set]
+) -> dict[Times, islpy.Set]:
+    """The kinds, parted by how often one more map reaches an element."""
+    somewhere = reduce(load_isl().Set.union, levels.values())
+    found = {
+        (*times, more): kind.intersect(reached).coalesce()
+        for times, kind in kinds.items()
+        for more, reached in {0: somewhere.complement(), **levels}.items()
+    }
+    return {times: kind for times, kind in found.items() if not kind.is_empty()}
 
 
 def _tabulated(maps: Sequence[IndexingMap]) -> Mapping[Times, int]:

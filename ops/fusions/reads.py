@@ -11,7 +11,7 @@ from indexing.exact.repetitions import reached, reached_again
 from ops.adapters.values import clamped
 from ops.analysis.dependences import dependence_of, devices_in
 from simplifier import form as forms
-from simplifier.exact import BUDGET
+from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,11 +62,17 @@ class Reads:
 
     def total(self, *, budget: int | None = BUDGET) -> int:
         """How many reads there are."""
-        return sum(each.count(budget=budget) for each in self._maps("total"))
+        try:
+            return sum(each.count(budget=budget) for each in self._maps("total"))
+        except (NotQuasiAffineError, BudgetError):
+            return sum(times * number for times, number in self.histogram(budget=budget).items())
 
     def distinct(self, *, budget: int | None = BUDGET) -> int:
         """How many elements are read."""
-        return self.elements(budget=budget).count(budget=budget)
+        try:
+            return self.elements(budget=budget).count(budget=budget)
+        except (NotQuasiAffineError, BudgetError):
+            return sum(self.histogram(budget=budget).values())
 
     def elements(self, *, budget: int | None = BUDGET) -> IndexSet:
         """The elements that are read."""
@@ -79,9 +85,9 @@ class Reads:
     def histogram(self, *, budget: int | None = BUDGET) -> dict[int, int]:
         """How many elements are read how often: ``{times: number of elements}``, for times > 0.
 
-        Exact. Costs milliseconds, however large the array is, where the dimensions are read
-        independently of each other, or no map reads an element twice; else all reads of those
-        that depend on each other are gone through.
+        Exact. Costs milliseconds, however large the array is, where what reads an element lies on
+        a line in each group of dimensions that depend on each other, as with windows and
+        broadcasts; else all reads of such a group are gone through.
 
         Raises:
             MapError: these are more than :data:`indexing.exact.multiplicity.MOST_POINTS`.
