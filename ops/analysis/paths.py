@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ops.adapters.shared import arrays_in_operands
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
-from ops.analysis.graphs import Array, Graph, postorder
+from ops.analysis.graphs import Array, Graph, postorder, singles
 from ops.analysis.known import Answers
 from ops.analysis.registry import identity_of
 from ops.builders.building import arrays_of
@@ -16,7 +16,7 @@ from ops.builders.op_indexing import Unknown
 from ops.hlo.errors import HloTextError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from indexing.layout import Shape
     from ops.adapters.shared import Call, Calls
@@ -54,7 +54,7 @@ class Paths:
         self._callees: dict[Computation, tuple[Computation, ...]] = {}
         self._graphs: dict[Computation, Graph] = {}
         self._shortcuts: dict[Computation, Graph] = {}
-        self._links_across: dict[Array, list[Link]] = {}
+        self._crossings: dict[Computation, dict[Array, dict[Array, Answer]]] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -98,19 +98,23 @@ class Paths:
         """
         if not starts:
             return {}
-        return self._walked(self._graph(_computation_of(starts)), starts, within)
+        graph = self._graph(next(iter(starts))[0].computation)
+        crowds = {array: {self._answers.known(answer): 1} for array, answer in starts.items()}
+        reached = graph.walk(crowds, within)
+        return {array: known.answer for array, (known,) in reached.items()}
 
-    def follow_through(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
-        """From arrays of a computation to the arrays where its paths end.
+    def follow_through(self, begin: Array) -> dict[Array, Answer]:
+        """From an array of a computation to the arrays where its paths end.
 
         They are those of its parameters or, in the other direction, of its result.
         """
-        computation = _computation_of(starts)
-        if computation not in self._shortcuts:
-            graph = self._graph(computation)
-            self._shortcuts[computation] = graph.towards(self._ends(computation))
-        found = self._walked(self._shortcuts[computation], starts)
-        return {end: found[end] for end in self._ends(computation) if end in found}
+        computation = begin[0].computation
+        begins = self._begins(computation)
+        if begin not in begins:
+            return self._across(computation, [begin])[begin]
+        if computation not in self._crossings:
+            self._crossings[computation] = self._across(computation, begins)
+        return self._crossings[computation][begin]
 
     def steps_from(self, array: Array) -> list[tuple[Array, Answer | None]]:
         """The neighbours of an array in its computation; calls lead to their operands.
@@ -121,14 +125,25 @@ class Paths:
         steps = graph.steps[graph.numbers[array]]
         return [(graph.arrays[target], known and known.answer) for target, known in steps]
 
-    def _walked(
-        self,
-        graph: Graph,
-        starts: Mapping[Array, Answer],
-        within: Container[Instruction] | None = None,
-    ) -> dict[Array, Answer]:
-        begun = {array: self._answers.known(answer) for array, answer in starts.items()}
-        return {array: known.answer for array, known in graph.walk(begun, within).items()}
+    def _across(
+        self, computation: Computation, begins: Sequence[Array]
+    ) -> dict[Array, dict[Array, Answer]]:
+        """From each of some arrays to the arrays where paths end, in their order."""
+        if computation not in self._shortcuts:
+            graph = self._graph(computation)
+            self._shortcuts[computation] = graph.towards(self._ends(computation))
+        asking = {1 << number: begin for number, begin in enumerate(begins)}
+        starts = {
+            begin: {self._answers.known(itself(begin)): question}
+            for question, begin in asking.items()
+        }
+        reached = self._shortcuts[computation].walk(starts)
+        found: dict[Array, dict[Array, Answer]] = {begin: {} for begin in begins}
+        for end in self._ends(computation):
+            for known, questions in reached.get(end, {}).items():
+                for question in singles(questions):
+                    found[asking[question]][end] = known.answer
+        return found
 
     def _begins(self, computation: Computation) -> list[Array]:
         """The arrays where the paths through a computation begin."""
@@ -149,16 +164,14 @@ class Paths:
         return [callee for callee in self.callees(computation) if callee not in self._graphs]
 
     def _graph_of(self, computation: Computation) -> Graph:
-        arrays = _arrays(computation.instructions)
-        numbers = {array: number for number, array in enumerate(arrays)}
-        steps: list[list[Step]] = [[] for _ in arrays]
+        steps: dict[Array, list[Step]] = {array: [] for array in _arrays(computation.instructions)}
         for instruction in computation.instructions:
             for link in self._links(instruction):
-                result = numbers[instruction, link.output]
-                operand = numbers[instruction.operands[link.operand], link.element]
+                result = instruction, link.output
+                operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
-                steps[begin].append((end, self._step(arrays[begin], link.answer)))
-        return Graph(arrays, steps)
+                steps[begin].append((end, self._step(begin, link.answer)))
+        return Graph.of(steps, self._begins(computation))
 
     def _step(self, begin: Array, answer: Answer) -> Known | None:
         """What leads along the answer; nothing changes if every element leads to its like.
@@ -203,21 +216,16 @@ class Paths:
 
     def _through_computation(self, callee: Computation, start: int | None = None) -> list[Link]:
         """The links between result and parameters: all, or those that begin at one of them."""
-        begins = self._begins(callee)
         return [
-            link for begin in begins if self._is_at(begin, start) for link in self._across(begin)
+            self._link(begin, end, answer)
+            for begin in self._begins(callee)
+            if self._is_at(begin, start)
+            for end, answer in self.follow_through(begin).items()
         ]
 
     def _is_at(self, begin: Array, start: int | None) -> bool:
         instruction, number = begin
         return start in {None, number if self._is_backward else instruction.parameter_number}
-
-    def _across(self, begin: Array) -> list[Link]:
-        """The links between an array where paths through a computation begin, and their ends."""
-        if begin not in self._links_across:
-            found = self.follow_through({begin: itself(begin)})
-            self._links_across[begin] = [self._link(begin, *reached) for reached in found.items()]
-        return self._links_across[begin]
 
     def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
         (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
@@ -243,10 +251,6 @@ def itself(array: Array) -> Answer:
     instruction, number = array
     answer = identity_of(arrays_of(instruction.shape)[number])
     return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
-
-
-def _computation_of(starts: Iterable[Array]) -> Computation:
-    return next(iter(starts))[0].computation
 
 
 def _check_calls(instruction: Instruction, calls: Calls) -> None:
