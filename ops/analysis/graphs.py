@@ -1,18 +1,17 @@
-"""The arrays of a computation and the steps between them: a graph that is walked from anywhere.
-
-Several questions walk it together. Most of them meet the same answer on an array, such as all
-results of a layer in front of it, so an array holds each answer once, with the questions that have
-it there: a set of them is an integer with a bit for each.
-"""
+"""The arrays of a computation and the steps between them: a graph that is walked from anywhere."""
 
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from ops.analysis.crowds import Compositions, met
+from ops.builders.building import arrays_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+
+    from ops.analysis.crowds import Crowd
     from ops.analysis.known import Known
     from ops.hlo import Instruction
 
@@ -21,9 +20,6 @@ Array: TypeAlias = "tuple[Instruction, int]"
 
 Step: TypeAlias = "tuple[Array, Known | None]"
 """A neighbour, and the maps that lead there; ``None`` where every element leads to its like."""
-
-Crowd: TypeAlias = "Mapping[Known, int]"
-"""The answers on an array, each with the set of questions that have it; no question has two."""
 
 Node = TypeVar("Node")
 
@@ -39,11 +35,7 @@ class Graph:
         self.numbers = {array: number for number, array in enumerate(arrays)}
 
     @classmethod
-    def of(
-        cls,
-        steps: Mapping[Array, Sequence[Step]],
-        begins: Sequence[Array],
-    ) -> Graph:
+    def of(cls, steps: Mapping[Array, Sequence[Step]], begins: Sequence[Array]) -> Graph:
         """The graph with these steps, its arrays in order of the paths from where they begin."""
         neighbours = {array: [target for target, _ in each] for array, each in steps.items()}
         arrays = postorder([*steps, *reversed(begins)], neighbours.__getitem__)[::-1]
@@ -57,22 +49,26 @@ class Graph:
 
         Steps from instructions that ``within`` does not hold are not taken.
         """
-        found = {self.numbers[array]: crowd for array, crowd in starts.items()}
-        waiting = [*found]
+        arriving = {self.numbers[array]: [crowd] for array, crowd in starts.items()}
+        waiting = [*arriving]
         heapify(waiting)
-        reached: dict[Array, Crowd] = {}
+        compositions = Compositions()
+        found: dict[Array, Crowd] = {}
         while waiting:
             number = heappop(waiting)
-            array, crowd = self.arrays[number], found.pop(number)
-            reached[array] = crowd
-            for target, step in self.steps[number] if within is None or array[0] in within else ():
-                here = crowd if step is None else _followed(crowd, step)
-                if target in found:
-                    found[target] = _joined(found[target], here)
-                else:
-                    found[target] = here
+            instruction, element = array = self.arrays[number]
+            crowd = met(arriving.pop(number), arrays_of(instruction.shape)[element])
+            found[array] = crowd
+            if within is not None and instruction not in within:
+                continue
+            for target, step in self.steps[number]:
+                if target not in arriving:
+                    arriving[target] = []
                     heappush(waiting, target)
-        return reached
+                arriving[target].append(
+                    crowd if step is None else compositions.followed(crowd, step)
+                )
+        return found
 
     def towards(self, ends: Iterable[Array]) -> Graph:
         """The graph with the steps alone from which a path leads to one of the ends."""
@@ -82,63 +78,6 @@ class Graph:
                 leading.add(number)
         steps = [[step for step in each if step[0] in leading] for each in self.steps]
         return Graph(self.arrays, steps)
-
-
-def _followed(crowd: Crowd, step: Known) -> Crowd:
-    """The answers behind a step."""
-    behind: dict[Known, int] = {}
-    for known, who in crowd.items():
-        here = known.followed(step)
-        behind[here] = behind.get(here, 0) | who
-    return behind
-
-
-def _joined(left: Crowd, right: Crowd) -> Crowd:
-    """The answers of all questions where two ways meet."""
-    if left == right:
-        return left
-    together: dict[Known, int] = {}
-    for known, who in _pairs(left, right):
-        together[known] = together.get(known, 0) | who
-    return together
-
-
-def _pairs(left: Crowd, right: Crowd) -> Iterator[tuple[Known, int]]:
-    """The answers of the questions that came on one way, and of those that came on both."""
-    both = _everybody(left) & _everybody(right)
-    for crowd in (left, right):
-        yield from ((known, who & ~both) for known, who in crowd.items() if who & ~both)
-    if len(left) * len(right) <= both.bit_count():
-        for known, who in left.items():
-            for other, others in right.items():
-                if who & others:
-                    yield known.joined(other), who & others
-    else:
-        there = _one_by_one(right, both)
-        for question, known in _one_by_one(left, both).items():
-            yield known.joined(there[question]), question
-
-
-def _everybody(crowd: Crowd) -> int:
-    """All questions that have an answer: the sets have none in common."""
-    return sum(crowd.values())
-
-
-def _one_by_one(crowd: Crowd, among: int) -> dict[int, Known]:
-    """The answer of each of some questions."""
-    return {question: known for known, who in crowd.items() for question in singles(who & among)}
-
-
-def singles(questions: int) -> Iterator[int]:
-    """The sets of one question each that make up a set.
-
-    >>> [bin(question) for question in singles(0b1101)]
-    ['0b1', '0b100', '0b1000']
-    """
-    while questions:
-        lowest = questions & -questions
-        yield lowest
-        questions ^= lowest
 
 
 def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:

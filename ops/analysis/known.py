@@ -10,8 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.analysis import chaining
+from ops.builders.op_indexing import Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indexing.layout import Shape
     from ops.analysis.answers import Answer
 
 MOST_ANSWERS: Final = 1 << 16
@@ -19,15 +23,20 @@ MOST_ANSWERS: Final = 1 << 16
 
 
 class Known:
-    """An answer, and the answers that come of it and others of the same :class:`Answers`."""
+    """An answer, and the answers that come of it and others of the same :class:`Answers`.
 
-    __slots__ = ("_all", "_followed", "_joined", "answer")
+    ``count`` says how many ways it has; 1 if that is unknown.
+    """
+
+    __slots__ = ("_all", "_followed", "_hash", "_joined", "answer", "count")
 
     def __init__(self, answer: Answer, all_answers: Answers) -> None:
         self.answer: Final = answer
+        self.count: Final = 1 if isinstance(answer, Unknown) else len(answer)
         self._all = all_answers
+        self._hash = hash(answer)
         self._followed: dict[Known, Known] = {}
-        self._joined: dict[Known, Known] = {}
+        self._joined: dict[tuple[object, ...], Known] = {}
 
     def followed(self, step: Known) -> Known:
         """Every way of this answer with every way of the step behind it."""
@@ -37,15 +46,29 @@ class Known:
             self._followed[step] = found
         return found
 
-    def joined(self, other: Known) -> Known:
-        """All ways of both."""
-        if other is self:
+    def joined(self, others: Sequence[Known], array: Shape) -> Known:
+        """All ways of several answers, which lead to one array."""
+        if not others and self.count <= 1:
             return self
-        found = self._joined.get(other)
+        key = (array.dimensions, *others)
+        found = self._joined.get(key)
         if found is None:
-            found = self._all.known(chaining.joined(self.answer, other.answer))
-            self._joined[other] = found
+            several = (self.answer, *(other.answer for other in others))
+            found = self._all.known(chaining.joined(*several, sizes=array.dimensions))
+            self._joined[key] = found
         return found
+
+    def narrowed(self) -> Known:
+        """One way to each array in the place of all."""
+        return self._all.known(chaining.narrowed(self.answer))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known):
+            return NotImplemented
+        return self is other or (self._hash == other._hash and self.answer == other.answer)
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class Answers:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from ops.adapters.shared import arrays_in_operands
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
-from ops.analysis.graphs import Array, Graph, postorder, singles
+from ops.analysis.crowds import singles
+from ops.analysis.graphs import Array, Graph, postorder
 from ops.analysis.known import Answers
 from ops.analysis.registry import identity_of
 from ops.builders.building import arrays_of
