@@ -38,11 +38,14 @@ from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operatio
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "Batch",
+    "FileAnswer",
     "InstructionAnalysis",
     "InstructionIndexing",
     "ModuleAnalysis",
@@ -50,16 +53,19 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "QuestionError",
     "Registry",
     "Root",
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",
+    "WorkerDiedError",
     "all_gather",
     "all_reduce",
     "all_to_all",
     "all_to_all_of_tuple",
     "analyze",
+    "analyze_files",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",
