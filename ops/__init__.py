@@ -2,7 +2,7 @@
 
 from indexing.layout import ShapeError
 from ops.analysis.answers import InstructionIndexing, OperandIndexing, RuntimeOrigin
-from ops.analysis.fusion import fusion_indexing
+from ops.analysis.fusion import fusion_indexing, parameter_indexing
 from ops.analysis.instructions import input_to_output, output_to_input
 from ops.analysis.registry import REGISTRY, Registry
 from ops.builders.bitcasting import bitcast, bitcast_convert
@@ -37,6 +37,7 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
+from ops.fusions import Fusion, FusionError, Provenance, by_producer
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
@@ -46,6 +47,8 @@ __all__ = [
     "AmbiguousNameError",
     "Batch",
     "FileAnswer",
+    "Fusion",
+    "FusionError",
     "InstructionAnalysis",
     "InstructionIndexing",
     "ModuleAnalysis",
@@ -53,6 +56,7 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "Provenance",
     "QuestionError",
     "Registry",
     "Root",
@@ -72,6 +76,7 @@ __all__ = [
     "bitcast",
     "bitcast_convert",
     "broadcast",
+    "by_producer",
     "cholesky",
     "collective_broadcast",
     "collective_permute",
@@ -91,6 +96,7 @@ __all__ = [
     "input_to_output",
     "output_to_input",
     "pad",
+    "parameter_indexing",
     "permute",
     "ragged_all_to_all",
     "ragged_dot",

@@ -108,7 +108,7 @@ def felt_by(
             changed = operands[operand].copy()
             changed[place] += changed.dtype.type(disturbance)
             after = run(*operands[:operand], changed, *operands[operand + 1 :])
-            differs = ~_same(before, after)
+            differs = ~same(before, after)
             pairs |= {(tuple(map(int, index)), place) for index in np.argwhere(differs)}
     return pairs
 
@@ -116,7 +116,7 @@ def felt_by(
 def filled(shape: Shape, value: float) -> Array:
     """An array with one value everywhere."""
     (array,) = arrays_of(shape)
-    return np.full(array.dimensions, value, dtype=_dtype(array))
+    return np.full(array.dimensions, value, dtype=dtype_of(array))
 
 
 def _irregular(shape: Shape) -> Array:
@@ -133,14 +133,20 @@ def _with(operands: list[Array], given: Mapping[int, Any]) -> list[Array]:
     ]
 
 
-def _same(before: Array, after: Array) -> Array:
+def same(before: Array, after: Array) -> Array:
     both_nan = (before != before) & (after != after)  # noqa: PLR0124 - so for every type of float
     return (before == after) | both_nan
 
 
-def _dtype(shape: Shape) -> np.dtype[Any]:
-    kind, bits = shape.element_type.kind, shape.element_type.bits
-    return np.dtype("bool" if kind is Kind.BOOLEAN else f"{_STEMS[kind]}{bits}")
+def dtype_of(shape: Shape) -> np.dtype[Any]:
+    """The type of NumPy's arrays for the elements; the narrow ones are those that JAX adds."""
+    kind, name = shape.element_type.kind, str(shape.element_type)
+    if kind is Kind.BOOLEAN:
+        return np.dtype("bool")
+    importlib.import_module("ml_dtypes")
+    if name.startswith(("bf", "f8")):
+        return np.dtype(name.replace("bf", "bfloat").replace("f8", "float8_"))
+    return np.dtype(f"{_STEMS[kind]}{shape.element_type.bits}")
 
 
 _STEMS = {Kind.SIGNED: "int", Kind.UNSIGNED: "uint", Kind.FLOAT: "float", Kind.COMPLEX: "complex"}

@@ -1,0 +1,159 @@
+"""Which elements maps lead to, on arrays, each runtime variable having the value at its origin."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from indexing import IndexingMap
+from simplifier import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from indexing.domain import Constraint, Domain
+    from indexing.layout import Shape
+    from ops import OperandIndexing, RuntimeOrigin
+    from simplifier.form import Form
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+Columns: TypeAlias = "dict[str, Array]"
+"""The value of each variable at every point, and under ``ROW`` which element it begins with."""
+
+Known: TypeAlias = "Mapping[str, tuple[RuntimeOrigin, Array]]"
+"""The runtime variables of which the values are known, and the arrays that hold these."""
+
+ROW = "row"
+
+MOST_POINTS = 1 << 20
+"""Points that are held at a time."""
+
+
+def every_element(shape: Shape) -> Array:
+    """The index of every element of an array, one in a row."""
+    count = shape.element_count
+    return np.indices(shape.dimensions).reshape(shape.rank, count).T.astype(np.int64)
+
+
+def relation(
+    ways: Iterable[OperandIndexing],
+    begin: Array,
+    end: Array,
+    shape: Shape,
+    array_of: Callable[[RuntimeOrigin], Array | None],
+) -> Array:
+    """A matrix of which elements, one in a row, lead to which of an array, one in a column.
+
+    ``array_of`` gives the array that holds the values of a runtime variable. Where it gives none,
+    the variable has any value.
+    """
+    column = np.full(shape.element_count, -1)
+    column[numbers_of(end, shape)] = np.arange(len(end))
+    found = np.zeros((len(begin), len(end)), dtype=bool)
+    for way in ways:
+        for rows, places in reached(way, begin, array_of):
+            columns = column[numbers_of(places, shape)]
+            is_asked = columns >= 0
+            found[rows[is_asked], columns[is_asked]] = True
+    return found
+
+
+def numbers_of(places: Array, shape: Shape) -> Array:
+    """The number of each element, counted through all indices in order."""
+    numbers = np.zeros(len(places), dtype=np.int64)
+    for axis, size in enumerate(shape.dimensions):
+        inside = (places[:, axis] >= 0) & (places[:, axis] < size)
+        assert inside.all(), f"a map leads to {places[~inside][0]} in {shape}"
+        numbers = numbers * size + places[:, axis]
+    return numbers
+
+
+def reached(
+    way: OperandIndexing, begin: Array, array_of: Callable[[RuntimeOrigin], Array | None]
+) -> Iterator[tuple[Array, Array]]:
+    """The elements that a map leads to, and which of those in ``begin`` leads there."""
+    if way.map.is_known_empty:
+        return
+    arrays = {
+        f"rt{number}": (origin, array_of(origin)) for number, origin in enumerate(way.runtime)
+    }
+    known = {name: (origin, array) for name, (origin, array) in arrays.items() if array is not None}
+    for candidates in _candidates(way.map.domain, begin, known):
+        points = _with_values(way.map.domain, candidates, known)
+        index = _evaluated(way.map.forms, way.map.domain, points)
+        yield points[ROW], _stacked(index, len(points[ROW]))
+
+
+def _candidates(domain: Domain, begin: Array, known: Known) -> Iterator[Columns]:
+    """All points within the bounds, but without the runtime variables that are known."""
+    names = list(domain.bounds)
+    free = {name: domain.bounds[name] for name in names[len(domain.dims) :] if name not in known}
+    sizes = [bounds.size or 0 for bounds in free.values()]
+    width = prod(sizes)
+    loops = np.indices(sizes).reshape(len(sizes), width)
+    step = max(1, MOST_POINTS // max(1, width))
+    for start in range(0, len(begin), step):
+        rows = np.arange(start, min(start + step, len(begin)))
+        every = np.repeat(rows, width)
+        columns = {ROW: every}
+        columns |= {names[axis]: begin[every, axis] for axis in range(len(domain.dims))}
+        columns |= {
+            name: np.tile(loop + (bounds.lower or 0), len(rows))
+            for loop, (name, bounds) in zip(loops, free.items(), strict=True)
+        }
+        yield columns
+
+
+def _with_values(domain: Domain, points: Columns, known: Known) -> Columns:
+    """The points of the domain, with the values of runtime variables."""
+    points, waiting = _possible(domain, points), dict(known)
+    while waiting:
+        name = next(
+            name
+            for name, (origin, _) in waiting.items()
+            if points.keys() >= {*forms.variables_of(origin.map.forms)}
+        )
+        points[name] = _read(*waiting.pop(name), points)
+        points = _possible(domain, points)
+    return points
+
+
+def _possible(domain: Domain, points: Columns) -> Columns:
+    """The points that meet all bounds and constraints whose variables have values."""
+    limits: list[Constraint] = [
+        (forms.variable(name), bounds) for name, bounds in domain.bounds.items()
+    ]
+    limits += domain.constraints
+    known = [limit for limit in limits if points.keys() >= {*forms.variables_of((limit[0],))}]
+    values = _evaluated([form for form, _ in known], domain, points)
+    keep = np.ones(len(points[ROW]), dtype=bool)
+    for column, (_, interval) in zip(values, known, strict=True):
+        lower, upper = interval.ends
+        keep &= np.asarray((column >= lower) & (column <= upper), dtype=bool)
+    return {name: column[keep] for name, column in points.items()}
+
+
+def _read(origin: RuntimeOrigin, array: Array, points: Columns) -> Array:
+    index = _evaluated(origin.map.forms, origin.map.domain, points)
+    places = _stacked(index, len(points[ROW]))
+    values = array[tuple(places.T)] if array.ndim else np.full(len(places), array)
+    assert (places >= 0).all(), f"{origin} leads before the array"
+    found: Array = values.astype(np.int64)
+    return np.clip(found, origin.clamp.lower, origin.clamp.upper) if origin.clamp else found
+
+
+def _evaluated(wanted: Sequence[Form], domain: Domain, points: Columns) -> list[Array]:
+    """The values of forms over the variables of a domain; those that are not known count as 0."""
+    columns = [points.get(name, 0) for name in domain.bounds]
+    found = IndexingMap.from_forms(wanted, domain).evaluate(*domain.by_role(columns))
+    return [np.asarray(column) for column in found]
+
+
+def _stacked(columns: Sequence[Array], count: int) -> Array:
+    table = np.zeros((count, len(columns)), dtype=np.int64)
+    for axis, column in enumerate(columns):
+        table[:, axis] = column
+    return table

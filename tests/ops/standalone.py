@@ -1,0 +1,175 @@
+"""A computation of a module, such as a fused one, as a program of its own that JAX can run.
+
+Operands and results are arrays, one for each array in a tuple. Layouts are left out, since a
+program is handed over without them; what looks at layouts, a bitcast, becomes a table of where its
+elements are in the memory of its operand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from indexing.layout import Shape, linear_index
+from ops.analysis.fusion import postorder
+from ops.builders.building import arrays_of
+from ops.hlo import Computation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ops.hlo import Instruction
+    from tests.ops.oracle import Array
+
+ABOUT_THE_TARGET = frozenset({"sharding", "backend_config", "metadata", "frontend_attributes"})
+"""Attributes that are nothing to the values."""
+
+
+def standalone(computation: Computation, watched: Sequence[Instruction] = ()) -> str:
+    """The text of a module that runs a computation.
+
+    The results are the arrays of its root, and then those of instructions that are ``watched``.
+    """
+    inner = (body for body in postorder([computation], _callees) if body is not computation)
+    bodies = [f"{body.name} {{\n{_lines(body)}\n}}\n" for body in inner]
+    results = _results([computation.root, *watched])
+    entry = "\n".join([*_parameters(computation), _lines(computation, is_entry=True), *results])
+    return "\n".join(["HloModule standalone", *bodies, f"ENTRY standalone {{\n{entry}\n}}\n"])
+
+
+def inputs_of(computation: Computation) -> list[tuple[Instruction, int]]:
+    """The arrays in the parameters, in the order in which the program takes them."""
+    return [
+        (parameter, element)
+        for parameter in computation.parameters
+        for element in range(len(arrays_of(parameter.shape)))
+    ]
+
+
+def _callees(computation: Computation) -> Iterator[Computation]:
+    for instruction in computation.instructions:
+        for value in instruction.attributes.values():
+            several = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value,))
+            yield from (each for each in several if isinstance(each, Computation))
+
+
+def _lines(computation: Computation, *, is_entry: bool = False) -> str:
+    lines: list[str] = []
+    for instruction in computation.instructions:
+        if is_entry and instruction.parameter_number is not None:
+            continue
+        *before, last = _written(instruction)
+        is_root = instruction.is_root and not is_entry
+        lines += [*before, f"ROOT {last}" if is_root else last]
+    return "\n".join(lines)
+
+
+def _written(instruction: Instruction) -> list[str]:
+    if instruction.opcode == "bitcast":
+        return _bitcast(instruction)
+    kept = {
+        name: value
+        for name, value in instruction.attributes.items()
+        if name not in ABOUT_THE_TARGET
+    }
+    opcode, shape = instruction.opcode, _plain(instruction.shape)
+    if opcode == "fusion":
+        opcode, kept = "call", {"to_apply": kept["calls"]}
+    return [str(replace(instruction, opcode=opcode, shape=shape, attributes=kept))]
+
+
+def _plain(shape: Shape) -> Shape:
+    """The shape in the layout that it has if nobody says which."""
+    return Shape.parse(shape.text(layout=False))
+
+
+# Parameters and results.
+
+
+def _parameters(computation: Computation) -> Iterator[str]:
+    """The arrays that the program takes, and the tuples that the computation takes."""
+    for number, (parameter, element) in enumerate(inputs_of(computation)):
+        name = f"{parameter.name}.{element}" if parameter.shape.is_tuple else parameter.name
+        array = _plain(arrays_of(parameter.shape)[element])
+        yield f"%{name} = {array} parameter({number})"
+    for parameter in computation.parameters:
+        if parameter.shape.is_tuple:
+            numbers = iter(range(len(arrays_of(parameter.shape))))
+            yield from _tuple(parameter.name, parameter.shape, parameter.name, numbers)
+
+
+def _tuple(name: str, shape: Shape, stem: str, numbers: Iterator[int]) -> Iterator[str]:
+    """The instructions that make a tuple of arrays, which bear a stem and numbers."""
+    names: list[str] = []
+    for place, element in enumerate(shape.elements):
+        if element.is_tuple:
+            names.append(f"{name}.of{place}")
+            yield from _tuple(names[-1], element, stem, numbers)
+        else:
+            names.append(f"{stem}.{next(numbers)}")
+    yield f"%{name} = {_plain(shape)} tuple({', '.join(f'%{each}' for each in names)})"
+
+
+def _results(instructions: Sequence[Instruction]) -> list[str]:
+    """The root: one tuple of all arrays of the results of instructions."""
+    lines: list[str] = []
+    found: list[tuple[str, Shape]] = []
+    waiting = [(each.name, each.shape) for each in reversed(instructions)]
+    while waiting:
+        name, shape = waiting.pop()
+        if not shape.is_tuple:
+            found.append((name, shape))
+            continue
+        parts = [(f"{name}.part{number}", part) for number, part in enumerate(shape.elements)]
+        lines += [
+            f"%{part} = {_plain(inner)} get-tuple-element(%{name}), index={number}"
+            for number, (part, inner) in enumerate(parts)
+        ]
+        waiting += reversed(parts)
+    shapes = ", ".join(shape.text(layout=False) for _, shape in found)
+    names = ", ".join(f"%{name}" for name, _ in found)
+    return [*lines, f"ROOT %all.results = ({shapes}) tuple({names})"]
+
+
+# Bitcasts.
+
+
+def _bitcast(instruction: Instruction) -> list[str]:
+    (operand,) = instruction.operands
+    name, source, shape = instruction.name, operand.shape, instruction.shape
+    if source.element_type is not shape.element_type:
+        converted = f"{shape.element_type}[{','.join(map(str, shape.dimensions))}]"
+        if source.dimensions != shape.dimensions:
+            raise NotImplementedError(f"a bitcast from {source} to {shape}")
+        return [f"%{name} = {converted} bitcast-convert(%{operand.name})"]
+    table = places_in_memory(source, shape)
+    if (table == np.arange(len(table))).all():
+        return [f"%{name} = {_plain(shape)} reshape(%{operand.name})"]
+    flat = f"{shape.element_type}[{len(table)}]"
+    rows = ", ".join(f"{{{number}}}" for number in table.tolist())
+    return [
+        f"%{name}.flat = {flat} reshape(%{operand.name})",
+        f"%{name}.table = s32[{len(table)},1] constant({{{rows}}})",
+        f"%{name}.taken = {flat} gather(%{name}.flat, %{name}.table), {_ONE_BY_ONE}",
+        f"%{name} = {_plain(shape)} reshape(%{name}.taken)",
+    ]
+
+
+_ONE_BY_ONE = (
+    "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+    "slice_sizes={1}"
+)
+
+
+def places_in_memory(source: Shape, shape: Shape) -> Array:
+    """For each element of an array, by its number, that of the one at its place in ``source``."""
+    there, here = (_offsets(each) for each in (source, shape))
+    at = {offset: number for number, offset in enumerate(there.tolist())}
+    return np.array([at[offset] for offset in here.tolist()], dtype=np.int64)
+
+
+def _offsets(shape: Shape) -> Array:
+    index: Any = [axis.ravel() for axis in np.indices(shape.dimensions)]
+    return np.broadcast_to(linear_index(index, shape), (shape.element_count,))
