@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ops.analysis.fusion import of_element
+from ops.analysis.answers import of_element
 from ops.fusions.tracing import trails_to
 from ops.fusions.trails import answer_of, shortest_paths, ways_of
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from ops.analysis.chaining import MOST_WAYS, followed, joined
+from ops.analysis.chaining import MOST_MAPS, followed, joined
 from ops.analysis.control_flow import Direction, decided
+from ops.analysis.findings import paths_in
 from ops.analysis.graphs import postorder
-from ops.analysis.paths import paths_in
-from ops.analysis.registry import identity_of
+from ops.analysis.patterns import identity_of
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.fusions.region import behind_parameter
@@ -188,7 +188,7 @@ def _untrodden(array: Array, answer: Answer) -> dict[Way, Trail]:
 
 
 def _joined(ways: Iterable[Way]) -> Answer:
-    return reduce(joined, map(answer_of, ways))
+    return joined(*map(answer_of, ways))
 
 
 def _after(way: Way, step: Answer | None) -> Answer:
@@ -196,6 +196,12 @@ def _after(way: Way, step: Answer | None) -> Answer:
 
 
 def _kept(way: Way, ways: Mapping[Way, Trail]) -> Way:
-    """The map itself; or that there is none, where there are too many."""
-    unknown = next((other for other in ways if isinstance(other, Unknown)), None)
-    return way if way in ways or unknown is None or len(ways) < MOST_WAYS else unknown
+    """The map itself; or what stands for it in the analysis, where there are too many.
+
+    That is the one that holds them all; beside an unknown one some are told apart.
+    """
+    if way in ways:
+        return way
+    wide = (each for each in ways if not isinstance(each, Unknown) and each.approximation)
+    unknown = (each for each in ways if isinstance(each, Unknown) and len(ways) >= MOST_MAPS)
+    return next(chain(wide, unknown), way)

@@ -12,6 +12,7 @@ from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
 from ops.analysis.paths import itself
 from ops.fusions.provenance import path_text
 from ops.fusions.trails import ways_of
+from tests.fusions.enumeration import dependencies_of
 from tests.fusions.test_epilogue import IN_A_BRANCH, IN_A_LOOP
 from tests.fusions.test_grouping import CALLED_TWICE, NESTED, ROWS, SUM_WITH_TRANSPOSE
 from tests.fusions.units import Row, entry, fusion_in, named
@@ -56,7 +57,7 @@ def _steps(
         if calls:
             yield (calls.choices[0].computation.root, number), None, [*callers, instruction]
             return
-        for link in REGISTRY.dependencies(instruction):
+        for link in dependencies_of(instruction):
             assert not isinstance(link.output_to_input, Unknown)
             for way in link.output_to_input if link.output == number else ():
                 yield (instruction.operands[link.operand], link.element), way, callers
