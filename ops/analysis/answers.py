@@ -124,6 +124,13 @@ Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
 """All ways in which one tensor depends on another, each once; none means that it does not."""
 
 
+def of_element(answer: Answer, element: int) -> Answer:
+    """The answer for one array of a tuple."""
+    if isinstance(answer, Unknown) or all(way.element == element for way in answer):
+        return answer
+    return tuple(way.of_element(element) for way in answer)
+
+
 @dataclass(frozen=True, slots=True)
 class InstructionIndexing:
     """The answers for one instruction: for each operand, or for each array of its result."""

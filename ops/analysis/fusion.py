@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from indexing.layout import ShapeError
+from ops.analysis.answers import of_element
 from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
+from ops.analysis.findings import paths_in
 from ops.analysis.graphs import postorder
-from ops.analysis.paths import itself, paths_in
+from ops.analysis.paths import check_output, itself
 from ops.analysis.registry import REGISTRY
-from ops.builders.building import arrays_of
-from ops.builders.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -120,17 +119,3 @@ def by_instruction(found: Mapping[Array, Answer]) -> dict[Instruction, Answer]:
         before = together.get(instruction)
         together[instruction] = here if before is None else joined(before, here)
     return together
-
-
-def check_output(instruction: Instruction, output: int) -> None:
-    """Raise a :class:`ShapeError` unless the result has an array of this number."""
-    count = len(arrays_of(instruction.shape))
-    if not 0 <= output < count:
-        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
-
-
-def of_element(answer: Answer, element: int) -> Answer:
-    """The answer for one array of a tuple."""
-    return (
-        answer if isinstance(answer, Unknown) else tuple(way.of_element(element) for way in answer)
-    )

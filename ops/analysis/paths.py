@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
 from ops.analysis.crowds import singles
 from ops.analysis.graphs import Array, Graph, postorder
 from ops.analysis.known import Answers
-from ops.analysis.registry import identity_of
+from ops.analysis.patterns import identity_of
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.hlo.errors import HloTextError
@@ -24,20 +25,15 @@ if TYPE_CHECKING:
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Step
     from ops.analysis.known import Known
+    from ops.analysis.likeness import Likeness
     from ops.analysis.registry import Registry
-    from ops.hlo import Computation, HloModule, Instruction
+    from ops.hlo import Computation, Instruction
 
 Reached: TypeAlias = "tuple[Array, Answer]"
 """An array, and the maps that lead there from where a question began."""
 
-_REMEMBERED = 4
-"""How many modules are remembered with what was found out about them."""
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: HloModule, direction: Direction, registry: Registry) -> Paths:
-    """The paths in a module; they are kept for the next question about it."""
-    return Paths(direction, registry)
+Place: TypeAlias = "tuple[int, int]"
+"""The number of a parameter, or 0 for what is none, and that of an array in it."""
 
 
 class Paths:
@@ -47,7 +43,7 @@ class Paths:
     called.
     """
 
-    def __init__(self, direction: Direction, registry: Registry) -> None:
+    def __init__(self, direction: Direction, registry: Registry, likeness: Likeness) -> None:
         self._direction = direction
         self._registry = registry
         self._is_backward = direction is Direction.OUTPUT_TO_INPUT
@@ -55,7 +51,9 @@ class Paths:
         self._callees: dict[Computation, tuple[Computation, ...]] = {}
         self._graphs: dict[Computation, Graph] = {}
         self._shortcuts: dict[Computation, Graph] = {}
-        self._crossings: dict[Computation, dict[Array, dict[Array, Answer]]] = {}
+        self._likeness = likeness
+        self._links_from: dict[tuple[int, int], list[Link]] = {}
+        self._crossings: dict[int, Mapping[Place, list[Link]]] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -67,8 +65,16 @@ class Paths:
 
     def links_from(self, instruction: Instruction, start: int) -> list[Link]:
         """The links that begin at one array of the result, or at all arrays of one operand."""
-        side = "output" if self._is_backward else "operand"
-        return [link for link in self._links(instruction, start) if getattr(link, side) == start]
+        number = self._likeness.number(instruction)
+        found = self._links_from.get((number, start))
+        if found is None:
+            grouped: dict[tuple[int, int], list[Link]] = {(number, start): []}
+            for link in self._links(instruction):
+                begin = link.output if self._is_backward else link.operand
+                grouped.setdefault((number, begin), []).append(link)
+            self._links_from |= grouped
+            found = grouped[number, start]
+        return found
 
     def entered(self, instruction: Instruction, number: int, answer: Answer) -> list[Reached]:
         """The results of called computations that an array of the result is made of.
@@ -109,13 +115,12 @@ class Paths:
 
         They are those of its parameters or, in the other direction, of its result.
         """
-        computation = begin[0].computation
-        begins = self._begins(computation)
-        if begin not in begins:
-            return self._across(computation, [begin])[begin]
-        if computation not in self._crossings:
-            self._crossings[computation] = self._across(computation, begins)
-        return self._crossings[computation][begin]
+        computation, place = begin[0].computation, _place(begin)
+        if self._is_begin(begin[0]):
+            links = self._crossing(computation)[place]
+        else:
+            links = self._across(computation, [begin])[place]
+        return {self._end(computation, link): link.answer for link in links}
 
     def steps_from(self, array: Array) -> list[tuple[Array, Answer | None]]:
         """The neighbours of an array in its computation; calls lead to their operands.
@@ -126,25 +131,46 @@ class Paths:
         steps = graph.steps[graph.numbers[array]]
         return [(graph.arrays[target], known and known.answer) for target, known in steps]
 
+    def _crossing(self, computation: Computation) -> Mapping[Place, list[Link]]:
+        """The links between result and parameters, by the array where they begin.
+
+        They are those of all computations that are alike.
+        """
+        number = self._likeness.number_of_computation(computation)
+        if number not in self._crossings:
+            self._crossings[number] = self._across(computation, self._begins(computation))
+        return self._crossings[number]
+
     def _across(
         self, computation: Computation, begins: Sequence[Array]
-    ) -> dict[Array, dict[Array, Answer]]:
-        """From each of some arrays to the arrays where paths end, in their order."""
+    ) -> Mapping[Place, list[Link]]:
+        """The links between some arrays and the ends of all paths, by the array; all at once."""
         if computation not in self._shortcuts:
             graph = self._graph(computation)
             self._shortcuts[computation] = graph.towards(self._ends(computation))
         asking = {1 << number: begin for number, begin in enumerate(begins)}
-        starts = {
-            begin: {self._answers.known(itself(begin)): question}
-            for question, begin in asking.items()
-        }
-        reached = self._shortcuts[computation].walk(starts)
-        found: dict[Array, dict[Array, Answer]] = {begin: {} for begin in begins}
+        reached = self._shortcuts[computation].walk(
+            {begin: {self._answers.known(itself(begin)): one} for one, begin in asking.items()}
+        )
+        links: dict[Place, list[Link]] = {_place(begin): [] for begin in begins}
         for end in self._ends(computation):
             for known, questions in reached.get(end, {}).items():
-                for question in singles(questions):
-                    found[asking[question]][end] = known.answer
-        return found
+                for one in singles(questions):
+                    begin = asking[one]
+                    links[_place(begin)].append(self._link(begin, end, known.answer))
+        return links
+
+    def _is_begin(self, instruction: Instruction) -> bool:
+        """Whether paths through a computation begin at the instruction."""
+        if self._is_backward:
+            return instruction.is_root
+        return instruction.parameter_number is not None
+
+    def _end(self, computation: Computation, link: Link) -> Array:
+        """Where a link leads in a computation."""
+        if self._is_backward:
+            return computation.parameters[link.operand], link.element
+        return computation.root, link.output
 
     def _begins(self, computation: Computation) -> list[Array]:
         """The arrays where the paths through a computation begin."""
@@ -183,18 +209,18 @@ class Paths:
         identity = identity_of(arrays_of(instruction.shape)[number])
         return None if answer == identity else self._answers.known(answer)
 
-    def _links(self, instruction: Instruction, start: int | None = None) -> list[Link]:
-        """All links of an instruction; if it calls a computation, maybe only from one start."""
+    def _links(self, instruction: Instruction) -> list[Link]:
+        """All links of an instruction."""
         calls = self._registry.calls(instruction)
         if calls:
             _check_calls(instruction, calls)
-            return self._of_calls(instruction, calls, start)
+            return self._of_calls(instruction, calls)
         return [
             Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
-            for found in self._registry.dependencies(instruction)
+            for found in self._likeness.dependencies(instruction)
         ]
 
-    def _of_calls(self, instruction: Instruction, calls: Calls, start: int | None) -> list[Link]:
+    def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = arrays_of(instruction.shape)
         if calls.condition:
             body, condition = map(self._through_computation, calls.computations)
@@ -206,27 +232,18 @@ class Paths:
                 for link in self._through(calls.choices[0])
             ]
         if calls.selector is None:
-            return self._through(calls.choices[0], start)
+            return self._through(calls.choices[0])
         links = [link for call in calls.choices for link in self._through(call)]
         return links + selected(arrays, calls.selector, self._direction)
 
-    def _through(self, call: Call, start: int | None = None) -> list[Link]:
+    def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""
-        links = self._through_computation(call.computation, start)
+        links = self._through_computation(call.computation)
         return [link._replace(operand=call.operands[link.operand]) for link in links]
 
-    def _through_computation(self, callee: Computation, start: int | None = None) -> list[Link]:
-        """The links between result and parameters: all, or those that begin at one of them."""
-        return [
-            self._link(begin, end, answer)
-            for begin in self._begins(callee)
-            if self._is_at(begin, start)
-            for end, answer in self.follow_through(begin).items()
-        ]
-
-    def _is_at(self, begin: Array, start: int | None) -> bool:
-        instruction, number = begin
-        return start in {None, number if self._is_backward else instruction.parameter_number}
+    def _through_computation(self, callee: Computation) -> list[Link]:
+        """The links between result and parameters."""
+        return list(chain.from_iterable(self._crossing(callee).values()))
 
     def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
         (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
@@ -247,11 +264,31 @@ def _operands_themselves(instruction: Instruction) -> list[Link]:
     ]
 
 
+def _place(array: Array) -> Place:
+    """What tells an array of a result from the others, or one of all parameters."""
+    instruction, number = array
+    return instruction.parameter_number or 0, number
+
+
 def itself(array: Array) -> Answer:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
     answer = identity_of(arrays_of(instruction.shape)[number])
     return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
+
+
+def check_output(instruction: Instruction, output: int) -> None:
+    """Raise a :class:`ShapeError` unless the result has an array of this number."""
+    count = _count(instruction)
+    if not 0 <= output < count:
+        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
+
+
+def check_operand(instruction: Instruction, number: int) -> None:
+    """Raise a :class:`ShapeError` unless there is an operand of this number."""
+    count = len(instruction.operands)
+    if not 0 <= number < count:
+        raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
 
 
 def _check_calls(instruction: Instruction, calls: Calls) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
+from ops.analysis.findings import paths_in
 from ops.analysis.fusion import reached
 from ops.analysis.graphs import postorder
-from ops.analysis.paths import itself, paths_in
+from ops.analysis.paths import itself
 from ops.fusions.region import behind_parameter, behind_root, ends_of
 
 if TYPE_CHECKING:
