@@ -37,13 +37,16 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
-from ops.fusions import Fusion, FusionError, by_producer
+from ops.fusions import Fusion, FusionError, Provenance, by_producer
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "Batch",
+    "FileAnswer",
     "Fusion",
     "FusionError",
     "InstructionAnalysis",
@@ -53,16 +56,20 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "Provenance",
+    "QuestionError",
     "Registry",
     "Root",
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",
+    "WorkerDiedError",
     "all_gather",
     "all_reduce",
     "all_to_all",
     "all_to_all_of_tuple",
     "analyze",
+    "analyze_files",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",

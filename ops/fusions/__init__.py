@@ -2,5 +2,6 @@
 
 from ops.fusions.fusion import Fusion, FusionError
 from ops.fusions.producers import by_producer
+from ops.fusions.provenance import Provenance
 
-__all__ = ["Fusion", "FusionError", "by_producer"]
+__all__ = ["Fusion", "FusionError", "Provenance", "by_producer"]

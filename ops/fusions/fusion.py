@@ -11,6 +11,7 @@ from ops.analysis.instructions import output_to_input
 from ops.analysis.paths import check_output
 from ops.analysis.registry import REGISTRY
 from ops.builders.building import arrays_of
+from ops.fusions.provenance import MOST_PATHS, provenance_of
 from ops.fusions.reaching import made_of, needed_by
 from ops.fusions.region import Region
 from simplifier.errors import IndexingError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Array
     from ops.analysis.registry import Registry
+    from ops.fusions.provenance import Provenance
     from ops.hlo import Computation, Instruction
 
 
@@ -161,6 +163,35 @@ class Fusion:
         all 1 (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
         """
         return {(root, output): self.indexing(root, output) for root, output in self.results}
+
+    def why(
+        self,
+        target: Instruction,
+        start: Instruction | None = None,
+        output: int = 0,
+        *,
+        most: int = MOST_PATHS,
+    ) -> tuple[Provenance, ...]:
+        """Along which instructions the maps to ``target`` were made.
+
+        One :class:`Provenance` for each of the maps of :meth:`indexing`, with all paths counted
+        and the shortest listed, so many at ``most``. Costs about what the analysis itself does,
+        however many paths there are.
+
+        Raises:
+            FusionError, ShapeError, HloTextError: as :meth:`indexing`.
+
+        >>> from ops import hlo
+        >>> levels = "".join(f'''a{n} = f32[8] negate(x{n}) b{n} = f32[8] abs(x{n})
+        ...   x{n + 1} = f32[8] add(a{n}, b{n}) ''' for n in range(1000))
+        >>> module = hlo.parse(f"ENTRY e {{ x0 = f32[8] parameter(0) {levels} }}")
+        >>> (found,) = Fusion.of_computation(module.entry).why(module.entry.parameters[0], most=0)
+        >>> print(found)
+        (d0) -> (d0), domain: d0 in [0, 7]
+          and at least 2**1000 more
+        """
+        self._check(target)
+        return provenance_of(target, self._array(start, output), self._region, most)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from ops.analysis.answers import Answer
+    from ops.analysis.patterns import Dependency
     from ops.hlo import Computation, Instruction
     from tests.evaluation import Pair
 
@@ -33,6 +34,11 @@ def pairs_of(answer: Answer, element: int = 0) -> set[Pair]:
     """What maps relate, with any values of runtime variables."""
     assert not isinstance(answer, Unknown)
     return {pair for way in answer if way.element == element for pair in related(way.map)}
+
+
+def dependencies_of(instruction: Instruction) -> list[Dependency]:
+    """The maps of one instruction that calls nothing, as its builder makes them."""
+    return [pattern.of(instruction) for pattern in REGISTRY.patterns(instruction)]
 
 
 def _indices(array: Array) -> Iterable[tuple[int, ...]]:
@@ -56,7 +62,7 @@ def _follow(computation: Computation, members: Collection[Instruction], found: P
 
 
 def _step(instruction: Instruction, found: Pairs) -> None:
-    for link in REGISTRY.dependencies(instruction):
+    for link in dependencies_of(instruction):
         operand = instruction.operands[link.operand], link.element
         steps: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)
         for middle, end in pairs_of(link.output_to_input):
