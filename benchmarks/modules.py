@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from benchmarks.clock import timed
 from benchmarks.read_hlo import seconds, text_of, xla_reader
 from benchmarks.transformer import train_step
-from ops import Unknown, fusion_indexing, hlo, output_to_input
+from ops import Unknown, hlo, output_to_input, parameter_indexing
 from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ def entry(module: hlo.HloModule) -> None:
 def to_parameters(computation: hlo.Computation) -> None:
     """Ask for the maps from every result to all parameters."""
     for output in range(len(arrays_of(computation.root.shape))):
-        found = fusion_indexing(computation.root, output)
-        simplify(found.get(parameter, ()) for parameter in computation.parameters)
+        simplify(parameter_indexing(computation.root, output).values())
 
 
 def simplify(answers: Iterable[Answer]) -> None:

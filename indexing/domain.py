@@ -67,6 +67,10 @@ class Domain:
         plain = cls(_unnamed(dims, "d"), _unnamed(ranges, "s"), _unnamed(runtime, "rt"))
         return plain.constrained(constraints) if constraints or plain.is_known_empty else plain
 
+    def __reduce__(self) -> tuple[type[Domain], tuple[object, ...]]:
+        """What was found out about the domain can be found out again."""
+        return Domain, (self.dims, self.ranges, self.runtime, self.constraints)
+
     @cached_property
     def places(self) -> tuple[str, ...]:
         """What the variables are called inside, in order of declaration."""

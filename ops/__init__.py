@@ -2,7 +2,7 @@
 
 from indexing.layout import ShapeError
 from ops.analysis.answers import InstructionIndexing, OperandIndexing, RuntimeOrigin
-from ops.analysis.fusion import fusion_indexing
+from ops.analysis.fusion import fusion_indexing, parameter_indexing
 from ops.analysis.instructions import input_to_output, output_to_input
 from ops.analysis.registry import REGISTRY, Registry
 from ops.builders.bitcasting import bitcast, bitcast_convert
@@ -37,12 +37,15 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
+from ops.fusions import Fusion, FusionError, Provenance, by_producer
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "Fusion",
+    "FusionError",
     "InstructionAnalysis",
     "InstructionIndexing",
     "ModuleAnalysis",
@@ -50,6 +53,7 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "Provenance",
     "Registry",
     "Root",
     "RuntimeOrigin",
@@ -66,6 +70,7 @@ __all__ = [
     "bitcast",
     "bitcast_convert",
     "broadcast",
+    "by_producer",
     "cholesky",
     "collective_broadcast",
     "collective_permute",
@@ -85,6 +90,7 @@ __all__ = [
     "input_to_output",
     "output_to_input",
     "pad",
+    "parameter_indexing",
     "permute",
     "ragged_all_to_all",
     "ragged_dot",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing.layout.element_type import ElementType, Kind
@@ -11,7 +11,7 @@ from indexing.layout.errors import ShapeError
 from indexing.layout.layout import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 UNBOUNDED_SIZE = -1
 """The size of a dimension written ``?``, of which no bound is known."""
@@ -42,6 +42,7 @@ class Shape:
     layout: Layout | None = None
     dynamic_dimensions: tuple[bool, ...] = ()
     elements: tuple[Shape, ...] = ()
+    _arrays: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.is_array:
@@ -110,6 +111,28 @@ class Shape:
     def is_tuple(self) -> bool:
         """Whether the shape is a tuple, even an empty one."""
         return self.element_type is ElementType.TUPLE
+
+    @property
+    def arrays(self) -> tuple[Shape, ...]:
+        """The shapes in nested tuples, in order; a shape that is no tuple by itself.
+
+        >>> [str(array) for array in Shape.parse("(f32[2], (s32[], (), token[]))").arrays]
+        ['f32[2]{0}', 's32[]', 'token[]']
+        """
+        if not self.is_tuple:
+            return (self,)
+        if self._arrays is None:
+            object.__setattr__(self, "_arrays", tuple(self._leaves()))
+        return self._arrays or ()
+
+    def _leaves(self) -> Iterator[Shape]:
+        waiting = [self]
+        while waiting:
+            inner = waiting.pop()
+            if inner.is_tuple:
+                waiting += reversed(inner.elements)
+            else:
+                yield inner
 
     @property
     def array_layout(self) -> Layout:

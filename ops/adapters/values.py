@@ -8,7 +8,7 @@ known, or overflows, is not known either.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import Kind
@@ -19,7 +19,7 @@ from ops.builders.op_indexing import OpIndexing
 from ops.devices.numbering import value_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from ops.adapters.shared import Builder
     from ops.hlo import Computation, HloModule, Instruction
@@ -150,17 +150,9 @@ def _callers(module: HloModule) -> dict[Computation, list[Instruction]]:
     """Which instructions name a computation among their attributes."""
     callers: dict[Computation, list[Instruction]] = {}
     for instruction in module.instructions:
-        for computation_named in _computations_in(instruction.attributes.values()):
-            callers.setdefault(computation_named, []).append(instruction)
+        for callee in instruction.computations:
+            callers.setdefault(callee, []).append(instruction)
     return callers
-
-
-def _computations_in(values: Iterable[object]) -> Iterator[Computation]:
-    from ops.hlo import Computation  # noqa: PLC0415
-
-    for value in values:
-        nested = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
-        yield from (each for each in nested if isinstance(each, Computation))
 
 
 def _called(instruction: Instruction, element: _Element) -> Form | None:

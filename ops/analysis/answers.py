@@ -48,19 +48,23 @@ class OperandIndexing:
     one result from the same variables, says which replica holds the element, if not the one that
     asks. ``element`` is the number of the array that is meant where the other is a
     tuple, counted through nested tuples.
+
+    ``approximation`` is empty where the way is what the program says. Otherwise it is the reason
+    why this one way stands for many: it holds all that they relate, and maybe more.
     """
 
     map: IndexingMap
     runtime: tuple[RuntimeOrigin, ...] = ()
     replica_id: IndexingMap | None = None
     element: int = 0
+    approximation: str = ""
 
     def compose(self, producer: OperandIndexing) -> OperandIndexing:
         """The dependence on what the producer depends on, in its smallest form.
 
         Ranges and runtime variables of the producer come before this one's, with their origins;
         those that nothing depends on are dropped. The replica that asks for the producer's
-        element is the one that this element is on.
+        element is the one that this element is on. What is approximate in either is so in both.
 
         >>> from indexing import parse_map
         >>> tail = OperandIndexing(parse_map("(d0) -> (d0 + 2), domain: d0 in [0, 1]"))
@@ -74,14 +78,17 @@ class OperandIndexing:
 
     def simplify(self) -> OperandIndexing:
         """The same with the map in its smallest form."""
-        return replace(self, map=self.map.simplify())
+        smallest = self.map.simplify()
+        return self if smallest is self.map else replace(self, map=smallest)
 
     def of_element(self, element: int) -> OperandIndexing:
         """The same for one array of a tuple."""
-        return replace(self, element=element)
+        return self if element == self.element else replace(self, element=element)
 
     def notes(self) -> list[tuple[str, str]]:
-        """What the map does not say itself, by name: origins of variables, and the replica.
+        """What the map does not say itself, by name.
+
+        These are the origins of variables, the replica, and why the way is an approximation.
 
         >>> from ops import hlo, output_to_input
         >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)"
@@ -97,6 +104,8 @@ class OperandIndexing:
         notes = list(zip(names, map(str, self.runtime), strict=True))
         if self.replica_id is not None:
             notes.append(("replica id", format_head(self.replica_id)))
+        if self.approximation:
+            notes.append(("approximation", self.approximation))
         return notes
 
     def text(self, *, multiline: bool = False) -> str:
@@ -113,6 +122,13 @@ class OperandIndexing:
 
 Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
 """All ways in which one tensor depends on another, each once; none means that it does not."""
+
+
+def of_element(answer: Answer, element: int) -> Answer:
+    """The answer for one array of a tuple."""
+    if isinstance(answer, Unknown) or all(way.element == element for way in answer):
+        return answer
+    return tuple(way.of_element(element) for way in answer)
 
 
 @dataclass(frozen=True, slots=True)

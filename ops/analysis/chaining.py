@@ -6,30 +6,39 @@ its own number is the one that a collective operation behind it asks with.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 from ops.analysis.answers import Answer, OperandIndexing
 from ops.analysis.dependences import dependence_of, devices_in
 from ops.analysis.known_values import with_known_values
+from ops.analysis.widening import is_held, widened
 from ops.builders.op_indexing import Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
 
     from indexing import IndexingMap
 
-MOST_WAYS = 1024
-"""An array that more different maps lead to is given up, and what lies behind it."""
+MOST_MAPS: Final = 128
+"""Where more different maps lead to an array, one map that holds them all takes their place."""
 
-_REMEMBERED = 1 << 14
+MOST_COMPOSITIONS: Final = 4096
+"""How many different compositions are made for a question; beyond, sets of maps become one map."""
+
+_REMEMBERED: Final = 1 << 14
 """How many compositions of maps are remembered."""
 
 
 def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
     """``producer`` after ``consumer``: see :meth:`OperandIndexing.compose`."""
     if not (consumer.runtime or producer.runtime or consumer.replica_id or producer.replica_id):
-        return OperandIndexing(_composed(consumer.map, producer.map), element=producer.element)
+        reason = consumer.approximation or producer.approximation
+        plain = _composed(consumer.map, producer.map)
+        return OperandIndexing(plain, element=producer.element, approximation=reason)
     devices = devices_in(consumer, producer)
     whole = dependence_of(consumer, devices).compose(dependence_of(producer, devices))
     return with_known_values(whole.simplified(producer.element))
@@ -44,25 +53,68 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
 # Sets of dependences.
 
 
-def joined(left: Answer, right: Answer) -> Answer:
-    """All ways of both, each once; unknown if one of them is, or if there are too many."""
-    if isinstance(left, Unknown):
-        return left
-    if isinstance(right, Unknown):
-        return right
-    return _limited(dict.fromkeys(left + right))
+def joined(*answers: Answer, sizes: Sequence[int] | None = None) -> Answer:
+    """All ways of several answers, each once; unknown if one of them is.
 
-
-def _limited(ways: Collection[OperandIndexing]) -> Answer:
-    if len(ways) > MOST_WAYS:
-        return Unknown(f"more than {MOST_WAYS} different maps lead here")
-    return tuple(ways)
+    Of approximate ways to an array one is left, which holds them all. It also takes the place of
+    what is seen to be a part of it, and of all others if they are more than :data:`MOST_MAPS`.
+    ``sizes`` are those of the array that all of them lead to.
+    """
+    found: dict[OperandIndexing, None] = {}
+    for answer in answers:
+        if isinstance(answer, Unknown):
+            return answer
+        found.update(dict.fromkeys(answer))
+    return _limited(found, MOST_MAPS, f"more than {MOST_MAPS} different maps", sizes)
 
 
 def followed(answer: Answer, step: Answer) -> Answer:
-    """Every way of the one after every way of the other; unknown as for :func:`joined`."""
+    """Every way of the one after every way of the other, each once; unknown if one of them is.
+
+    If these are more than :data:`MOST_COMPOSITIONS`, as if both were :func:`narrowed`.
+    """
     if isinstance(answer, Unknown):
         return answer
     if isinstance(step, Unknown):
         return step
-    return _limited(dict.fromkeys(first.compose(second) for first in answer for second in step))
+    if len(answer) * len(step) > MOST_COMPOSITIONS:
+        return followed(narrowed(answer), narrowed(step))
+    return tuple(dict.fromkeys(first.compose(second) for first in answer for second in step))
+
+
+def narrowed(answer: Answer) -> Answer:
+    """One way to each array that holds all ways there, marked with the reason if there were more.
+
+    This is what becomes of answers that take part in more than :data:`MOST_COMPOSITIONS`.
+    """
+    if isinstance(answer, Unknown):
+        return answer
+    return _limited(answer, 1, f"more than {MOST_COMPOSITIONS} compositions of maps")
+
+
+def _limited(
+    ways: Collection[OperandIndexing], most: int, reason: str, sizes: Sequence[int] | None = None
+) -> tuple[OperandIndexing, ...]:
+    """The ways, or one instead of those to an array that are more than ``most``."""
+    if len(ways) <= most and not any(way.approximation for way in ways):
+        return tuple(ways)
+    targets: dict[tuple[int, bool], list[OperandIndexing]] = defaultdict(list)
+    for way in ways:
+        targets[way.element, way.replica_id is None].append(way)
+    settled = (_settled(each, most, reason, sizes) for each in targets.values())
+    return tuple(chain.from_iterable(settled))
+
+
+def _settled(
+    ways: Iterable[OperandIndexing], most: int, reason: str, sizes: Sequence[int] | None
+) -> Sequence[OperandIndexing]:
+    """Ways to one array, all on the device that asks or all on others, as :func:`joined` says."""
+    exact = [way for way in ways if not way.approximation]
+    marked = [way for way in ways if way.approximation]
+    if marked:
+        wide = widened(marked, marked[0].approximation, sizes)
+        is_exact = replace(wide, approximation="") in exact
+        marked = [] if is_exact else [wide]
+        exact = [way for way in exact if is_exact or not is_held(way, wide)]
+    left = [*exact, *marked]
+    return left if len(left) <= most else [widened(left, reason, sizes)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ops.analysis.answers import Answer, OperandIndexing
 from ops.analysis.chaining import followed, joined
 from ops.analysis.dependences import dependence_of, devices_in
-from ops.analysis.registry import identity_of
+from ops.analysis.patterns import identity_of
 from ops.builders.building import arrays_of, every_element, no_dimensions
 from ops.builders.op_indexing import Unknown
 from simplifier.errors import IndexingError

@@ -33,11 +33,13 @@ class Dependence(NamedTuple):
     joint: JointMap
     origins: tuple[RuntimeOrigin, ...]
     devices: Devices | None
+    approximation: str = ""
 
     def compose(self, producer: Dependence) -> Dependence:
         """The dependence on what the producer depends on, not simplified."""
         joint = self.joint.compose(producer.joint)
-        return Dependence(joint, producer.origins + self.origins, self.devices)
+        reason = self.approximation or producer.approximation
+        return Dependence(joint, producer.origins + self.origins, self.devices, reason)
 
     def for_any_values(self) -> Dependence:
         """The dependence with ranges in place of its runtime variables, and no origins."""
@@ -52,7 +54,9 @@ class Dependence(NamedTuple):
         ]
         if told.asking and self.devices:
             runtime.insert(0, RuntimeOrigin(asking_device(self.devices), told.asking))
-        return OperandIndexing(told.element, tuple(runtime), told.replica, element)
+        return OperandIndexing(
+            told.element, tuple(runtime), told.replica, element, self.approximation
+        )
 
 
 def devices_in(*ways: OperandIndexing) -> Devices | None:
@@ -98,4 +102,4 @@ def dependence_of(
         Part(substitute(place.forms, values), *substitute(on.forms if on else [device], values))
         for place, on in told
     )
-    return Dependence(JointMap(tuple(parts), domain, every), origins, devices)
+    return Dependence(JointMap(tuple(parts), domain, every), origins, devices, way.approximation)

@@ -1,42 +1,26 @@
-"""Maps along paths: through instructions, and through the computations that they call."""
+"""From a result to everything that it depends on: fusions, computations, whole programs."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING
 
-from indexing.layout import ShapeError
-from ops.adapters.shared import arrays_in_operands
-from ops.analysis.chaining import followed, joined
-from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
-from ops.analysis.registry import REGISTRY, identity_of
-from ops.builders.building import arrays_of
-from ops.builders.op_indexing import Unknown
-from ops.hlo.errors import HloTextError
+from ops.analysis.answers import of_element
+from ops.analysis.chaining import joined
+from ops.analysis.control_flow import Direction
+from ops.analysis.findings import paths_in
+from ops.analysis.graphs import postorder
+from ops.analysis.paths import check_output, itself
+from ops.analysis.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Container, Mapping
 
-    from indexing.layout import Shape
-    from ops.adapters.shared import Call, Calls
     from ops.analysis.answers import Answer
+    from ops.analysis.graphs import Array
+    from ops.analysis.paths import Paths
     from ops.analysis.registry import Registry
-    from ops.hlo import Computation, HloModule, Instruction
-
-Array: TypeAlias = "tuple[Instruction, int]"
-"""One array of an instruction's result: a tuple holds several, counted through nested tuples."""
-
-Step: TypeAlias = "tuple[Array, Answer | None]"
-"""A neighbour, and the maps that lead there; ``None`` where every element leads to its like."""
-
-Reached: TypeAlias = "tuple[Array, Answer]"
-"""An array, and the maps that lead there from where a question began."""
-
-Node = TypeVar("Node")
-
-_REMEMBERED = 4
-"""How many modules are remembered with what was found out about them."""
+    from ops.hlo import Computation, Instruction
 
 
 def fusion_indexing(
@@ -76,6 +60,35 @@ def reached_from(paths: Paths, root: Instruction, output: int) -> dict[Instructi
     return by_instruction(reached({(root, output): itself((root, output))}, paths))
 
 
+def parameter_indexing(
+    root: Instruction, output: int = 0, *, registry: Registry = REGISTRY
+) -> dict[Instruction, Answer]:
+    """Which elements of the parameters are needed for an element of a result.
+
+    The part of :func:`fusion_indexing` that is about the parameters of the computation of ``root``,
+    in their order, at a fraction of its cost: parameters that are not needed are left out.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''HloModule m
+    ... ENTRY e {
+    ...   p = f32[20,10] parameter(0)
+    ...   t = f32[10,20] transpose(p), dimensions={1,0}
+    ...   ROOT r = f32[20,10] reshape(t)
+    ... }''')
+    >>> ((parameter, (way,)),) = parameter_indexing(module.entry.root).items()
+    >>> print(parameter.name, way)
+    p (d0, d1) -> ((d0 mod 2) * 10 + d1, d0 floordiv 2), domain: d0 in [0, 19], d1 in [0, 9]
+    """
+    paths = paths_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    return parameters_from(paths, root, output)
+
+
+def parameters_from(paths: Paths, root: Instruction, output: int) -> dict[Instruction, Answer]:
+    """The answer of :func:`parameter_indexing` along paths from results to operands."""
+    check_output(root, output)
+    return by_instruction(paths.follow_through({(root, output): itself((root, output))}))
+
+
 def reached(
     starts: Mapping[Array, Answer], paths: Paths, within: Container[Instruction] | None = None
 ) -> dict[Array, Answer]:
@@ -102,247 +115,7 @@ def by_instruction(found: Mapping[Array, Answer]) -> dict[Instruction, Answer]:
     """The answers for the arrays of each instruction as one, which tells them apart."""
     together: dict[Instruction, Answer] = {}
     for (instruction, number), answer in found.items():
-        together[instruction] = joined(together.get(instruction, ()), of_element(answer, number))
+        here = of_element(answer, number)
+        before = together.get(instruction)
+        together[instruction] = here if before is None else joined(before, here)
     return together
-
-
-def check_output(instruction: Instruction, output: int) -> None:
-    """Raise a :class:`ShapeError` unless the result has an array of this number."""
-    count = len(arrays_of(instruction.shape))
-    if not 0 <= output < count:
-        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
-
-
-def of_element(answer: Answer, element: int) -> Answer:
-    """The answer for one array of a tuple."""
-    return (
-        answer if isinstance(answer, Unknown) else tuple(way.of_element(element) for way in answer)
-    )
-
-
-class Paths:
-    """Follows maps in one direction; remembers the computations it has seen.
-
-    A called computation is followed once from each array it begins with, however often it is
-    called.
-    """
-
-    def __init__(self, direction: Direction, registry: Registry) -> None:
-        self._direction = direction
-        self._registry = registry
-        self._is_backward = direction is Direction.OUTPUT_TO_INPUT
-        self._steps: dict[Computation, Mapping[Array, list[Step]]] = {}
-        self._summaries: dict[Computation, list[Link]] = {}
-
-    def callees(self, computation: Computation) -> list[Computation]:
-        """The computations that the instructions of one call, each once."""
-        found = map(self._registry.calls, computation.instructions)
-        called = (callee for calls in found if calls for callee in calls.computations)
-        return list(dict.fromkeys(called))
-
-    def links_from(self, instruction: Instruction, start: int) -> list[Link]:
-        """The links that begin at one array of the result, or at all arrays of one operand."""
-        side = "output" if self._is_backward else "operand"
-        return [link for link in self._links(instruction, start) if getattr(link, side) == start]
-
-    def entered(self, instruction: Instruction, number: int, answer: Answer) -> list[Reached]:
-        """The results of called computations that an array of the result is made of.
-
-        ``answer`` are the maps that lead to the array.
-        """
-        calls = self._registry.calls(instruction)
-        if not calls:
-            return []
-        if not calls.condition:
-            return _roots(calls, number - calls.first_output(instruction), answer)
-        body, condition = calls.computations
-        rounds = self.links_from(instruction, number)
-        steps: list[Reached] = [
-            ((body.root, link.element), followed(answer, link.answer)) for link in rounds
-        ]
-        if number not in kept_arrays(body, self._registry):
-            decision = decided(arrays_of(instruction.shape)[number], Direction.OUTPUT_TO_INPUT)
-            steps.append(((condition.root, 0), followed(answer, decision)))
-        return steps
-
-    def follow(
-        self, starts: Mapping[Array, Answer], within: Container[Instruction] | None = None
-    ) -> dict[Array, Answer]:
-        """From arrays of a computation to all arrays that paths lead to, in order of paths.
-
-        Instructions that ``within`` does not hold are not followed.
-        """
-
-        def steps_from(array: Array) -> list[Step]:
-            return self.steps_from(array) if within is None or array[0] in within else []
-
-        def neighbours(array: Array) -> list[Array]:
-            return [target for target, _ in steps_from(array)]
-
-        found = dict(starts)
-        for array in reversed(postorder(starts, neighbours)):
-            for target, step in steps_from(array):
-                answer = found[array] if step is None else followed(found[array], step)
-                found[target] = joined(found.get(target, ()), answer)
-        return found
-
-    def steps_from(self, array: Array) -> list[Step]:
-        """The neighbours of an array in its computation; calls lead to their operands."""
-        computation = array[0].computation
-        if computation not in self._steps:
-            self._steps[computation] = self._steps_in(computation)
-        return self._steps[computation].get(array, [])
-
-    def _steps_in(self, computation: Computation) -> Mapping[Array, list[Step]]:
-        steps: dict[Array, list[Step]] = defaultdict(list)
-        for instruction in computation.instructions:
-            for link in self._links(instruction):
-                result = instruction, link.output
-                operand = instruction.operands[link.operand], link.element
-                begin, end = (result, operand) if self._is_backward else (operand, result)
-                # A slice from the front is an identity, too, but not from every element.
-                is_plain = link.answer == identity_of(arrays_of(begin[0].shape)[begin[1]])
-                steps[begin].append((end, None if is_plain else link.answer))
-        return steps
-
-    def _links(self, instruction: Instruction, start: int | None = None) -> list[Link]:
-        """All links of an instruction; if it calls a computation, maybe only from one start."""
-        calls = self._registry.calls(instruction)
-        if calls:
-            _check_calls(instruction, calls)
-            return self._of_calls(instruction, calls, start)
-        return [
-            Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
-            for found in self._registry.dependencies(instruction)
-        ]
-
-    def _of_calls(self, instruction: Instruction, calls: Calls, start: int | None) -> list[Link]:
-        arrays = arrays_of(instruction.shape)
-        if calls.condition:
-            body, condition = map(self._all_links, calls.computations)
-            kept = kept_arrays(calls.computations[0], self._registry)
-            return repeated(body, condition, arrays, kept, self._direction)
-        if calls.is_start:
-            return _operands_themselves(instruction) + [
-                link._replace(output=link.output + calls.first_output(instruction))
-                for link in self._through(calls.choices[0])
-            ]
-        if calls.selector is None:
-            return self._through(calls.choices[0], start)
-        links = [link for call in calls.choices for link in self._through(call)]
-        return links + selected(arrays, calls.selector, self._direction)
-
-    def _through(self, call: Call, start: int | None = None) -> list[Link]:
-        """The links of a called computation, with the operands of its caller."""
-        callee = call.computation
-        links = self._all_links(callee) if start is None else self._summary(callee, start)
-        return [link._replace(operand=call.operands[link.operand]) for link in links]
-
-    def _all_links(self, callee: Computation) -> list[Link]:
-        if callee not in self._summaries:
-            self._summaries[callee] = self._summary(callee)
-        return self._summaries[callee]
-
-    def _summary(self, callee: Computation, start: int | None = None) -> list[Link]:
-        """The links between result and parameters: all, or those that begin at one of them."""
-        for computation in postorder(self._unseen_callees(callee), self._unseen_callees):
-            self._summaries[computation] = self._summary(computation)
-        results = _arrays([callee.root])
-        parameters = _arrays(callee.parameters)
-        links: list[Link] = []
-        for begin in results if self._is_backward else parameters:
-            number = begin[1] if self._is_backward else begin[0].parameter_number
-            if start in (None, number):
-                found = self.follow({begin: itself(begin)})
-                ends = parameters if self._is_backward else results
-                links += [self._link(begin, end, found[end]) for end in ends if end in found]
-        return links
-
-    def _unseen_callees(self, computation: Computation) -> list[Computation]:
-        return [callee for callee in self.callees(computation) if callee not in self._summaries]
-
-    def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
-        (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
-        return Link(output, parameter.parameter_number or 0, element, answer)
-
-
-def _roots(calls: Calls, number: int, answer: Answer) -> list[Reached]:
-    """One array of the results of called computations, where there is one of that number."""
-    roots = (call.computation.root for call in calls.choices)
-    return [((root, number), answer) for root in roots if number in range(_count(root))]
-
-
-def _operands_themselves(instruction: Instruction) -> list[Link]:
-    """The links of a result that begins with the operands."""
-    return [
-        Link(output, operand, element, identity_of(arrays_of(instruction.shape)[output]))
-        for output, (operand, element) in enumerate(arrays_in_operands(instruction))
-    ]
-
-
-def itself(array: Array) -> Answer:
-    """How an array depends on itself, simplified as all that is composed with it."""
-    instruction, number = array
-    answer = identity_of(arrays_of(instruction.shape)[number])
-    return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def paths_in(_: HloModule, direction: Direction, registry: Registry) -> Paths:
-    """The paths in a module; they are kept for the next question about it."""
-    return Paths(direction, registry)
-
-
-def _check_calls(instruction: Instruction, calls: Calls) -> None:
-    """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
-    operands = instruction.operands
-    pairs = [
-        (operands[number], parameter)
-        for call in calls.choices
-        for number, parameter in zip(call.operands, call.computation.parameters, strict=True)
-    ]
-    if calls.condition:
-        pairs += [(operands[0], instruction), (operands[0], calls.condition.parameters[0])]
-    result = calls.result_shape(instruction)
-    for call in calls.choices:
-        _check_shapes(instruction, instruction.name, result, call.computation.root)
-    for outside, inside in pairs:
-        _check_shapes(instruction, outside.name, outside.shape, inside)
-
-
-def _check_shapes(caller: Instruction, name: str, shape: Shape, inside: Instruction) -> None:
-    if not shape.is_compatible_with(inside.shape):
-        message = f"%{name} is {shape}, but %{inside.name} {inside.shape}"
-        raise HloTextError(message, caller.span, instruction=caller.name)
-
-
-def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
-    return [
-        (instruction, number)
-        for instruction in instructions
-        for number in range(_count(instruction))
-    ]
-
-
-def _count(instruction: Instruction) -> int:
-    """How many arrays the result has."""
-    return len(arrays_of(instruction.shape))
-
-
-def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:
-    """Everything that can be reached, each after all that it leads to. Nothing may lead to itself.
-
-    >>> postorder("a", {"a": "bc", "b": "d", "c": "d", "d": ""}.__getitem__)
-    ['d', 'c', 'b', 'a']
-    """
-    done: dict[Node, None] = {}
-    opened: set[Node] = set()
-    waiting = [*starts]
-    while waiting:
-        node = waiting[-1]
-        if node in opened:
-            done.setdefault(waiting.pop())
-        else:
-            opened.add(node)
-            waiting += [after for after in successors(node) if after not in opened]
-    return list(done)

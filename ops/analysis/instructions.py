@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.layout import ShapeError
-from ops.analysis.answers import Answer, InstructionIndexing
-from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
-from ops.analysis.fusion import check_output, of_element, paths_in
+from ops.analysis.findings import Question, findings_in
 from ops.analysis.physical import View
 from ops.analysis.registry import REGISTRY
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
-    from indexing.layout import Shape
-    from ops.analysis.control_flow import Link
-    from ops.analysis.fusion import Paths
+    from ops.analysis.answers import InstructionIndexing
     from ops.analysis.registry import Registry
     from ops.hlo import Instruction
 
@@ -68,8 +62,9 @@ def output_to_input(
     (d0, d1) -> ((d0 floordiv 128) * 896 + (d1 floordiv 8) * 1024 + d1 * 128 + d0),
     domain: d0 in [0, 199], d1 in [0, 8]
     """
-    paths = paths_in(instruction.computation.module, Direction.OUTPUT_TO_INPUT, registry)
-    return from_result(paths, instruction, output, View(physical_layout, linear_offsets))
+    view = View(physical_layout, linear_offsets)
+    question = Question(Direction.OUTPUT_TO_INPUT, output, view)
+    return findings_in(instruction.computation.module, registry).answer(instruction, question)
 
 
 def input_to_output(
@@ -91,39 +86,6 @@ def input_to_output(
     >>> print(way)
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
-    paths = paths_in(instruction.computation.module, Direction.INPUT_TO_OUTPUT, registry)
-    return from_operand(paths, instruction, input, View(physical_layout, linear_offsets))
-
-
-def from_result(
-    paths: Paths, instruction: Instruction, output: int, view: View
-) -> InstructionIndexing:
-    """The answer of :func:`output_to_input` along paths from results to operands."""
-    check_output(instruction, output)
-    answers: list[Answer] = [()] * len(instruction.operands)
-    for link in paths.links_from(instruction, output):
-        result, operand = _shapes(instruction, link)
-        answer = view.of(link.answer, result, operand)
-        answers[link.operand] = joined(answers[link.operand], of_element(answer, link.element))
-    return InstructionIndexing(tuple(answers))
-
-
-def from_operand(
-    paths: Paths, instruction: Instruction, number: int, view: View
-) -> InstructionIndexing:
-    """The answer of :func:`input_to_output` along paths from operands to results."""
-    if not 0 <= number < len(instruction.operands):
-        count = len(instruction.operands)
-        raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
-    answers: list[Answer] = [()] * len(arrays_of(instruction.shape))
-    for link in paths.links_from(instruction, number):
-        result, operand = _shapes(instruction, link)
-        answer = view.of(link.answer, operand, result)
-        answers[link.output] = joined(answers[link.output], of_element(answer, link.element))
-    return InstructionIndexing(tuple(answers))
-
-
-def _shapes(instruction: Instruction, link: Link) -> tuple[Shape, Shape]:
-    """The shape of the result, and of the operand."""
-    operand = instruction.operands[link.operand]
-    return arrays_of(instruction.shape)[link.output], arrays_of(operand.shape)[link.element]
+    view = View(physical_layout, linear_offsets)
+    question = Question(Direction.INPUT_TO_OUTPUT, input, view)
+    return findings_in(instruction.computation.module, registry).answer(instruction, question)

@@ -36,7 +36,7 @@ def with_known_values(way: OperandIndexing) -> OperandIndexing:
     (d0, d1) -> (min(2, d0) + d1), domain: d0 in [0, 3], d1 in [0, 6]
     """
     devices = devices_in(way)
-    while known := dict(_known_values(way, devices)):
+    while way.runtime and (known := dict(_known_values(way, devices))):
         way = dependence_of(way, devices, known).simplified(way.element)
     return way
 

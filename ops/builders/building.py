@@ -129,15 +129,7 @@ def arrays_of(shape: Shape) -> tuple[Shape, ...]:
     >>> [str(array) for array in arrays_of(Shape.parse("(f32[2], (s32[], (), token[]))"))]
     ['f32[2]{0}', 's32[]', 'token[]']
     """
-    arrays: list[Shape] = []
-    waiting = [shape]
-    while waiting:
-        inner = waiting.pop()
-        if inner.is_tuple:
-            waiting += reversed(inner.elements)
-        else:
-            arrays.append(inner)
-    return tuple(arrays)
+    return shape.arrays
 
 
 # Checks: each gives back what it checked.

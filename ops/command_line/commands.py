@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.display.layout_svg import svg_of_layout
-from ops import fusion_indexing, hlo, input_to_output, output_to_input
+from ops import hlo, input_to_output, output_to_input, parameter_indexing
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.command_line.documents import Document, Entry, Fields, PlainMap, Section, Verbatim
@@ -121,7 +121,7 @@ def _root_section(computation: Computation, caller: Instruction | None, output: 
         "fusion": caller.name if caller else None,
         "result": output,
     }
-    found = fusion_indexing(computation.root, output)
+    found = parameter_indexing(computation.root, output)
     entries = (
         entry
         for number, parameter in enumerate(computation.parameters)

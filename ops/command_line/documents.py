@@ -133,7 +133,11 @@ def _way_fields(way: OperandIndexing) -> Fields:
         {"variable": variable["name"]} | _origin_fields(origin)
         for variable, origin in zip(whole["runtime"], way.runtime, strict=True)
     ]
-    return whole | {"runtime_origins": origins, "replica_id": _optional_map_fields(way.replica_id)}
+    return whole | {
+        "runtime_origins": origins,
+        "replica_id": _optional_map_fields(way.replica_id),
+        "approximation": way.approximation or None,
+    }
 
 
 def _origin_fields(origin: RuntimeOrigin) -> Fields:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.devices.modes import Mode, largest_number
-from ops.hlo.parser import parse
+from ops.hlo.pickles import module_of
 from simplifier import form as forms
 from simplifier.operations import floordiv, mod
 
@@ -39,6 +39,7 @@ class Devices(NamedTuple):
 def devices_of(module: HloModule) -> Devices:
     """The devices that a module says it runs on; if it says nothing, as many as its groups name.
 
+    >>> from ops.hlo import parse
     >>> text = "f32[] collective-permute(a), source_target_pairs={{0,3}}"
     >>> devices_of(parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = {text} }}"))
     Devices(replicas=4, partitions=1)
@@ -71,7 +72,7 @@ def asking_device(devices: Devices) -> Instruction:
         ROOT device-id = u32[] add(first-device-id, partition-id)"""
     single = f"ROOT {replica}" if devices.partitions == 1 else f"ROOT {partition}"
     body = single if 1 in devices else both
-    return parse(f"HloModule devices, {heading} ENTRY device_id {{ {body} }}").entry.root
+    return module_of(f"HloModule devices, {heading} ENTRY device_id {{ {body} }}").entry.root
 
 
 def is_asking_device(instruction: Instruction) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from simplifier.errors import Span
 
@@ -51,6 +51,14 @@ class Instruction:
         """The place of the instruction in the text, for messages."""
         module = self.computation.module
         return Span(module.source, self.start, self.stop, module.file)
+
+    @property
+    def computations(self) -> tuple[Computation, ...]:
+        """The computations among the attributes, in order."""
+        parts: list[object] = []
+        for value in self.attributes.values():
+            parts += cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        return tuple(part for part in parts if isinstance(part, Computation))
 
     def __str__(self) -> str:
         from ops.hlo.printer import instruction_text  # noqa: PLC0415  (printing is a layer above what is printed)
@@ -109,7 +117,7 @@ class Computation:
         return _computation_of, (self.module, self.module.computations.index(self))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class HloModule:
     """A program: its computations, callees before their callers, and the entry among them.
 
@@ -154,9 +162,9 @@ class HloModule:
         return f"<HLO module {self.name} of {len(self.computations)} computations>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from ops.hlo.parser import parse  # noqa: PLC0415
+        from ops.hlo.pickles import packed  # noqa: PLC0415  (reading is a layer above what is read)
 
-        return parse, (self.source, self.file)
+        return packed(self)
 
 
 def _computation_of(module: HloModule, position: int) -> Computation:

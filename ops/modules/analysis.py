@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ops.analysis.control_flow import Direction
-from ops.analysis.fusion import Paths, reached_from
-from ops.analysis.instructions import from_operand, from_result
+from ops.analysis.findings import Findings, Question
+from ops.analysis.fusion import parameters_from, reached_from
 from ops.analysis.physical import View
 from ops.analysis.registry import REGISTRY
 from ops.modules.names import NoSuchInstructionError, instruction_named
@@ -52,12 +52,12 @@ class ModuleAnalysis:
     instruction is kept for the next question.
     """
 
-    __slots__ = ("_module", "_paths", "_registry")
+    __slots__ = ("_findings", "_module", "_registry")
 
     def __init__(self, module: HloModule, registry: Registry = REGISTRY) -> None:
         self._module = module
         self._registry = registry
-        self._paths = {direction: Paths(direction, registry) for direction in Direction}
+        self._findings = Findings(registry)
 
     @property
     def module(self) -> HloModule:
@@ -69,9 +69,10 @@ class ModuleAnalysis:
         """What is known of operations."""
         return self._registry
 
-    def paths(self, direction: Direction) -> Paths:
-        """The paths in one direction, with what has been found out about them."""
-        return self._paths[direction]
+    @property
+    def findings(self) -> Findings:
+        """What was found out so far."""
+        return self._findings
 
     def __len__(self) -> int:
         return sum(len(computation.instructions) for computation in self._module.computations)
@@ -127,8 +128,8 @@ class InstructionAnalysis:
     ) -> InstructionIndexing:
         """Which elements of the operands a result needs: see :func:`ops.output_to_input`."""
         view = View(physical_layout, linear_offsets)
-        paths = self.analysis.paths(Direction.OUTPUT_TO_INPUT)
-        return from_result(paths, self.instruction, output, view)
+        question = Question(Direction.OUTPUT_TO_INPUT, output, view)
+        return self.analysis.findings.answer(self.instruction, question)
 
     def input_to_output(
         self,
@@ -139,13 +140,18 @@ class InstructionAnalysis:
     ) -> InstructionIndexing:
         """Which elements of the results an operand reaches: see :func:`ops.input_to_output`."""
         view = View(physical_layout, linear_offsets)
-        paths = self.analysis.paths(Direction.INPUT_TO_OUTPUT)
-        return from_operand(paths, self.instruction, input, view)
+        question = Question(Direction.INPUT_TO_OUTPUT, input, view)
+        return self.analysis.findings.answer(self.instruction, question)
 
     def fusion_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
         """Which elements of every instruction a result needs: see :func:`ops.fusion_indexing`."""
-        paths = self.analysis.paths(Direction.OUTPUT_TO_INPUT)
+        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
         return reached_from(paths, self.instruction, output)
+
+    def parameter_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+        """Which elements of parameters a result needs: see :func:`ops.parameter_indexing`."""
+        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
+        return parameters_from(paths, self.instruction, output)
 
 
 _HEAD: Final = "<tr><th>computation</th><th>instruction</th><th>opcode</th><th>shape</th></tr>"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from indexing import parse_map
+from ops.analysis import chaining
 from ops.command_line import main
 from tests.command_line.modules import LOOKED_UP, SOFTMAX_SUM
 
@@ -185,6 +186,7 @@ def test_json_of_an_instruction(saved: Path, capsys: pytest.CaptureFixture[str])
         "known_empty": False,
         "runtime_origins": [],
         "replica_id": None,
+        "approximation": None,
     }
     assert document["instructions"] == [
         {
@@ -222,6 +224,21 @@ def test_json_of_a_runtime_variable(saved: Path, capsys: pytest.CaptureFixture[s
         "replica_id": None,
     }
     assert place["text"] == "(d0) -> (), domain: d0 in [0, 3]"
+
+
+def test_an_approximation_is_shown_with_its_reason(
+    saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chaining, "MOST_MAPS", 1)
+    saved.write_text(
+        "ENTRY e { x = f32[4] parameter(0) y = f32[4] reverse(x), dimensions={0} "
+        "ROOT r = f32[4] add(x, y) }"
+    )
+    (row,) = json_of(["fusions"], saved, capsys)["results"]
+    ((way,),) = [entry["maps"] for entry in row["indexing"]]
+    assert way["approximation"] == "more than 1 different maps"
+    assert main(["fusions", str(saved)]) == 0
+    assert "\n  approximation: more than 1 different maps\n" in capsys.readouterr().out
 
 
 MAPS = """\

@@ -16,6 +16,7 @@ FLOORS_OF_OPS = (
     ("ops.builders", "ops.devices", "ops.hlo"),
     ("ops.adapters", "ops.schedules"),
     ("ops.analysis",),
+    ("ops.fusions",),
     ("ops.modules",),
     ("ops", "ops.__init__"),
     ("ops.command_line",),

@@ -1,0 +1,130 @@
+"""One map in the place of many, which holds all that they relate and maybe more.
+
+Where all of them say the same of a result, it says so, too. Where they differ, it knows the least
+and the greatest value that any of them has, and a range runs over all between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING
+
+from indexing.domain import Domain
+from indexing.map import IndexingMap
+from indexing.variable import Variable
+from simplifier import Interval
+from simplifier import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.domain import Constraint
+    from simplifier.form import Form
+
+
+def hull(maps: Sequence[IndexingMap], limits: Sequence[Interval] | None = None) -> IndexingMap:
+    """A map that holds all that some maps relate, simplified.
+
+    The maps are not empty, have as many dimensions and results, and the same runtime variables.
+    Results and constraints that are the same in all are kept; every other result becomes a range
+    of its own, from its least to its greatest value. ``limits`` are known to hold the results.
+
+    >>> from indexing import parse_map
+    >>> here = parse_map("(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 5]")
+    >>> there = parse_map("(d0, d1) -> (d0, d1 + 2), domain: d0 in [0, 3], d1 in [1, 5]")
+    >>> print(hull([here, there]))
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 7]
+    """
+    shared = _shared_domain([each.domain for each in maps])
+    results: list[Form] = []
+    free: list[Variable] = []
+    told = zip(*(each.forms for each in maps), strict=True)
+    reaches = map(_union, zip(*map(_bounds, maps), strict=True))
+    known = limits or [Interval(None, None)] * len(maps[0].forms)
+    for (first, *others), reach, limit in zip(told, reaches, known, strict=True):
+        if all(form == first for form in others):
+            results.append(first)
+        else:
+            results.append(forms.variable(f"s{len(shared.ranges) + len(free)}"))
+            free.append(Variable(reach.intersect(limit)))
+    ranges = (*shared.ranges, *free)
+    domain = Domain(shared.dims, ranges, shared.runtime, shared.constraints)
+    return IndexingMap.from_forms(results, domain).simplify()
+
+
+def _shared_domain(domains: Sequence[Domain]) -> Domain:
+    """The variables that all domains have, with all their values, and what holds in all of them."""
+    dims, ranges, runtime = zip(*(each.roles for each in domains), strict=True)
+    plain = Domain(_shared_variables(dims), _shared_variables(ranges), _shared_variables(runtime))
+    constraints = (
+        (form, interval)
+        for form, interval in _shared_constraints([each.constraints for each in domains])
+        if plain.bounds.keys() >= {*forms.variables_of([form])}
+    )
+    return plain.constrained(constraints)
+
+
+def _shared_variables(roles: Iterable[Sequence[Variable]]) -> tuple[Variable, ...]:
+    """The variables at the places that are there in all."""
+    return tuple(
+        places[0].within(_union(each.bounds for each in places))
+        for places in zip(*roles, strict=False)
+    )
+
+
+def _shared_constraints(listed: Sequence[Sequence[Constraint]]) -> Iterator[Constraint]:
+    first, *others = map(dict, listed)
+    for form, interval in first.items():
+        if all(form in other for other in others):
+            yield form, _union([interval, *(other[form] for other in others)])
+
+
+def _union(intervals: Iterable[Interval]) -> Interval:
+    return reduce(Interval.union, intervals)
+
+
+def holds(wide: IndexingMap, narrow: IndexingMap) -> bool:
+    """Whether one map is seen at a glance to hold all that another one relates.
+
+    They have as many dimensions and results. It is seen where each result of the first is a range
+    of its own that reaches as far, or the same expression of the dimensions alone, and where the
+    second is constrained as much; runtime variables are not understood.
+    """
+    inner, outer = narrow.domain, wide.domain
+    known = dict(inner.constraints)
+    dims = zip(inner.dims, outer.dims, strict=True)
+    return inner.is_known_empty or (
+        all(theirs.bounds.contains(mine.bounds) for mine, theirs in dims)
+        and all(form in known and limit.contains(known[form]) for form, limit in outer.constraints)
+        and _results_hold(wide, narrow)
+    )
+
+
+def _results_hold(wide: IndexingMap, narrow: IndexingMap) -> bool:
+    free = _free_ranges(wide)
+    rows = zip(wide.forms, narrow.forms, _bounds(narrow), strict=True)
+    return all(
+        free[form].contains(bounds) if form in free else form == other and _is_of_dims(form)
+        for form, other, bounds in rows
+    )
+
+
+def _free_ranges(wide: IndexingMap) -> dict[Form, Interval]:
+    """The results that are ranges used nowhere else, with their bounds."""
+    told = (*wide.forms, *(form for form, _ in wide.domain.constraints))
+    uses = Counter(name for form in told for name in forms.variables_of([form]))
+    return {
+        form: wide.domain.bounds[place]
+        for form in wide.forms
+        if (place := form.single_variable()) and place[0] == "s" and uses[place] == 1
+    }
+
+
+def _is_of_dims(form: Form) -> bool:
+    return all(name[0] == "d" for name in forms.variables_of([form]))
+
+
+@lru_cache(maxsize=1 << 12)
+def _bounds(indexing_map: IndexingMap) -> tuple[Interval, ...]:
+    return indexing_map.result_bounds()

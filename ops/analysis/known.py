@@ -1,0 +1,117 @@
+"""Answers that are kept once, so that what was found out about two of them is looked up.
+
+The same few answers meet again and again along the paths of a program: all results of a layer ask
+for the same arrays in front of it, and layers repeat each other. Maps are dear to compare; answers
+that are kept once are compared as objects.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops.analysis import chaining
+from ops.builders.op_indexing import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from indexing.layout import Shape
+    from ops.analysis.answers import Answer
+
+MOST_ANSWERS: Final = 1 << 16
+"""When so many are kept, all are forgotten: equal answers are then found out again, no more."""
+
+
+class Known:
+    """An answer, and the answers that come of it and others of the same :class:`Answers`."""
+
+    __slots__ = ("_all", "_followed", "_hash", "_joined", "answer")
+
+    def __init__(self, answer: Answer, all_answers: Answers) -> None:
+        self.answer: Final = answer
+        self._all = all_answers
+        self._hash = hash(answer)
+        self._followed: dict[Known, Known] = {}
+        self._joined: dict[tuple[Known, ...], Known] = {}
+
+    def followed(self, step: Known) -> Known:
+        """Every way of this answer with every way of the step behind it."""
+        found = self._followed.get(step)
+        if found is None:
+            found = self._all.known(chaining.followed(self.answer, step.answer))
+            self._followed[step] = found
+        return found
+
+    def joined(self, others: Collection[Known], array: Shape) -> Known:
+        """All ways of several answers, which lead to one array."""
+        if not others and self.count <= 1:
+            return self
+        key = tuple(others)
+        found = self._joined.get(key)
+        if found is None:
+            several = (self.answer, *(other.answer for other in others))
+            found = self._all.known(chaining.joined(*several, sizes=array.dimensions))
+            self._joined[key] = found
+        return found
+
+    def narrowed(self) -> Known:
+        """One way to each array in the place of all."""
+        return self._all.known(chaining.narrowed(self.answer))
+
+    @property
+    def count(self) -> int:
+        """How many ways there are; 1 if that is unknown."""
+        return 1 if isinstance(self.answer, Unknown) else len(self.answer)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known):
+            return NotImplemented
+        return self is other or self.answer == other.answer
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+class Answers:
+    """Keeps each answer once.
+
+    >>> answers = Answers()
+    >>> nothing = answers.known(())
+    >>> answers.known(()) is nothing
+    True
+    >>> nothing.followed(nothing) is nothing
+    True
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Answer, Known] = {}
+
+    def known(self, answer: Answer) -> Known:
+        """The one that is equal to the answer."""
+        found = self._known.get(answer)
+        if found is None:
+            if len(self._known) >= MOST_ANSWERS:
+                self._known.clear()
+            found = self._known[answer] = Known(answer, self)
+        return found
+
+
+class Compositions:
+    """Follows answers for one question, with no more than :data:`MOST_COMPOSITIONS` in all.
+
+    What is asked again costs nothing, nor does one map after another one.
+    """
+
+    def __init__(self) -> None:
+        self._asked: set[tuple[Known, Known]] = set()
+        self._left = chaining.MOST_COMPOSITIONS
+
+    def followed(self, known: Known, step: Known) -> Known:
+        """Every way of the one after every way of the other; of one each where nothing is left."""
+        cost = known.count * step.count
+        if cost > 1 and (known, step) not in self._asked:
+            if cost > self._left:
+                return known.narrowed().followed(step.narrowed())
+            self._left -= cost
+            self._asked.add((known, step))
+        return known.followed(step)

@@ -1,0 +1,159 @@
+"""Which instructions are alike, so that what is found out about one holds for the others.
+
+Layers of a model repeat themselves. Two instructions are alike if everything that their maps depend
+on is equal: opcode, shapes with their layouts, attributes and the computations in them. One that
+reads the value of a runtime variable from an operand is like no other, as the value may be known.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from ops.analysis.graphs import postorder
+from ops.analysis.patterns import errors_in
+from ops.hlo import Computation
+from ops.hlo.attributes import COMMON_ATTRIBUTES
+from simplifier.errors import IndexingError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from indexing.layout import Shape
+    from ops.analysis.patterns import Dependency, Pattern
+    from ops.analysis.registry import Registry
+    from ops.hlo import Instruction
+
+Key: TypeAlias = "Hashable"
+
+_NAMES_AND_NOTES: Final = frozenset(COMMON_ATTRIBUTES) - {"backend_config"}
+"""The attributes that no map depends on."""
+
+_NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
+"""The attributes of which it counts that they are there, and not their values."""
+
+
+class Likeness:
+    """Numbers the instructions and computations of a module: those that are alike have one number.
+
+    >>> from ops import REGISTRY, hlo
+    >>> module = hlo.parse('''ENTRY e {
+    ...   p = f32[8] parameter(0), metadata={op_name="x"}
+    ...   a = f32[8] negate(p)
+    ...   b = f32[8] negate(a)
+    ...   ROOT c = f32[4,2] reshape(b) }''')
+    >>> likeness = Likeness(REGISTRY)
+    >>> p, a, b, c = map(likeness.number, module.instructions)
+    >>> a == b, a == c
+    (True, False)
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._count = count()
+        self._numbers: dict[Instruction | Computation, int] = {}
+        self._by_key: dict[Key, int] = {}
+        self._patterns: dict[Key, tuple[Pattern, ...]] = {}
+        self._dependencies: dict[int, tuple[Dependency, ...]] = {}
+        self._shapes: dict[int, tuple[int, Shape]] = {}
+
+    def number(self, instruction: Instruction) -> int:
+        """The number that an instruction shares with those that are like it."""
+        found = self._numbers.get(instruction)
+        if found is None:
+            key = self._key(instruction)
+            found = self._by_key.get(key)
+            if found is None:
+                found = self._numbered(instruction if self._is_single(instruction, key) else key)
+            self._numbers[instruction] = found
+        return found
+
+    def number_of_computation(self, computation: Computation) -> int:
+        """The number that a computation shares with those whose instructions are alike."""
+        for callee in postorder([computation], self._unnumbered):
+            self._numbers[callee] = self._numbered(self._key_of_computation(callee))
+        return self._numbers[computation]
+
+    def dependencies(self, instruction: Instruction) -> tuple[Dependency, ...]:
+        """All pairs of arrays of result and operands of which one depends on the other.
+
+        Raises:
+            HloTextError: shapes and attributes of the instruction do not fit.
+        """
+        number = self.number(instruction)
+        found = self._dependencies.get(number)
+        if found is None:
+            patterns = self._patterns_of(instruction, self._key(instruction))
+            with errors_in(instruction):
+                found = tuple(pattern.of(instruction) for pattern in patterns)
+            self._dependencies[number] = found
+        return found
+
+    def _numbered(self, key: Key) -> int:
+        return self._by_key.setdefault(key, next(self._count))
+
+    def _is_single(self, instruction: Instruction, key: Key) -> bool:
+        """Whether no other instruction is like this one, which may be wrong or read values."""
+        try:
+            patterns = self._patterns_of(instruction, key)
+        except IndexingError:
+            return True
+        return any(pattern.reads_operands for pattern in patterns)
+
+    def _patterns_of(self, instruction: Instruction, key: Key) -> tuple[Pattern, ...]:
+        """What holds for all instructions of a key; nothing of those that call computations."""
+        if instruction.opcode in self._registry.callers:
+            return ()
+        found = self._patterns.get(key)
+        if found is None:
+            found = self._patterns[key] = self._registry.patterns(instruction)
+        return found
+
+    # What is compared.
+
+    def _key(self, instruction: Instruction) -> Key:
+        if not self._registry.is_standard(instruction):
+            return instruction
+        opcode, shape = instruction.opcode, self._shape
+        named = instruction.attributes.items()
+        attributes = [self._attribute(*each) for each in named if each[0] not in _NAMES_AND_NOTES]
+        if opcode == "custom-call":
+            attributes.append(instruction.attributes.get("backend_config"))
+        operands = (shape(operand.shape) for operand in instruction.operands)
+        return opcode, shape(instruction.shape), *operands, *attributes
+
+    def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
+        if name in _NUMBERS_OF_CHANNELS:
+            return name
+        if isinstance(value, tuple):
+            return name, *map(self._value, cast("tuple[object, ...]", value))
+        return name, self._value(value)
+
+    def _value(self, value: object) -> object:
+        return self.number_of_computation(value) if isinstance(value, Computation) else value
+
+    def _shape(self, shape: Shape) -> int:
+        """A number for a shape; most equal ones in a module are the same object."""
+        found = self._shapes.get(id(shape))
+        if found is None:
+            found = self._shapes[id(shape)] = self._numbered(shape), shape
+        return found[0]
+
+    def _key_of_computation(self, computation: Computation) -> Key:
+        places = {each: place for place, each in enumerate(computation.instructions)}
+        return (
+            places[computation.root],
+            *(
+                (self.number(each), each.parameter_number, *map(places.get, each.operands))
+                for each in computation.instructions
+            ),
+        )
+
+    def _unnumbered(self, computation: Computation) -> list[Computation]:
+        """The computations that instructions of one name among their attributes."""
+        return [
+            callee
+            for instruction in computation.instructions
+            for callee in instruction.computations
+            if callee not in self._numbers
+        ]

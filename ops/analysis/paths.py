@@ -1,0 +1,307 @@
+"""Maps along paths: through instructions, and through the computations that they call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.layout import ShapeError
+from ops.adapters.shared import arrays_in_operands
+from ops.analysis.chaining import followed
+from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
+from ops.analysis.graphs import Array, Graph, postorder
+from ops.analysis.known import Answers
+from ops.analysis.patterns import identity_of
+from ops.builders.building import arrays_of
+from ops.builders.op_indexing import Unknown
+from ops.hlo.errors import HloTextError
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
+
+    from indexing.layout import Shape
+    from ops.adapters.shared import Call, Calls
+    from ops.analysis.answers import Answer
+    from ops.analysis.graphs import Step
+    from ops.analysis.known import Known
+    from ops.analysis.likeness import Likeness
+    from ops.analysis.registry import Registry
+    from ops.hlo import Computation, Instruction
+
+Reached: TypeAlias = "tuple[Array, Answer]"
+"""An array, and the maps that lead there from where a question began."""
+
+
+class Paths:
+    """Follows maps in one direction; remembers the computations it has seen.
+
+    A called computation is followed once from each array it begins with, however often it is
+    called.
+    """
+
+    def __init__(self, direction: Direction, registry: Registry, likeness: Likeness) -> None:
+        self._direction = direction
+        self._registry = registry
+        self._is_backward = direction is Direction.OUTPUT_TO_INPUT
+        self._answers = Answers()
+        self._callees: dict[Computation, tuple[Computation, ...]] = {}
+        self._graphs: dict[Computation, Graph] = {}
+        self._shortcuts: dict[Computation, Graph] = {}
+        self._likeness = likeness
+        self._links_from: dict[tuple[int, int], list[Link]] = {}
+        self._links_across: dict[tuple[int, int], list[Link]] = {}
+
+    def callees(self, computation: Computation) -> tuple[Computation, ...]:
+        """The computations that the instructions of one call, each once."""
+        if computation not in self._callees:
+            found = map(self._registry.calls, computation.instructions)
+            called = (callee for calls in found if calls for callee in calls.computations)
+            self._callees[computation] = tuple(dict.fromkeys(called))
+        return self._callees[computation]
+
+    def links_from(self, instruction: Instruction, start: int) -> list[Link]:
+        """The links that begin at one array of the result, or at all arrays of one operand."""
+        number = self._likeness.number(instruction)
+        found = self._links_from.get((number, start))
+        if found is None:
+            grouped: dict[tuple[int, int], list[Link]] = {(number, start): []}
+            for link in self._links(instruction, start):
+                begin = link.output if self._is_backward else link.operand
+                grouped.setdefault((number, begin), []).append(link)
+            self._links_from |= grouped
+            found = grouped[number, start]
+        return found
+
+    def entered(self, instruction: Instruction, number: int, answer: Answer) -> list[Reached]:
+        """The results of called computations that an array of the result is made of.
+
+        ``answer`` are the maps that lead to the array.
+        """
+        calls = self._registry.calls(instruction)
+        if not calls:
+            return []
+        if not calls.condition:
+            return _roots(calls, number - calls.first_output(instruction), answer)
+        body, condition = calls.computations
+        rounds = self.links_from(instruction, number)
+        steps: list[Reached] = [
+            ((body.root, link.element), followed(answer, link.answer)) for link in rounds
+        ]
+        if number not in kept_arrays(body, self._registry):
+            decision = decided(arrays_of(instruction.shape)[number], Direction.OUTPUT_TO_INPUT)
+            steps.append(((condition.root, 0), followed(answer, decision)))
+        return steps
+
+    def follow(
+        self, starts: Mapping[Array, Answer], within: Container[Instruction] | None = None
+    ) -> dict[Array, Answer]:
+        """From arrays of a computation to all arrays that paths lead to, in order of paths.
+
+        Instructions that ``within`` does not hold are not followed.
+        """
+        if not starts:
+            return {}
+        return self._walked(self._graph(_computation_of(starts)), starts, within)
+
+    def follow_through(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
+        """From arrays of a computation to the arrays where its paths end.
+
+        They are those of its parameters or, in the other direction, of its result.
+        """
+        computation = _computation_of(starts)
+        if computation not in self._shortcuts:
+            graph = self._graph(computation)
+            self._shortcuts[computation] = graph.towards(self._ends(computation))
+        found = self._walked(self._shortcuts[computation], starts)
+        return {end: found[end] for end in self._ends(computation) if end in found}
+
+    def steps_from(self, array: Array) -> list[tuple[Array, Answer | None]]:
+        """The neighbours of an array in its computation; calls lead to their operands.
+
+        In the place of the maps there is ``None`` where every element leads to its like.
+        """
+        graph = self._graph(array[0].computation)
+        steps = graph.steps[graph.numbers[array]]
+        return [(graph.arrays[target], known and known.answer) for target, known in steps]
+
+    def _walked(
+        self,
+        graph: Graph,
+        starts: Mapping[Array, Answer],
+        within: Container[Instruction] | None = None,
+    ) -> dict[Array, Answer]:
+        begun = {array: self._answers.known(answer) for array, answer in starts.items()}
+        return {array: known.answer for array, known in graph.walk(begun, within).items()}
+
+    def _begins(self, computation: Computation) -> list[Array]:
+        """The arrays where the paths through a computation begin."""
+        return _arrays([computation.root] if self._is_backward else computation.parameters)
+
+    def _ends(self, computation: Computation) -> list[Array]:
+        """The arrays where they end."""
+        return _arrays(computation.parameters if self._is_backward else [computation.root])
+
+    def _graph(self, computation: Computation) -> Graph:
+        """The graph of a computation; those of the computations that it calls are made before."""
+        if computation not in self._graphs:
+            for each in postorder([computation], self._unseen_callees):
+                self._graphs[each] = self._graph_of(each)
+        return self._graphs[computation]
+
+    def _unseen_callees(self, computation: Computation) -> list[Computation]:
+        return [callee for callee in self.callees(computation) if callee not in self._graphs]
+
+    def _graph_of(self, computation: Computation) -> Graph:
+        arrays = _arrays(computation.instructions)
+        numbers = {array: number for number, array in enumerate(arrays)}
+        steps: list[list[Step]] = [[] for _ in arrays]
+        for instruction in computation.instructions:
+            for link in self._links(instruction):
+                result = numbers[instruction, link.output]
+                operand = numbers[instruction.operands[link.operand], link.element]
+                begin, end = (result, operand) if self._is_backward else (operand, result)
+                steps[begin].append((end, self._step(arrays[begin], link.answer)))
+        return Graph(arrays, steps)
+
+    def _step(self, begin: Array, answer: Answer) -> Known | None:
+        """What leads along the answer; nothing changes if every element leads to its like.
+
+        A slice from the front is an identity, too, but not from every element.
+        """
+        instruction, number = begin
+        identity = identity_of(arrays_of(instruction.shape)[number])
+        return None if answer == identity else self._answers.known(answer)
+
+    def _links(self, instruction: Instruction, start: int | None = None) -> list[Link]:
+        """All links of an instruction; if it calls a computation, maybe only from one start."""
+        calls = self._registry.calls(instruction)
+        if calls:
+            _check_calls(instruction, calls)
+            return self._of_calls(instruction, calls, start)
+        return [
+            Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
+            for found in self._likeness.dependencies(instruction)
+        ]
+
+    def _of_calls(self, instruction: Instruction, calls: Calls, start: int | None) -> list[Link]:
+        arrays = arrays_of(instruction.shape)
+        if calls.condition:
+            body, condition = map(self._through_computation, calls.computations)
+            kept = kept_arrays(calls.computations[0], self._registry)
+            return repeated(body, condition, arrays, kept, self._direction)
+        if calls.is_start:
+            return _operands_themselves(instruction) + [
+                link._replace(output=link.output + calls.first_output(instruction))
+                for link in self._through(calls.choices[0])
+            ]
+        if calls.selector is None:
+            return self._through(calls.choices[0], start)
+        links = [link for call in calls.choices for link in self._through(call)]
+        return links + selected(arrays, calls.selector, self._direction)
+
+    def _through(self, call: Call, start: int | None = None) -> list[Link]:
+        """The links of a called computation, with the operands of its caller."""
+        links = self._through_computation(call.computation, start)
+        return [link._replace(operand=call.operands[link.operand]) for link in links]
+
+    def _through_computation(self, callee: Computation, start: int | None = None) -> list[Link]:
+        """The links between result and parameters: all, or those that begin at one of them."""
+        return [
+            link
+            for place, begin in enumerate(self._begins(callee))
+            if self._is_at(begin, start)
+            for link in self._across(begin, place)
+        ]
+
+    def _is_at(self, begin: Array, start: int | None) -> bool:
+        instruction, number = begin
+        return start in {None, number if self._is_backward else instruction.parameter_number}
+
+    def _across(self, begin: Array, place: int) -> list[Link]:
+        """The links between an array where paths through a computation begin, and their ends.
+
+        They are those of all computations that are alike; ``place`` is that of the beginning.
+        """
+        key = self._likeness.number_of_computation(begin[0].computation), place
+        if key not in self._links_across:
+            found = self.follow_through({begin: itself(begin)})
+            self._links_across[key] = [self._link(begin, *reached) for reached in found.items()]
+        return self._links_across[key]
+
+    def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
+        (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
+        return Link(output, parameter.parameter_number or 0, element, answer)
+
+
+def _roots(calls: Calls, number: int, answer: Answer) -> list[Reached]:
+    """One array of the results of called computations, where there is one of that number."""
+    roots = (call.computation.root for call in calls.choices)
+    return [((root, number), answer) for root in roots if number in range(_count(root))]
+
+
+def _operands_themselves(instruction: Instruction) -> list[Link]:
+    """The links of a result that begins with the operands."""
+    return [
+        Link(output, operand, element, identity_of(arrays_of(instruction.shape)[output]))
+        for output, (operand, element) in enumerate(arrays_in_operands(instruction))
+    ]
+
+
+def itself(array: Array) -> Answer:
+    """How an array depends on itself, simplified as all that is composed with it."""
+    instruction, number = array
+    answer = identity_of(arrays_of(instruction.shape)[number])
+    return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
+
+
+def check_output(instruction: Instruction, output: int) -> None:
+    """Raise a :class:`ShapeError` unless the result has an array of this number."""
+    count = _count(instruction)
+    if not 0 <= output < count:
+        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
+
+
+def check_operand(instruction: Instruction, number: int) -> None:
+    """Raise a :class:`ShapeError` unless there is an operand of this number."""
+    count = len(instruction.operands)
+    if not 0 <= number < count:
+        raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
+
+
+def _computation_of(starts: Iterable[Array]) -> Computation:
+    return next(iter(starts))[0].computation
+
+
+def _check_calls(instruction: Instruction, calls: Calls) -> None:
+    """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
+    operands = instruction.operands
+    pairs = [
+        (operands[number], parameter)
+        for call in calls.choices
+        for number, parameter in zip(call.operands, call.computation.parameters, strict=True)
+    ]
+    if calls.condition:
+        pairs += [(operands[0], instruction), (operands[0], calls.condition.parameters[0])]
+    result = calls.result_shape(instruction)
+    for call in calls.choices:
+        _check_shapes(instruction, instruction.name, result, call.computation.root)
+    for outside, inside in pairs:
+        _check_shapes(instruction, outside.name, outside.shape, inside)
+
+
+def _check_shapes(caller: Instruction, name: str, shape: Shape, inside: Instruction) -> None:
+    if not shape.is_compatible_with(inside.shape):
+        message = f"%{name} is {shape}, but %{inside.name} {inside.shape}"
+        raise HloTextError(message, caller.span, instruction=caller.name)
+
+
+def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
+    return [
+        (instruction, number)
+        for instruction in instructions
+        for number in range(_count(instruction))
+    ]
+
+
+def _count(instruction: Instruction) -> int:
+    """How many arrays the result has."""
+    return len(arrays_of(instruction.shape))

@@ -1,0 +1,87 @@
+"""What depends on what in small programs, by following single elements through instructions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, TypeAlias
+
+from ops import REGISTRY, Unknown
+from ops.builders.building import arrays_of
+from tests.evaluation import related
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from ops.analysis.answers import Answer
+    from ops.analysis.patterns import Dependency
+    from ops.hlo import Computation, Instruction
+    from tests.evaluation import Pair
+
+Array: TypeAlias = "tuple[Instruction, int]"
+Pairs: TypeAlias = "dict[Array, set[Pair]]"
+"""For each array the pairs of an index at the start and an index of the array."""
+
+
+def pairs_from(start: Array, members: Collection[Instruction]) -> Pairs:
+    """What an array depends on, through instructions of its computation and what they call."""
+    found: Pairs = defaultdict(set)
+    found[start] = {(index, index) for index in _indices(start)}
+    _follow(start[0].computation, members, found)
+    return found
+
+
+def pairs_of(answer: Answer, element: int = 0) -> set[Pair]:
+    """What maps relate, with any values of runtime variables."""
+    assert not isinstance(answer, Unknown)
+    return {pair for way in answer if way.element == element for pair in related(way.map)}
+
+
+def dependencies_of(instruction: Instruction) -> list[Dependency]:
+    """The maps of one instruction that calls nothing, as its builder makes them."""
+    return [pattern.of(instruction) for pattern in REGISTRY.patterns(instruction)]
+
+
+def _indices(array: Array) -> Iterable[tuple[int, ...]]:
+    import numpy as np
+
+    instruction, number = array
+    return np.ndindex(arrays_of(instruction.shape)[number].dimensions)
+
+
+def _follow(computation: Computation, members: Collection[Instruction], found: Pairs) -> None:
+    """From the last instruction to the first: operands come before what reads them."""
+    for instruction in reversed(computation.instructions):
+        if instruction in members:
+            calls = REGISTRY.calls(instruction)
+            if calls:
+                assert calls.condition is None
+                assert calls.selector is None
+                _enter(instruction, calls.choices[0].computation, found)
+            else:
+                _step(instruction, found)
+
+
+def _step(instruction: Instruction, found: Pairs) -> None:
+    for link in dependencies_of(instruction):
+        operand = instruction.operands[link.operand], link.element
+        steps: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)
+        for middle, end in pairs_of(link.output_to_input):
+            steps[middle].add(end)
+        found[operand] |= {
+            (start, end)
+            for start, middle in found[instruction, link.output]
+            for end in steps[middle]
+        }
+
+
+def _enter(caller: Instruction, callee: Computation, found: Pairs) -> None:
+    """Through one run of a computation; what is inside is united with its other runs."""
+    inner: Pairs = defaultdict(set)
+    for number in range(len(arrays_of(callee.root.shape))):
+        inner[callee.root, number] = set(found[caller, number])
+    _follow(callee, callee.instructions, inner)
+    for array, pairs in inner.items():
+        found[array] |= pairs
+    for parameter, operand in zip(callee.parameters, caller.operands, strict=True):
+        for number in range(len(arrays_of(parameter.shape))):
+            found[operand, number] |= inner[parameter, number]

@@ -1,0 +1,128 @@
+"""One map in the place of several: what it keeps, and that it holds them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, parse_map
+from indexing.hull import holds, hull
+from tests.evaluation import related
+from tests.strategies import maps
+
+SQUARE = "domain: d0 in [0, 3], d1 in [0, 3]"
+HULLS = [
+    (
+        "a dimension on which all agree is kept",
+        [f"(d0, d1) -> (d0, d1), {SQUARE}", f"(d0, d1) -> (d0, -d1 + 3), {SQUARE}"],
+        f"(d0, d1)[s0] -> (d0, s0), {SQUARE}, s0 in [0, 3]",
+    ),
+    (
+        "other dimensions are told apart no longer",
+        [f"(d0, d1) -> (d0, d1), {SQUARE}", f"(d0, d1) -> (d1, d0), {SQUARE}"],
+        f"(d0, d1)[s0, s1] -> (s0, s1), {SQUARE}, s0 in [0, 3], s1 in [0, 3]",
+    ),
+    (
+        "a range reaches from the least index to the greatest",
+        [
+            "(d0) -> (d0 + 2), domain: d0 in [0, 3]",
+            "(d0) -> (d0 + 8), domain: d0 in [0, 3]",
+            "(d0) -> (d0 * 2 + 3), domain: d0 in [0, 3]",
+        ],
+        "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [2, 11]",
+    ),
+    (
+        "bounds hold all elements that lead anywhere",
+        [
+            "(d0) -> (d0), domain: d0 in [0, 3]",
+            "(d0) -> (d0 - 6), domain: d0 in [6, 9]",
+        ],
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]",
+    ),
+    (
+        "a constraint is kept as far as it holds in all",
+        [
+            f"(d0, d1) -> (d0, d1), {SQUARE}, d0 + d1 in [1, 3]",
+            f"(d0, d1) -> (d0, d1 + 1), {SQUARE}, d0 + d1 in [2, 4], d0 - d1 in [0, 0]",
+        ],
+        f"(d0, d1)[s0] -> (d0, s0), {SQUARE}, s0 in [0, 3], d0 + d1 in [1, 4]",
+    ),
+    (
+        "ranges and runtime variables in what is kept are kept",
+        [
+            "()[s0]{rt0} -> (s0 + rt0, 0), domain: s0 in [0, 2], rt0 in [0, 4]",
+            "()[s0]{rt0} -> (s0 + rt0, 7), domain: s0 in [0, 5], rt0 in [0, 4]",
+        ],
+        "()[s0, s1]{rt0} -> (s0 + rt0, s1), domain: s0 in [0, 5], s1 in [0, 7], rt0 in [0, 4]",
+    ),
+    (
+        "nothing is lost where all agree",
+        ["() -> (), domain:", "() -> (), domain:"],
+        "() -> (), domain:",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"), [row[1:] for row in HULLS], ids=[row[0] for row in HULLS]
+)
+def test_the_hull_keeps_what_all_agree_on(texts: list[str], expected: str) -> None:
+    assert str(hull([parse_map(text) for text in texts])) == str(parse_map(expected))
+
+
+@given(st.lists(maps(results=2, dims=1), min_size=1, max_size=4))
+def test_the_hull_holds_every_map(given_maps: list[IndexingMap]) -> None:
+    whole = related(hull(given_maps))
+    assert all(related(each) <= whole for each in given_maps)
+
+
+@given(st.lists(maps(results=1, dims=1), min_size=1, max_size=3))
+def test_a_hull_is_its_own_hull(given_maps: list[IndexingMap]) -> None:
+    whole = hull(given_maps)
+    assert hull([whole, whole]) == whole.simplify()
+
+
+WIDE = "(d0)[s0] -> (d0, s0), domain: d0 in [0, 5], s0 in [2, 8]"
+HELD = [
+    ("within its ranges", WIDE, "(d0) -> (d0, d0 + 3), domain: d0 in [0, 5]", True),
+    ("for fewer elements", WIDE, "(d0) -> (d0, d0 + 3), domain: d0 in [1, 5]", True),
+    ("with a constraint", WIDE, "(d0) -> (d0, d0), domain: d0 in [0, 5], d0 mod 3 in [2, 2]", True),
+    ("empty", WIDE, "(d0) -> (0, 0), domain: d0 in [0, -1]", True),
+    ("beyond its ranges", WIDE, "(d0) -> (d0, d0 + 4), domain: d0 in [0, 5]", False),
+    ("for more elements", WIDE, "(d0) -> (d0, 4), domain: d0 in [0, 6]", False),
+    ("at another index", WIDE, "(d0) -> (1, 4), domain: d0 in [0, 5]", False),
+    (
+        "one range for two dimensions",
+        "(d0)[s0] -> (s0, s0), domain: d0 in [0, 5], s0 in [0, 5]",
+        "(d0) -> (d0, 3), domain: d0 in [0, 5]",
+        False,
+    ),
+    (
+        "a range with a constraint",
+        "(d0)[s0] -> (s0), domain: d0 in [0, 5], s0 in [0, 5], s0 + d0 in [0, 5]",
+        "(d0) -> (d0), domain: d0 in [0, 5]",
+        False,
+    ),
+    (
+        "one constraint within the other",
+        "(d0)[s0] -> (s0), domain: d0 in [0, 5], s0 in [0, 5], d0 mod 3 in [0, 1]",
+        "(d0) -> (d0), domain: d0 in [0, 5], d0 mod 3 in [1, 1]",
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "expected"), [row[1:] for row in HELD], ids=[row[0] for row in HELD]
+)
+def test_what_is_held_is_seen(wide: str, narrow: str, *, expected: bool) -> None:
+    assert holds(parse_map(wide), parse_map(narrow)) == expected
+
+
+@given(maps(results=2, dims=1), maps(results=2, dims=1))
+def test_what_is_seen_to_be_held_is_held(one: IndexingMap, other: IndexingMap) -> None:
+    wide = hull([one, other])
+    for narrow in (one, other):
+        assert not holds(wide, narrow) or related(narrow) <= related(wide)
+    assert not holds(one, other) or related(other) <= related(one)
