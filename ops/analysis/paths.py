@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
+from ops.analysis.answers import called_by
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
 from ops.analysis.graphs import Array, Graph, postorder
@@ -69,7 +70,7 @@ class Paths:
                 grouped.setdefault((number, begin), []).append(link)
             self._links_from |= grouped
             found = grouped[number, start]
-        return found
+        return [self._seen_from(instruction, link) for link in found]
 
     def entered(self, instruction: Instruction, number: int, answer: Answer) -> list[Reached]:
         """The results of called computations that an array of the result is made of.
@@ -156,10 +157,11 @@ class Paths:
         steps: list[list[Step]] = [[] for _ in arrays]
         for instruction in computation.instructions:
             for link in self._links(instruction):
+                answer = self._seen_from(instruction, link).answer
                 result = numbers[instruction, link.output]
                 operand = numbers[instruction.operands[link.operand], link.element]
                 begin, end = (result, operand) if self._is_backward else (operand, result)
-                steps[begin].append((end, self._step(arrays[begin], link.answer)))
+                steps[begin].append((end, self._step(arrays[begin], answer)))
         return Graph(arrays, steps)
 
     def _step(self, begin: Array, answer: Answer) -> Known | None:
@@ -170,6 +172,12 @@ class Paths:
         instruction, number = begin
         identity = identity_of(arrays_of(instruction.shape)[number])
         return None if answer == identity else self._answers.known(answer)
+
+    def _seen_from(self, instruction: Instruction, link: Link) -> Link:
+        """The link of one instruction; values in what it calls are those of its own call."""
+        if instruction.opcode not in self._registry.callers:
+            return link
+        return link._replace(answer=called_by(instruction, link.answer))
 
     def _links(self, instruction: Instruction, start: int | None = None) -> list[Link]:
         """All links of an instruction; if it calls a computation, maybe only from one start."""
