@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from indexing.layout import Kind
-from ops import Unknown, fusion_indexing, input_to_output, output_to_input
+from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_input
 from ops.builders.building import arrays_of
 from tests.ops.oracle import dtype_of, program, same
 from tests.ops.reach import every_element, numbers_of, reached, relation
@@ -111,8 +111,17 @@ class Subject:
         """The instructions that give the values of runtime variables."""
         every = [ways for several in self.said.values() for ways in several]
         ways = (way for several in (*every, *self.said_back.values()) for way in several)
-        found = (origin.instruction for way in ways for origin in way.runtime)
-        return list(dict.fromkeys(each for each in found if each.computation is self.computation))
+        found = (self.source(origin) for way in ways for origin in way.runtime)
+        return list(dict.fromkeys(each for each in found if each))
+
+    def source(self, origin: RuntimeOrigin) -> Instruction | None:
+        """The instruction of the computation itself that gives a value, if one does."""
+        instruction: Instruction | None = origin.instruction
+        for caller in reversed(origin.callers):
+            if instruction and caller is not self.caller:
+                instruction = _argument(instruction, caller)
+        is_own = instruction and instruction.computation is self.computation
+        return instruction if is_own else None
 
     @cached_property
     def indices(self) -> dict[int, Computation]:
@@ -148,6 +157,19 @@ class Subject:
         return program(self._text)(*operands)
 
 
+def _argument(instruction: Instruction, caller: Instruction) -> Instruction | None:
+    """What a parameter of a computation, or an element of it, is where that is called."""
+    if instruction.opcode == "get-tuple-element":
+        whole = _argument(instruction.operands[0], caller)
+        index: int = instruction.attributes["index"]
+        return whole.operands[index] if whole else None
+    calls, number = REGISTRY.calls(caller), instruction.parameter_number
+    if calls is None or number is None:
+        return None
+    choices = (each for each in calls.choices if each.computation is instruction.computation)
+    return caller.operands[next(choices).operands[number]]
+
+
 def _ways(answer: Answer, element: int) -> Ways:
     if isinstance(answer, Unknown):
         raise UnknownMapError(answer.reason)
@@ -172,7 +194,8 @@ class Trial:
         """The array that holds a runtime variable's value: on the only device, or watched."""
         if origin.instruction.opcode in {"partition-id", "replica-id"}:
             return np.array(0)
-        return self._watched.get(origin.instruction)
+        source = self.subject.source(origin)
+        return self._watched[source] if source else None
 
     def said(self, output: int, operand: int, places: Array) -> list[Array]:
         """Matrices of which elements of a result, in rows, are said to depend on those in places.
@@ -321,7 +344,7 @@ def _others(value: Any, far: Iterable[float]) -> Iterable[Any]:  # noqa: ANN401 
     if value.dtype.kind == "b":
         return (~value,)
     is_integer = value.dtype.kind in "iu" or value.dtype.name.startswith(("int", "uint"))
-    others = [int(value) + step for step in (1, -1, 5, 100)] if is_integer else far
+    others = [int(value) + 1, int(value) - 1, 0, int(value) + 100] if is_integer else far
     return (np.array(other).astype(value.dtype) for other in others)
 
 
