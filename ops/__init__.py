@@ -39,11 +39,14 @@ from ops.builders.transfers import Root, collective_broadcast, collective_permut
 from ops.builders.windows import reduce_window, select_and_scatter
 from ops.fusions import Fusion, FusionError, Provenance, by_producer
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "Batch",
+    "FileAnswer",
     "Fusion",
     "FusionError",
     "InstructionAnalysis",
@@ -54,16 +57,19 @@ __all__ = [
     "OperandIndexing",
     "Origin",
     "Provenance",
+    "QuestionError",
     "Registry",
     "Root",
     "RuntimeOrigin",
     "ShapeError",
     "Unknown",
+    "WorkerDiedError",
     "all_gather",
     "all_reduce",
     "all_to_all",
     "all_to_all_of_tuple",
     "analyze",
+    "analyze_files",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",

@@ -1,6 +1,7 @@
-"""HLO modules from their text: ``hlo.parse(text)``, ``hlo.load(path)``."""
+"""HLO modules: ``hlo.parse(text)``, ``hlo.load(path)``, ``hlo.files_in(folder)``."""
 
 from ops.hlo.errors import HloFileError, HloTextError
+from ops.hlo.files import files_in
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.parser import load, parse
@@ -17,6 +18,7 @@ __all__ = [
     "Literal",
     "ReplicaGroups",
     "Window",
+    "files_in",
     "load",
     "parse",
 ]

@@ -1,15 +1,59 @@
-"""Files as text, or what is wrong with them."""
+"""Files as text, or what is wrong with them, and the modules in a folder."""
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from ops.hlo.errors import HloFileError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MODULES: Final = (".hlo", ".hlo.gz")
+_MAYBE_MODULES: Final = ".txt"
+"""XLA dumps modules as text beside other reports."""
+_BEGINNING: Final = b"HloModule"
+_COMPRESSED: Final = b"\x1f\x8b"
+
+
+def files_in(folder: str | os.PathLike[str]) -> list[str]:
+    """The files of HLO modules in a folder and the folders in it, in the order of their names.
+
+    These are ``*.hlo``, ``*.hlo.gz``, and the ``*.txt`` among XLA's dumps that begin as a module.
+
+    Raises:
+        HloFileError: a folder cannot be listed.
+
+    >>> files_in("examples")[-2:]
+    ['examples/softmax.hlo', 'examples/transformer_block_fwd.hlo']
+    """
+    return [os.fspath(path) for path in sorted(_walk(folder)) if _is_module(path)]
+
+
+def _walk(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    def refuse(error: OSError) -> NoReturn:
+        raise HloFileError(error.filename, error.strerror or str(error))
+
+    for inside, _, names in os.walk(folder, onerror=refuse):
+        yield from (Path(inside, name) for name in names)
+
+
+def _is_module(path: Path) -> bool:
+    if path.suffix != _MAYBE_MODULES:
+        return path.name.endswith(_MODULES)
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_BEGINNING)) == _BEGINNING
+    except OSError:
+        return True  # who reads it says what is wrong
+
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """What a file says.
+    """What a file says, which may be compressed by gzip.
 
     Raises:
         HloFileError: there is no such file, or it holds no text.
@@ -17,8 +61,10 @@ def read_text(path: str | os.PathLike[str]) -> str:
     name = os.fspath(path)
     try:
         content = Path(path).read_bytes()
-    except OSError as error:
-        raise HloFileError(name, error.strerror or str(error)) from None
+        if content.startswith(_COMPRESSED):
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise HloFileError(name, getattr(error, "strerror", None) or str(error)) from None
     return decoded(content, name)
 
 

@@ -1,0 +1,53 @@
+"""Questions that the tests of batches ask: other processes find them by name."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ops import ModuleAnalysis
+
+
+def root_name(analysis: ModuleAnalysis) -> str:
+    """A short answer."""
+    return analysis.module.entry.root.name
+
+
+def root_map(analysis: ModuleAnalysis) -> str:
+    """An answer that takes the analysis of an instruction."""
+    root = analysis.module.entry.root
+    return str(analysis[root].output_to_input().indexing[0])
+
+
+class StubbornError(Exception):
+    """An error that can be pickled, but not read back."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} {second}")
+
+
+def refuses_some(analysis: ModuleAnalysis) -> str:
+    """Raises for the modules that say so."""
+    name = root_name(analysis)
+    if name.startswith("raise"):
+        raise ValueError(name)
+    if name.startswith("stubborn"):
+        raise StubbornError("no", "way")
+    if name.startswith("die"):
+        os._exit(1)
+    return name
+
+
+def answers_without_pickle(analysis: ModuleAnalysis) -> object:
+    """An answer that cannot be sent back."""
+    return lambda: root_name(analysis)
+
+
+def leaves_a_mark(analysis: ModuleAnalysis) -> str:
+    """Notes beside the file that it was asked about, and takes its time."""
+    Path(f"{analysis.module.file}.seen").touch()
+    time.sleep(0.05)
+    return root_name(analysis)

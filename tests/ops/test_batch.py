@@ -1,0 +1,291 @@
+"""Batches of modules: any executor answers alike, and what is wrong with a file spoils no other."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from contextlib import nullcontext
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from ops import FileAnswer, QuestionError, WorkerDiedError, analyze_files, hlo
+from tests.ops.questions import (
+    answers_without_pickle,
+    leaves_a_mark,
+    refuses_some,
+    root_map,
+    root_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class Immediate(Executor):
+    """An executor that answers at once, and remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.given = 0
+        self.ended = False
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:  # noqa: ANN401 - as declared
+        """Call the function."""
+        self.given += 1
+        future: Future[T] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Remember that this was asked for."""
+        del wait, cancel_futures
+        self.ended = True
+
+
+class Sleeping(Executor):
+    """An executor that never begins."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:  # noqa: ANN401 - as declared
+        """Promise an answer."""
+        del fn, args, kwargs
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+def processes(method: str, workers: int = 2) -> ProcessPoolExecutor:
+    """A pool whose processes begin in one of Python's ways."""
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(method))
+
+
+spawned = partial(processes, "spawn")
+
+EXECUTORS: dict[str, Callable[[], Executor] | None] = {
+    "one after another": None,
+    "threads": partial(ThreadPoolExecutor, 2),
+    "spawned processes": spawned,
+    "processes of a server": partial(processes, "forkserver"),
+    "an executor of its user": Immediate,
+}
+
+
+def module_of(root: str) -> str:
+    """A module whose root has a name."""
+    return f"HloModule m ENTRY e {{ p = f32[4,8] parameter(0) ROOT {root} = f32[32] reshape(p) }}"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Eight modules."""
+    return written(tmp_path, [f"r{number}" for number in range(8)])
+
+
+def written(folder: Path, roots: list[str]) -> list[str]:
+    """Files with a module for each root."""
+    for number, root in enumerate(roots):
+        (folder / f"{number:04}.hlo").write_text(module_of(root))
+    return hlo.files_in(folder)
+
+
+@pytest.fixture(params=EXECUTORS.values(), ids=list(EXECUTORS))
+def maker(request: pytest.FixtureRequest) -> Callable[[], Executor] | None:
+    """A function that makes an executor, or none."""
+    found: Callable[[], Executor] | None = request.param
+    return found
+
+
+def test_all_executors_answer_alike(maker: Callable[[], Executor] | None, files: list[str]) -> None:
+    expected = {path: f"r{number}" for number, path in enumerate(files)}
+    with nullcontext() if maker is None else maker() as executor:
+        found = list(analyze_files(files, root_name, executor=executor))
+        assert {each.path: each.result() for each in found} == expected
+        assert len(found) == len(files)
+        found = list(analyze_files(files, root_name, executor=executor, ordered=True))
+        assert {each.path: each.result() for each in found} == expected
+        assert [each.path for each in found] == files
+
+
+def test_an_executor_of_the_user_is_left_running(files: list[str]) -> None:
+    executor = Immediate()
+    assert len(list(analyze_files(files, root_map, executor=executor))) == len(files)
+    assert not executor.ended
+    with ThreadPoolExecutor(1) as threads:
+        assert [each.error for each in analyze_files(files, root_map, executor=threads)] == [
+            None
+        ] * 8
+        assert threads.submit(int).result() == 0
+
+
+def test_an_executor_that_was_made_is_ended(files: list[str]) -> None:
+    executor = Immediate()
+    list(analyze_files(files, root_name, executor=lambda: executor))
+    assert executor.ended
+
+
+def test_what_is_wrong_is_the_answer_about_its_file(
+    maker: Callable[[], Executor] | None, tmp_path: Path
+) -> None:
+    files = written(tmp_path, ["fine", "raised", "stubborn", "also_fine"])
+    (tmp_path / "0004.hlo").write_text("HloModule m ENTRY e {")
+    files += [str(tmp_path / "0004.hlo"), str(tmp_path / "missing.hlo"), str(tmp_path)]
+    found = list(analyze_files(files, refuses_some, executor=maker, ordered=True))
+    assert [each.path for each in found] == files
+    assert [each.answer for each in found] == ["fine", None, None, "also_fine", None, None, None]
+    kinds = [type(each.error).__name__ for each in found]
+    stubborn = "StubbornError" if maker is None else "RuntimeError"
+    assert kinds == (
+        [
+            "NoneType",
+            "ValueError",
+            stubborn,
+            "NoneType",
+            "HloTextError",
+            "HloFileError",
+            "HloFileError",
+        ]
+    )
+    assert "no way" in str(found[2].error)
+    assert str(found[4].error).startswith(f"{files[4]}:1:22: ")
+    with pytest.raises(ValueError, match="raised"):
+        found[1].result()
+
+
+def test_an_unexpected_error_says_where_it_was_raised(tmp_path: Path) -> None:
+    (found,) = analyze_files(written(tmp_path, ["raised"]), refuses_some, executor=spawned)
+    assert found.error is not None
+    (note,) = found.error.__notes__
+    assert "in refuses_some" in note
+
+
+@pytest.mark.parametrize("ordered", [False, True], ids=["as they come", "in order"])
+def test_a_process_that_dies_takes_only_its_file_along(ordered: bool, tmp_path: Path) -> None:
+    deaths = [0, 5]
+    files = written(tmp_path, ["die" if number in deaths else "fine" for number in range(8)])
+    found = list(analyze_files(files, refuses_some, executor=spawned, ordered=ordered))
+    assert sorted(each.path for each in found) == files
+    for each in found:
+        if files.index(each.path) in deaths:
+            assert isinstance(each.error, WorkerDiedError)
+            assert str(each.error) == f"{each.path}: the process that worked on it died"
+        else:
+            assert each.result() == "fine"
+
+
+def test_a_pool_of_the_user_stays_broken(tmp_path: Path) -> None:
+    """Nobody but its user can make another one; still each file has an answer."""
+    files = written(tmp_path, ["die", *["fine"] * 20])
+    with processes("spawn", 1) as pool:
+        found = list(analyze_files(files, refuses_some, executor=pool, in_flight=2))
+    assert [each.path for each in found] == files
+    assert all(isinstance(each.error, BrokenExecutor) for each in found)
+
+
+@pytest.mark.parametrize("executor", [spawned, spawned()], ids=["made here", "of the user"])
+def test_a_question_that_cannot_be_sent(
+    executor: Executor | Callable[[], Executor], files: list[str]
+) -> None:
+    with pytest.raises(QuestionError, match=r"cannot be sent to another process .*lambda"):
+        analyze_files(files, lambda analysis: analysis.module.name, executor=executor)
+
+
+def test_an_answer_that_cannot_be_sent_back(files: list[str]) -> None:
+    found = list(analyze_files(files, answers_without_pickle, executor=spawned))
+    assert all("pickle" in str(each.error) for each in found)
+    assert len(found) == len(files)
+
+
+def test_threads_take_any_question(files: list[str]) -> None:
+    names = analyze_files(
+        files, lambda analysis: analysis.module.name, executor=partial(ThreadPoolExecutor, 2)
+    )
+    assert {each.result() for each in names} == {"m"}
+
+
+@pytest.mark.parametrize("ordered", [False, True], ids=["as they come", "in order"])
+def test_few_files_are_in_flight(ordered: bool, tmp_path: Path) -> None:
+    files = written(tmp_path, [f"r{number}" for number in range(40)])
+    executor = Immediate()
+    taken = 0
+    for each in analyze_files(files, root_name, executor=executor, in_flight=3, ordered=ordered):
+        taken += 1
+        assert each.error is None
+        assert executor.given - taken < 3
+    assert taken == 40
+
+
+def test_files_are_read_as_answers_are_taken(files: list[str]) -> None:
+    batch = analyze_files(files, leaves_a_mark)
+    next(batch)
+    assert [path for path in files if seen(path)] == files[:1]
+
+
+def seen(path: str) -> bool:
+    """Whether somebody asked about a file."""
+    return Path(f"{path}.seen").exists()
+
+
+def test_length_is_the_number_of_files(files: list[str]) -> None:
+    batch = analyze_files(iter(files), root_name)
+    next(batch)
+    assert len(batch) == 8
+
+
+def test_closing_cancels_what_waits(tmp_path: Path) -> None:
+    files = written(tmp_path, [f"r{number}" for number in range(40)])
+    with analyze_files(
+        files, leaves_a_mark, executor=partial(ThreadPoolExecutor, 1), in_flight=20
+    ) as batch:
+        next(batch)
+    assert list(batch) == []
+    assert sum(map(seen, files)) < 10
+
+
+def test_an_interrupt_cancels_what_waits(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ops.modules.batch.wait", interrupted)
+    executor = Sleeping()
+    with pytest.raises(KeyboardInterrupt):
+        next(analyze_files(files, root_name, executor=executor, in_flight=5))
+    assert [future.cancelled() for future in executor.futures] == [True] * 5
+
+
+@pytest.mark.parametrize("in_flight", [0, -1])
+def test_something_must_be_in_flight(in_flight: int, files: list[str]) -> None:
+    with pytest.raises(ValueError, match=f"in_flight: expected at least 1, but it is {in_flight}"):
+        analyze_files(files, root_name, executor=Immediate(), in_flight=in_flight)
+
+
+def test_no_files() -> None:
+    assert list(analyze_files([], root_name, executor=Immediate())) == []
+
+
+def test_a_file_answer_is_a_value() -> None:
+    assert FileAnswer("a", 1) == FileAnswer("a", 1)
+    assert FileAnswer("a", None).result() is None
+
+
+@pytest.mark.needs("distributed")
+@pytest.mark.filterwarnings("default")  # those of dask's own machinery are not ours
+def test_a_cluster(files: list[str]) -> None:
+    distributed = import_module("distributed")
+    local: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.Client(processes=False, **local) as client:
+        executor = client.get_executor()
+        found = list(analyze_files(files, root_map, executor=executor, ordered=True))
+    assert [each.path for each in found] == files
+    assert all("floordiv 8" in each.result() for each in found)
