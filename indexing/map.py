@@ -222,6 +222,8 @@ class IndexingMap(Relation, Transformable, Exportable):
         >>> print(parse_map(odd).simplify(exact=True, preserve_size_one=True))
         (d0) -> (d0), domain: d0 in [9, 9]
         """
+        if not (exact or preserve_size_one or self._simplified is None):
+            return self._simplified
         from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
 
         if preserve_size_one:

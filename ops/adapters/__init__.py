@@ -23,7 +23,7 @@ from ops.adapters import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.adapters.shared import Builder, Caller, Router
+    from ops.adapters.shared import Builder, Caller, Router, Values
 
 BUILDERS: Final[Mapping[str, Builder]] = {
     **collectives.BUILDERS,
@@ -54,3 +54,8 @@ CALLERS: Final[Mapping[str, Caller]] = {
     **control.CALLERS,
 }
 """Opcode -> the computations that it runs."""
+
+VALUES: Final[Mapping[str, Values]] = {
+    **dynamic.VALUES,
+}
+"""Opcode -> what its builder reads of the values of operands; the others look at shapes alone."""

@@ -17,7 +17,7 @@ from simplifier import form as forms
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ops.adapters.shared import Builder
+    from ops.adapters.shared import Builder, Values
     from ops.builders.op_indexing import OpIndexing, Origin
     from ops.hlo import Instruction
 
@@ -28,17 +28,35 @@ _INTEGERS: Final = {Kind.SIGNED, Kind.UNSIGNED}
 def _dynamic_slice(instruction: Instruction) -> OpIndexing:
     operand, *starts = instruction.operands
     sizes, part_sizes = sizes_of(operand), instruction.attributes["dynamic_slice_sizes"]
-    _check_starts("dynamic-slice", starts, len(sizes))
-    indexing = dynamic_slice(sizes, part_sizes, _known(starts, len(sizes)))
+    indexing = dynamic_slice(sizes, part_sizes, start_values(instruction))
     return indexing if _are_scalars(starts) else _from_vector(indexing, 1)
 
 
 def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
     operand, update, *starts = instruction.operands
     sizes, update_sizes = sizes_of(operand), sizes_of(update)
-    _check_starts("dynamic-update-slice", starts, len(sizes))
-    indexing = dynamic_update_slice(sizes, update_sizes, _known(starts, len(sizes)))
+    indexing = dynamic_update_slice(sizes, update_sizes, start_values(instruction))
     return indexing if _are_scalars(starts) else _from_vector(indexing, 2)
+
+
+def start_values(instruction: Instruction) -> tuple[int | None, ...]:
+    """The start indices that are known before the program runs, one for each dimension.
+
+    Raises:
+        ShapeError: the starts are neither integer scalars nor one vector of integers.
+    """
+    starts = instruction.operands[_FIRST_START[instruction.opcode] :]
+    rank = len(sizes_of(instruction.operands[0]))
+    _check_starts(instruction.opcode, starts, rank)
+    if _are_scalars(starts):
+        places = [(start, index_map((), ())) for start in starts]
+    else:
+        places = [(starts[0], index_map([forms.constant(place)], ())) for place in range(rank)]
+    values = (value_of(start, place) for start, place in places)
+    return tuple(value.constant if value and value.is_constant else None for value in values)
+
+
+_FIRST_START: Final = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 
 
 def _check_starts(op: str, starts: Sequence[Instruction], rank: int) -> None:
@@ -52,16 +70,6 @@ def _check_starts(op: str, starts: Sequence[Instruction], rank: int) -> None:
 
 def _are_scalars(starts: Sequence[Instruction]) -> bool:
     return all(start.shape.rank == 0 for start in starts)
-
-
-def _known(starts: Sequence[Instruction], rank: int) -> list[int | None]:
-    """The start indices that are known before the program runs."""
-    if _are_scalars(starts):
-        places = [(start, index_map((), ())) for start in starts]
-    else:
-        places = [(starts[0], index_map([forms.constant(place)], ())) for place in range(rank)]
-    values = (value_of(start, place) for start, place in places)
-    return [value.constant if value and value.is_constant else None for value in values]
 
 
 # The older form of these instructions has one vector of start indices, in place of scalars.
@@ -107,3 +115,6 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "dynamic-slice": _dynamic_slice,
     "dynamic-update-slice": _dynamic_update_slice,
 }
+
+VALUES: Final[Mapping[str, Values]] = dict.fromkeys(BUILDERS, start_values)
+"""Opcode -> what its builder reads of the values of operands."""

@@ -25,6 +25,9 @@ pair of which one depends on the other, with the pair's one operand; or none."""
 Builder: TypeAlias = "Callable[[Instruction], Maps]"
 """From an instruction to its maps. They are listed for every array in the operands, in order."""
 
+Values: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
+"""From an instruction to the values of its operands that are known, if its maps depend on them."""
+
 Route: TypeAlias = "tuple[int, int, int]"
 """``(output, operand, element)``: an array of the result is an array of an operand."""
 

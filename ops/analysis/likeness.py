@@ -2,7 +2,8 @@
 
 Layers of a model repeat themselves. Two instructions are alike if everything that their maps depend
 on is equal: opcode, shapes with their layouts, attributes and the computations in them. One that
-reads the value of a runtime variable from an operand is like no other, as the value may be known.
+reads the value of a runtime variable from an operand is like no other, as the value may be known
+or may not; if the builder finds that all values are known, those that have the same are alike.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from indexing.layout import ShapeError
+from ops.adapters import VALUES
 from ops.analysis.graphs import postorder
 from ops.analysis.patterns import errors_in
 from ops.hlo import Computation
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = "Hashable"
 
-_NAMES_AND_NOTES: Final = frozenset(COMMON_ATTRIBUTES) - {"backend_config"}
-"""The attributes that no map depends on."""
+_NAMES_AND_NOTES: Final = frozenset(COMMON_ATTRIBUTES)
+"""The attributes that no map depends on, but for the configuration of a custom call."""
 
 _NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
 """The attributes of which it counts that they are there, and not their values."""
@@ -70,8 +73,9 @@ class Likeness:
 
     def number_of_computation(self, computation: Computation) -> int:
         """The number that a computation shares with those whose instructions are alike."""
-        for callee in postorder([computation], self._unnumbered):
-            self._numbers[callee] = self._numbered(self._key_of_computation(callee))
+        if computation not in self._numbers:
+            for callee in postorder([computation], self._unnumbered):
+                self._numbers[callee] = self._numbered(self._key_of_computation(callee))
         return self._numbers[computation]
 
     def dependencies(self, instruction: Instruction) -> tuple[Dependency, ...]:
@@ -112,15 +116,22 @@ class Likeness:
     # What is compared.
 
     def _key(self, instruction: Instruction) -> Key:
+        """What patterns depend on."""
         if not self._registry.is_standard(instruction):
             return instruction
-        opcode, shape = instruction.opcode, self._shape
-        named = instruction.attributes.items()
-        attributes = [self._attribute(*each) for each in named if each[0] not in _NAMES_AND_NOTES]
+        opcode, named, shape = instruction.opcode, instruction.attributes, self._shape
+        more = [
+            self._attribute(name, named[name]) for name in named if name not in _NAMES_AND_NOTES
+        ]
         if opcode == "custom-call":
-            attributes.append(instruction.attributes.get("backend_config"))
-        operands = (shape(operand.shape) for operand in instruction.operands)
-        return opcode, shape(instruction.shape), *operands, *attributes
+            more.append(named.get("backend_config"))
+        if opcode in VALUES:
+            try:
+                more.append(VALUES[opcode](instruction))
+            except ShapeError:
+                return instruction
+        operands = [shape(operand.shape) for operand in instruction.operands]
+        return opcode, shape(instruction.shape), *operands, *more
 
     def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
         if name in _NUMBERS_OF_CHANNELS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap
 from indexing.layout import ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from ops.analysis.answers import RuntimeOrigin
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """How elements are told: by their index, by the tiled dimensions, or by the offset.
 
     ``physical_layout`` is for both ends of every map, ``linear_offsets`` for the far end alone, and
