@@ -7,7 +7,7 @@ what the library knows. What calls a computation is followed by :mod:`ops.analys
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import ShapeError
 from ops.adapters import BUILDERS, CALLERS, CUSTOM_CALLS, ROUTES
@@ -72,6 +72,12 @@ class Registry:
     def __repr__(self) -> str:
         """In few words: it stands in the signatures of functions, whose help it would fill."""
         return f"<Registry of {len(self.opcodes)} opcodes, {len(self.custom_calls)} custom calls>"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """The library's own by its name; another one by what it holds."""
+        if self is REGISTRY:
+            return "REGISTRY"
+        return Registry, (self.builders, self.routes, self.callers, self.custom_calls)
 
     @property
     def opcodes(self) -> frozenset[str]:
