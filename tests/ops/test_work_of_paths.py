@@ -40,25 +40,27 @@ def ask_all(module: HloModule) -> None:
         parameter_indexing(module.entry.root, output)
 
 
-def entry(lines: Iterable[str], computations: str = "") -> HloModule:
-    """Lines from ``x0`` on, of which the last one is the root."""
-    *body, last = lines
+def entry(lines: Iterable[str], root: str, computations: str = "") -> HloModule:
+    """A program that begins with the parameter ``x0``."""
     start = "x0 = f32[8,8] parameter(0)"
-    text = f"HloModule m {computations} ENTRY e {{ {start} {' '.join(body)} ROOT {last} }}"
+    text = f"HloModule m {computations} ENTRY e {{ {start} {' '.join(lines)} ROOT r = {root} }}"
     return hlo.parse(text)
 
 
 def diamond(depth: int) -> HloModule:
     """Each array is its predecessor and the same transposed: two maps."""
-    return entry(
+    levels = (
         f"t{level} = f32[8,8] transpose(x{level}), dimensions={{1,0}} "
         f"x{level + 1} = f32[8,8] add(x{level}, t{level})"
         for level in range(depth)
     )
+    return entry(levels, f"f32[8,8] copy(x{depth})")
 
 
 def chain(depth: int) -> HloModule:
-    return entry(f"x{level + 1} = f32[8,8] negate(x{level})" for level in range(depth))
+    """One elementwise operation after the other."""
+    levels = (f"x{level + 1} = f32[8,8] negate(x{level})" for level in range(depth))
+    return entry(levels, f"f32[8,8] copy(x{depth})")
 
 
 def nested(depth: int) -> HloModule:
@@ -69,7 +71,7 @@ def nested(depth: int) -> HloModule:
         for level in range(1, depth)
     )
     inner = "n0 { a = f32[8,8] parameter(0) ROOT b = f32[8,8] negate(a) }"
-    return entry([f"r = f32[8,8] call(x0), to_apply=n{depth - 1}"], f"{inner} {levels}")
+    return entry([], f"f32[8,8] call(x0), to_apply=n{depth - 1}", f"{inner} {levels}")
 
 
 def layers(depth: int) -> HloModule:
@@ -86,24 +88,21 @@ def layers(depth: int) -> HloModule:
         f"rhs_contracting_dims={{0}} new{number} = {shape} subtract(w{number}, g{number})"
         for number in numbers
     )
-    results = ", ".join(f"new{number}" for number in numbers)
-    root = f"r = ({', '.join([shape] * depth)}) tuple({results})"
-    return entry([*weights, *steps, *updates, root])
+    root = f"({', '.join([shape] * depth)}) tuple({', '.join(f'new{each}' for each in numbers)})"
+    return entry([*weights, *steps, *updates], root)
 
 
 def rows(depth: int) -> HloModule:
     """Each result is another row of an array that many layers make: no two ask the same."""
     steps = (
-        f"m{level} = f32[64,8] negate(x{level}) x{level + 1} = f32[64,8] add(x{level}, m{level})"
+        f"m{level} = f32[8,8] reverse(x{level}), dimensions={{1}} "
+        f"x{level + 1} = f32[8,8] add(x{level}, m{level})"
         for level in range(depth)
     )
-    results = (
-        f"r{row} = f32[1,8] slice(x{depth}), slice={{[{row}:{row + 1}],[0:8]}}" for row in range(64)
-    )
-    names = ", ".join(f"r{row}" for row in range(64))
-    root = f"r = ({', '.join(['f32[1,8]'] * 64)}) tuple({names})"
-    text = "HloModule m ENTRY e { x0 = f32[64,8] parameter(0) "
-    return hlo.parse(f"{text}{' '.join([*steps, *results])} ROOT {root} }}")
+    results = [f"f32[1,8] slice(x{depth}), slice={{[{row}:{row + 1}],[0:8]}}" for row in range(8)]
+    named = (f"r{row} = {result}" for row, result in enumerate(results))
+    names = ", ".join(f"r{row}" for row in range(8))
+    return entry([*steps, *named], f"({', '.join(['f32[1,8]'] * 8)}) tuple({names})")
 
 
 COMPOSED = [
