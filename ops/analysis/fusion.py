@@ -86,7 +86,7 @@ def parameter_indexing(
 def parameters_from(paths: Paths, root: Instruction, output: int) -> dict[Instruction, Answer]:
     """The answer of :func:`parameter_indexing` along paths from results to operands."""
     check_output(root, output)
-    return by_instruction(paths.follow_through({(root, output): itself((root, output))}))
+    return by_instruction(paths.follow_through((root, output)))
 
 
 def reached(

@@ -2,80 +2,82 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
-from functools import cached_property
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from ops.analysis.known import Compositions
+from ops.analysis.crowds import Compositions, met
 from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from ops.analysis.crowds import Crowd
     from ops.analysis.known import Known
     from ops.hlo import Instruction
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""
 
-Step: TypeAlias = "tuple[int, Known | None]"
+Step: TypeAlias = "tuple[Array, Known | None]"
 """A neighbour, and the maps that lead there; ``None`` where every element leads to its like."""
 
 Node = TypeVar("Node")
 
 
-@dataclass(frozen=True)
 class Graph:
-    """``steps[k]`` are the steps from ``arrays[k]``. No path leads back to where it began."""
+    """``steps[k]`` are the steps from ``arrays[k]``; all lead to arrays behind it."""
 
-    arrays: Sequence[Array]
-    steps: Sequence[Sequence[Step]]
+    def __init__(
+        self, arrays: Sequence[Array], steps: Sequence[Sequence[tuple[int, Known | None]]]
+    ) -> None:
+        self.arrays = arrays
+        self.steps = steps
+        self.numbers = {array: number for number, array in enumerate(arrays)}
 
-    @cached_property
-    def numbers(self) -> Mapping[Array, int]:
-        """The place of each array."""
-        return {array: number for number, array in enumerate(self.arrays)}
+    @classmethod
+    def of(cls, steps: Mapping[Array, Sequence[Step]], begins: Sequence[Array]) -> Graph:
+        """The graph with these steps, its arrays in order of the paths from where they begin."""
+        neighbours = {array: [target for target, _ in each] for array, each in steps.items()}
+        arrays = postorder([*steps, *reversed(begins)], neighbours.__getitem__)[::-1]
+        numbers = {array: number for number, array in enumerate(arrays)}
+        return cls(arrays, [[(numbers[to], known) for to, known in steps[at]] for at in arrays])
 
     def walk(
-        self, starts: Mapping[Array, Known], within: Container[Instruction] | None = None
-    ) -> dict[Array, Known]:
+        self, starts: Mapping[Array, Crowd], within: Container[Instruction] | None = None
+    ) -> dict[Array, Crowd]:
         """From arrays to all arrays that steps lead to, in order of paths.
 
         Steps from instructions that ``within`` does not hold are not taken.
         """
-        steps = self.steps if within is None else self._within(within)
-        arriving: dict[int, dict[Known, None]] = defaultdict(dict)
-        for array, known in starts.items():
-            arriving[self.numbers[array]][known] = None
-        found: dict[Array, Known] = {}
+        arriving = {self.numbers[array]: [crowd] for array, crowd in starts.items()}
+        waiting = [*arriving]
+        heapify(waiting)
         compositions = Compositions()
-        order = postorder([*arriving], lambda number: [to for to, _ in steps[number]])
-        for number in reversed(order):
+        found: dict[Array, Crowd] = {}
+        while waiting:
+            number = heappop(waiting)
             instruction, element = array = self.arrays[number]
-            first, *others = arriving.pop(number)
-            known = found[array] = first.joined(others, arrays_of(instruction.shape)[element])
-            for target, step in steps[number]:
-                here = known if step is None else compositions.followed(known, step)
-                arriving[target][here] = None
+            crowd = met(arriving.pop(number), arrays_of(instruction.shape)[element])
+            found[array] = crowd
+            if within is not None and instruction not in within:
+                continue
+            for target, step in self.steps[number]:
+                if target not in arriving:
+                    arriving[target] = []
+                    heappush(waiting, target)
+                arriving[target].append(
+                    crowd if step is None else compositions.followed(crowd, step)
+                )
         return found
 
     def towards(self, ends: Iterable[Array]) -> Graph:
         """The graph with the steps alone from which a path leads to one of the ends."""
-        before: list[list[int]] = [[] for _ in self.arrays]
-        for number, steps in enumerate(self.steps):
-            for target, _ in steps:
-                before[target].append(number)
-        leading = {*postorder((self.numbers[end] for end in ends), before.__getitem__)}
+        leading = {self.numbers[end] for end in ends}
+        for number in reversed(range(len(self.arrays))):
+            if any(target in leading for target, _ in self.steps[number]):
+                leading.add(number)
         steps = [[step for step in each if step[0] in leading] for each in self.steps]
         return Graph(self.arrays, steps)
-
-    def _within(self, instructions: Container[Instruction]) -> list[Sequence[Step]]:
-        """The steps from some instructions."""
-        return [
-            steps if array[0] in instructions else ()
-            for array, steps in zip(self.arrays, self.steps, strict=True)
-        ]
 
 
 def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:

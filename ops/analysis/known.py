@@ -13,7 +13,7 @@ from ops.analysis import chaining
 from ops.builders.op_indexing import Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Sequence
 
     from indexing.layout import Shape
     from ops.analysis.answers import Answer
@@ -23,16 +23,20 @@ MOST_ANSWERS: Final = 1 << 16
 
 
 class Known:
-    """An answer, and the answers that come of it and others of the same :class:`Answers`."""
+    """An answer, and the answers that come of it and others of the same :class:`Answers`.
 
-    __slots__ = ("_all", "_followed", "_hash", "_joined", "answer")
+    ``count`` says how many ways it has; 1 if that is unknown.
+    """
+
+    __slots__ = ("_all", "_followed", "_hash", "_joined", "answer", "count")
 
     def __init__(self, answer: Answer, all_answers: Answers) -> None:
         self.answer: Final = answer
+        self.count: Final = 1 if isinstance(answer, Unknown) else len(answer)
         self._all = all_answers
         self._hash = hash(answer)
         self._followed: dict[Known, Known] = {}
-        self._joined: dict[tuple[Known, ...], Known] = {}
+        self._joined: dict[tuple[object, ...], Known] = {}
 
     def followed(self, step: Known) -> Known:
         """Every way of this answer with every way of the step behind it."""
@@ -42,11 +46,11 @@ class Known:
             self._followed[step] = found
         return found
 
-    def joined(self, others: Collection[Known], array: Shape) -> Known:
+    def joined(self, others: Sequence[Known], array: Shape) -> Known:
         """All ways of several answers, which lead to one array."""
         if not others and self.count <= 1:
             return self
-        key = tuple(others)
+        key = (array.dimensions, *others)
         found = self._joined.get(key)
         if found is None:
             several = (self.answer, *(other.answer for other in others))
@@ -58,15 +62,10 @@ class Known:
         """One way to each array in the place of all."""
         return self._all.known(chaining.narrowed(self.answer))
 
-    @property
-    def count(self) -> int:
-        """How many ways there are; 1 if that is unknown."""
-        return 1 if isinstance(self.answer, Unknown) else len(self.answer)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Known):
             return NotImplemented
-        return self is other or self.answer == other.answer
+        return self is other or (self._hash == other._hash and self.answer == other.answer)
 
     def __hash__(self) -> int:
         return self._hash
@@ -94,24 +93,3 @@ class Answers:
                 self._known.clear()
             found = self._known[answer] = Known(answer, self)
         return found
-
-
-class Compositions:
-    """Follows answers for one question, with no more than :data:`MOST_COMPOSITIONS` in all.
-
-    What is asked again costs nothing, nor does one map after another one.
-    """
-
-    def __init__(self) -> None:
-        self._asked: set[tuple[Known, Known]] = set()
-        self._left = chaining.MOST_COMPOSITIONS
-
-    def followed(self, known: Known, step: Known) -> Known:
-        """Every way of the one after every way of the other; of one each where nothing is left."""
-        cost = known.count * step.count
-        if cost > 1 and (known, step) not in self._asked:
-            if cost > self._left:
-                return known.narrowed().followed(step.narrowed())
-            self._left -= cost
-            self._asked.add((known, step))
-        return known.followed(step)

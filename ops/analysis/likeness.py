@@ -77,8 +77,9 @@ class Likeness:
 
     def number_of_computation(self, computation: Computation) -> int:
         """The number that a computation shares with those whose instructions are alike."""
-        for callee in postorder([computation], self._unnumbered):
-            self._numbers[callee] = self._numbered(self._key_of_computation(callee))
+        if computation not in self._numbers:
+            for callee in postorder([computation], self._unnumbered):
+                self._numbers[callee] = self._numbered(self._key_of_computation(callee))
         return self._numbers[computation]
 
     def dependencies(self, instruction: Instruction) -> tuple[Dependency, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
+from ops.analysis.crowds import singles
 from ops.analysis.graphs import Array, Graph, postorder
 from ops.analysis.known import Answers
 from ops.analysis.patterns import identity_of
@@ -16,7 +18,7 @@ from ops.builders.op_indexing import Unknown
 from ops.hlo.errors import HloTextError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from indexing.layout import Shape
     from ops.adapters.shared import Call, Calls
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 Reached: TypeAlias = "tuple[Array, Answer]"
 """An array, and the maps that lead there from where a question began."""
+
+Place: TypeAlias = "tuple[int, int]"
+"""The number of a parameter, or 0 for what is none, and that of an array in it."""
 
 
 class Paths:
@@ -48,7 +53,7 @@ class Paths:
         self._shortcuts: dict[Computation, Graph] = {}
         self._likeness = likeness
         self._links_from: dict[tuple[int, int], list[Link]] = {}
-        self._links_across: dict[tuple[int, int], list[Link]] = {}
+        self._crossings: dict[int, Mapping[Place, list[Link]]] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -64,7 +69,7 @@ class Paths:
         found = self._links_from.get((number, start))
         if found is None:
             grouped: dict[tuple[int, int], list[Link]] = {(number, start): []}
-            for link in self._links(instruction, start):
+            for link in self._links(instruction):
                 begin = link.output if self._is_backward else link.operand
                 grouped.setdefault((number, begin), []).append(link)
             self._links_from |= grouped
@@ -100,19 +105,22 @@ class Paths:
         """
         if not starts:
             return {}
-        return self._walked(self._graph(_computation_of(starts)), starts, within)
+        graph = self._graph(next(iter(starts))[0].computation)
+        crowds = {array: {self._answers.known(answer): 1} for array, answer in starts.items()}
+        reached = graph.walk(crowds, within)
+        return {array: known.answer for array, (known,) in reached.items()}
 
-    def follow_through(self, starts: Mapping[Array, Answer]) -> dict[Array, Answer]:
-        """From arrays of a computation to the arrays where its paths end.
+    def follow_through(self, begin: Array) -> dict[Array, Answer]:
+        """From an array of a computation to the arrays where its paths end.
 
         They are those of its parameters or, in the other direction, of its result.
         """
-        computation = _computation_of(starts)
-        if computation not in self._shortcuts:
-            graph = self._graph(computation)
-            self._shortcuts[computation] = graph.towards(self._ends(computation))
-        found = self._walked(self._shortcuts[computation], starts)
-        return {end: found[end] for end in self._ends(computation) if end in found}
+        computation, place = begin[0].computation, _place(begin)
+        if self._is_begin(begin[0]):
+            links = self._crossing(computation)[place]
+        else:
+            links = self._across(computation, [begin])[place]
+        return {self._end(computation, link): link.answer for link in links}
 
     def steps_from(self, array: Array) -> list[tuple[Array, Answer | None]]:
         """The neighbours of an array in its computation; calls lead to their operands.
@@ -123,14 +131,46 @@ class Paths:
         steps = graph.steps[graph.numbers[array]]
         return [(graph.arrays[target], known and known.answer) for target, known in steps]
 
-    def _walked(
-        self,
-        graph: Graph,
-        starts: Mapping[Array, Answer],
-        within: Container[Instruction] | None = None,
-    ) -> dict[Array, Answer]:
-        begun = {array: self._answers.known(answer) for array, answer in starts.items()}
-        return {array: known.answer for array, known in graph.walk(begun, within).items()}
+    def _crossing(self, computation: Computation) -> Mapping[Place, list[Link]]:
+        """The links between result and parameters, by the array where they begin.
+
+        They are those of all computations that are alike.
+        """
+        number = self._likeness.number_of_computation(computation)
+        if number not in self._crossings:
+            self._crossings[number] = self._across(computation, self._begins(computation))
+        return self._crossings[number]
+
+    def _across(
+        self, computation: Computation, begins: Sequence[Array]
+    ) -> Mapping[Place, list[Link]]:
+        """The links between some arrays and the ends of all paths, by the array; all at once."""
+        if computation not in self._shortcuts:
+            graph = self._graph(computation)
+            self._shortcuts[computation] = graph.towards(self._ends(computation))
+        asking = {1 << number: begin for number, begin in enumerate(begins)}
+        reached = self._shortcuts[computation].walk(
+            {begin: {self._answers.known(itself(begin)): one} for one, begin in asking.items()}
+        )
+        links: dict[Place, list[Link]] = {_place(begin): [] for begin in begins}
+        for end in self._ends(computation):
+            for known, questions in reached.get(end, {}).items():
+                for one in singles(questions):
+                    begin = asking[one]
+                    links[_place(begin)].append(self._link(begin, end, known.answer))
+        return links
+
+    def _is_begin(self, instruction: Instruction) -> bool:
+        """Whether paths through a computation begin at the instruction."""
+        if self._is_backward:
+            return instruction.is_root
+        return instruction.parameter_number is not None
+
+    def _end(self, computation: Computation, link: Link) -> Array:
+        """Where a link leads in a computation."""
+        if self._is_backward:
+            return computation.parameters[link.operand], link.element
+        return computation.root, link.output
 
     def _begins(self, computation: Computation) -> list[Array]:
         """The arrays where the paths through a computation begin."""
@@ -151,16 +191,14 @@ class Paths:
         return [callee for callee in self.callees(computation) if callee not in self._graphs]
 
     def _graph_of(self, computation: Computation) -> Graph:
-        arrays = _arrays(computation.instructions)
-        numbers = {array: number for number, array in enumerate(arrays)}
-        steps: list[list[Step]] = [[] for _ in arrays]
+        steps: dict[Array, list[Step]] = {array: [] for array in _arrays(computation.instructions)}
         for instruction in computation.instructions:
             for link in self._links(instruction):
-                result = numbers[instruction, link.output]
-                operand = numbers[instruction.operands[link.operand], link.element]
+                result = instruction, link.output
+                operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
-                steps[begin].append((end, self._step(arrays[begin], link.answer)))
-        return Graph(arrays, steps)
+                steps[begin].append((end, self._step(begin, link.answer)))
+        return Graph.of(steps, self._begins(computation))
 
     def _step(self, begin: Array, answer: Answer) -> Known | None:
         """What leads along the answer; nothing changes if every element leads to its like.
@@ -171,18 +209,18 @@ class Paths:
         identity = identity_of(arrays_of(instruction.shape)[number])
         return None if answer == identity else self._answers.known(answer)
 
-    def _links(self, instruction: Instruction, start: int | None = None) -> list[Link]:
-        """All links of an instruction; if it calls a computation, maybe only from one start."""
+    def _links(self, instruction: Instruction) -> list[Link]:
+        """All links of an instruction."""
         calls = self._registry.calls(instruction)
         if calls:
             _check_calls(instruction, calls)
-            return self._of_calls(instruction, calls, start)
+            return self._of_calls(instruction, calls)
         return [
             Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
             for found in self._likeness.dependencies(instruction)
         ]
 
-    def _of_calls(self, instruction: Instruction, calls: Calls, start: int | None) -> list[Link]:
+    def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = arrays_of(instruction.shape)
         if calls.condition:
             body, condition = map(self._through_computation, calls.computations)
@@ -194,38 +232,18 @@ class Paths:
                 for link in self._through(calls.choices[0])
             ]
         if calls.selector is None:
-            return self._through(calls.choices[0], start)
+            return self._through(calls.choices[0])
         links = [link for call in calls.choices for link in self._through(call)]
         return links + selected(arrays, calls.selector, self._direction)
 
-    def _through(self, call: Call, start: int | None = None) -> list[Link]:
+    def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""
-        links = self._through_computation(call.computation, start)
+        links = self._through_computation(call.computation)
         return [link._replace(operand=call.operands[link.operand]) for link in links]
 
-    def _through_computation(self, callee: Computation, start: int | None = None) -> list[Link]:
-        """The links between result and parameters: all, or those that begin at one of them."""
-        return [
-            link
-            for place, begin in enumerate(self._begins(callee))
-            if self._is_at(begin, start)
-            for link in self._across(begin, place)
-        ]
-
-    def _is_at(self, begin: Array, start: int | None) -> bool:
-        instruction, number = begin
-        return start in {None, number if self._is_backward else instruction.parameter_number}
-
-    def _across(self, begin: Array, place: int) -> list[Link]:
-        """The links between an array where paths through a computation begin, and their ends.
-
-        They are those of all computations that are alike; ``place`` is that of the beginning.
-        """
-        key = self._likeness.number_of_computation(begin[0].computation), place
-        if key not in self._links_across:
-            found = self.follow_through({begin: itself(begin)})
-            self._links_across[key] = [self._link(begin, *reached) for reached in found.items()]
-        return self._links_across[key]
+    def _through_computation(self, callee: Computation) -> list[Link]:
+        """The links between result and parameters."""
+        return list(chain.from_iterable(self._crossing(callee).values()))
 
     def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
         (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
@@ -244,6 +262,12 @@ def _operands_themselves(instruction: Instruction) -> list[Link]:
         Link(output, operand, element, identity_of(arrays_of(instruction.shape)[output]))
         for output, (operand, element) in enumerate(arrays_in_operands(instruction))
     ]
+
+
+def _place(array: Array) -> Place:
+    """What tells an array of a result from the others, or one of all parameters."""
+    instruction, number = array
+    return instruction.parameter_number or 0, number
 
 
 def itself(array: Array) -> Answer:
@@ -265,10 +289,6 @@ def check_operand(instruction: Instruction, number: int) -> None:
     count = len(instruction.operands)
     if not 0 <= number < count:
         raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
-
-
-def _computation_of(starts: Iterable[Array]) -> Computation:
-    return next(iter(starts))[0].computation
 
 
 def _check_calls(instruction: Instruction, calls: Calls) -> None:
