@@ -64,6 +64,10 @@ class Findings:
         """The paths in one direction."""
         return self._paths[direction]
 
+    def number(self, instruction: Instruction) -> int:
+        """A number that an instruction shares with those that are like it."""
+        return self._likeness.number(instruction)
+
     def answer(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         """What an instruction's result or operand depends on.
 
@@ -71,7 +75,7 @@ class Findings:
             ShapeError: there is no such result or operand.
             HloTextError: shapes and attributes of an instruction do not fit.
         """
-        key = self._likeness.number(instruction), question
+        key = self.number(instruction), question
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = self._found(instruction, question)

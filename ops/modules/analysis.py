@@ -94,6 +94,30 @@ class ModuleAnalysis:
             raise NoSuchInstructionError(which.name, self._module)
         return InstructionAnalysis(self, which)
 
+    def groups(self) -> list[tuple[InstructionAnalysis, ...]]:
+        """The instructions in groups of which all have the same maps, in order of the first ones.
+
+        Instructions are together if everything that their maps depend on is equal; what they read,
+        which values are computed, and what they are called makes no difference.
+
+        >>> from ops import hlo
+        >>> analysis = analyze(hlo.parse('''ENTRY e {
+        ...   p = f32[8] parameter(0)
+        ...   sum = f32[8] add(p, p)
+        ...   half = f32[4] slice(sum), slice={[0:4]}
+        ...   ROOT next = f32[8] add(sum, p)
+        ... }'''))
+        >>> for group in analysis.groups():
+        ...     print(*(each.instruction.name for each in group))
+        p
+        sum next
+        half
+        """
+        groups: dict[int, list[InstructionAnalysis]] = {}
+        for each in self:
+            groups.setdefault(self._findings.number(each.instruction), []).append(each)
+        return [tuple(group) for group in groups.values()]
+
     def __reduce__(self) -> tuple[Callable[..., ModuleAnalysis], tuple[object, ...]]:
         """The module, and each answer that was given, once."""
         given = self._findings.collected(self._module)
