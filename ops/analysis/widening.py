@@ -59,6 +59,7 @@ class _Value(NamedTuple):
     """What tells the value of a runtime variable from others, where dimensions alone lead to it."""
 
     instruction: Instruction
+    callers: tuple[Instruction, ...]
     clamp: Interval | None
     place: Part
 
@@ -84,7 +85,7 @@ def _values(dependence: Dependence) -> dict[_Value, int]:
     """The values that dimensions alone lead to, with the numbers of their variables."""
     rows = zip(dependence.origins, dependence.joint.parts[1:], strict=True)
     return {
-        _Value(origin.instruction, origin.clamp, read): number
+        _Value(origin.instruction, origin.callers, origin.clamp, read): number
         for number, (origin, read) in enumerate(rows)
         if all(name[0] == "d" for name in forms.variables_of((*read.place, read.device)))
     }

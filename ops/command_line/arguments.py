@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.command_line.commands import DIRECTIONS, fusions, layout, maps, schema, simplify
+from ops.command_line.commands import fusions, layout, maps, schema, simplify
+from ops.command_line.questions import DIRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ops.command_line.console import Console
     from ops.command_line.documents import Document
-    from ops.command_line.progress import Progress
 
 _PROGRAM: Final = "python -m indexing"
 _DISTRIBUTION: Final = "symbolic-indexing"
@@ -25,11 +26,11 @@ class Arguments(argparse.Namespace):
     run: Callable[..., Document]
     json: bool = False
 
-    def document(self, progress: Progress) -> Document:
+    def document(self, console: Console) -> Document:
         """The answer."""
         how_to_run = ("run", "json")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
-        return self.run(progress=progress, **options)
+        return self.run(console=console, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +47,39 @@ class _Command:
     has_json: bool = True
 
 
-_MODULE: Final = {"file": {"metavar": "FILE.hlo", "help": "a module in HLO text"}}
+def _jobs(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number of processes, or 0, not {text!r}")
+    return int(text)
+
+
+_MODULES: Final = {
+    "files": {
+        "metavar": "FILE",
+        "nargs": "+",
+        "help": "a module in HLO text, which may be compressed (.gz), a folder of them, "
+        "or - for standard input",
+    },
+    "--jobs": {
+        "metavar": "N",
+        "type": _jobs,
+        "default": 1,
+        "help": "read several files with this many processes; 0: one for each core",
+    },
+}
 
 _COMMANDS: Final = {
     "maps": _Command(
         maps,
-        "print the indexing maps of every instruction of a module, or of one",
+        "print the indexing maps of every instruction of modules, or of one",
         (
             "maps examples/softmax.hlo",
             "maps examples/softmax.hlo --instruction ynn_fusion --json",
             "maps examples/softmax.hlo --direction input-to-output",
             "maps examples/softmax.hlo --linear-offsets",
+            "maps examples --jobs 2 --json",
         ),
-        _MODULE
+        _MODULES
         | {
             "--instruction": {"metavar": "NAME", "help": "answer for this instruction only"},
             "--direction": {
@@ -78,9 +99,13 @@ _COMMANDS: Final = {
     ),
     "fusions": _Command(
         fusions,
-        "print the maps from root to parameters: of the entry, and of each fusion of a module",
-        ("fusions examples/softmax.hlo", "fusions examples/softmax.hlo --json"),
-        _MODULE,
+        "print the maps from root to parameters: of the entry, and of each fusion of modules",
+        (
+            "fusions examples/softmax.hlo",
+            "fusions examples/softmax.hlo --json",
+            "fusions examples --jobs 0",
+        ),
+        _MODULES,
     ),
     "simplify": _Command(
         simplify,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from indexing import format_map
 from ops.builders.op_indexing import Unknown
@@ -20,6 +21,10 @@ Fields: TypeAlias = "dict[str, Any]"
 """What JSON says of something."""
 
 
+SCHEMA_VERSION: Final = 1
+"""Counts the changes of the JSON documents that a reader of older ones does not understand."""
+
+
 class Item(Protocol):
     """One part of a document, which both renderings know to print."""
 
@@ -27,7 +32,7 @@ class Item(Protocol):
         """The item for people."""
         ...
 
-    def fields(self) -> Fields:
+    def json(self) -> str:
         """The item for programs."""
         ...
 
@@ -37,13 +42,39 @@ class Document:
     """What a command answers: a list of items, which may be made while they are printed.
 
     An item that is an error says what went wrong in place of an answer. ``fields`` are what JSON
-    says beside the list, which it calls ``name``; ``separator`` is a line between two texts.
+    says beside the list, which it calls ``name``. ``title`` is a line above the texts, if there
+    are any, and ``separator`` one between two of them.
     """
 
     name: str
     items: Iterable[Item | IndexingError]
     fields: Fields
-    separator: str = ""
+    title: str | None = None
+    separator: str | None = None
+
+
+def asked(command: str) -> Fields:
+    """What the documents of a command begin with."""
+    return {"schema_version": SCHEMA_VERSION, "command": command}
+
+
+def dumped(fields: Fields) -> str:
+    """Fields as JSON."""
+    return json.dumps(fields, indent=2)
+
+
+class Row:
+    """An item that says to programs what its fields say."""
+
+    __slots__ = ()
+
+    def fields(self) -> Fields:
+        """What JSON says of it."""
+        raise NotImplementedError
+
+    def json(self) -> str:
+        """The fields as JSON."""
+        return dumped(self.fields())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +100,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Section(Row):
     """What is answered for one instruction or computation."""
 
     title: str
@@ -88,7 +119,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainMap:
+class PlainMap(Row):
     """A map by itself."""
 
     map: IndexingMap
@@ -104,17 +135,17 @@ class PlainMap:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A text that is printed as it stands."""
+    """What is printed as it stands, whatever the rendering."""
 
     content: str
 
     def text(self) -> str:
-        """The text."""
+        """The content."""
         return self.content
 
-    def fields(self) -> Fields:
-        """The text by itself."""
-        return {"text": self.content}
+    def json(self) -> str:
+        """The content."""
+        return self.content
 
 
 def indented(text: str) -> str:
@@ -143,6 +174,7 @@ def _way_fields(way: OperandIndexing) -> Fields:
 def _origin_fields(origin: RuntimeOrigin) -> Fields:
     return {
         "instruction": origin.instruction.name,
+        "callers": [caller.name for caller in origin.callers],
         "text": str(origin),
         "map": map_fields(origin.map),
         "clamp": None if origin.clamp is None else _ends(origin.clamp),

@@ -1,4 +1,4 @@
-"""Texts of maps, from a file or from standard input, and shapes from the arguments."""
+"""Texts from files or from standard input, the maps in them, and shapes from the arguments."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from ops.hlo.files import decoded, read_text
 from simplifier.errors import IndexingError, Span, TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from indexing import IndexingMap
 
 STANDARD_INPUT: Final = "-"
@@ -35,40 +33,40 @@ def read_array(text: str) -> Shape:
     return shape
 
 
-def read_maps(file: str) -> Iterator[IndexingMap | IndexingError]:
-    """The maps in a file or in standard input, or what is wrong with them; blank ones are skipped.
+def read_input(file: str) -> tuple[str, str]:
+    """What a file or standard input says, and what messages call it.
 
     Raises:
         HloFileError: there is no such file, or it holds no text.
     """
     if file == STANDARD_INPUT:
-        name, text = "<stdin>", decoded(sys.stdin.buffer.read(), "<stdin>")
-    else:
-        name, text = file, read_text(file)
-    return (_read_map(text, start, stop, name) for start, stop in _pieces(text))
+        return decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
+    return read_text(file), file
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """The places between lines of ``---`` where something stands."""
-    start = 0
-    for match in [*_SEPARATOR.finditer(text), None]:
-        stop = match.start() if match else len(text)
-        if not text[start:stop].isspace() and start < stop:
-            yield start, stop
-        start = match.end() if match else stop
+def map_texts(file: str) -> list[Span]:
+    """The places between lines of ``---`` in a file or standard input; blank ones are skipped.
+
+    Raises:
+        HloFileError: there is no such file, or it holds no text.
+    """
+    text, name = read_input(file)
+    starts = [0, *(match.end() for match in _SEPARATOR.finditer(text))]
+    stops = [*(match.start() for match in _SEPARATOR.finditer(text)), len(text)]
+    places = zip(starts, stops, strict=True)
+    return [Span(text, *place, name) for place in places if text[slice(*place)].strip()]
 
 
-def _read_map(text: str, start: int, stop: int, name: str) -> IndexingMap | IndexingError:
+def read_map(place: Span) -> IndexingMap:
+    """The map that is written at a place.
+
+    Raises:
+        TextError: there is none.
+    """
     try:
-        return parse_map(text[start:stop])
+        return parse_map(place.source[place.start : place.stop])
     except TextError as error:
-        span = replace(
-            error.span,
-            source=text,
-            file=name,
-            start=start + error.span.start,
-            stop=start + error.span.stop,
-        )
-        return TextError(error.message, span, error.hint)
+        start, stop = place.start + error.span.start, place.start + error.span.stop
+        raise TextError(error.message, replace(place, start=start, stop=stop), error.hint) from None
     except IndexingError as error:
-        return TextError(str(error), Span(text, start, stop, name))
+        raise TextError(str(error), place) from None

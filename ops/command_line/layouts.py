@@ -19,7 +19,7 @@ from indexing.layout import (
     tiled_sizes,
     tiling_steps,
 )
-from ops.command_line.documents import indented, map_fields, map_text
+from ops.command_line.documents import Row, indented, map_fields, map_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ _MAPS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class LayoutAnswer:
+class LayoutAnswer(Row):
     """What there is to say of the layout of an array."""
 
     shape: Shape

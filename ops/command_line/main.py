@@ -7,15 +7,14 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from ops.command_line.arguments import parse_arguments
-from ops.command_line.progress import Progress
+from ops.command_line.console import Console
+from ops.command_line.errors import Complaints
 from ops.command_line.renderings import as_json, as_text
-from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from ops.command_line.arguments import Arguments
-    from ops.command_line.documents import Item
 
 FINE: Final = 0
 INPUT_ERROR: Final = 1
@@ -35,9 +34,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(parse_arguments(argv))
         sys.stdout.flush()
-    except IndexingError as error:
-        _complain(error)
-        return INPUT_ERROR
     except BrokenPipeError:
         _forget_output()
         return FINE
@@ -48,31 +44,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Arguments) -> int:
-    progress = Progress(sys.stderr)
-    document = arguments.document(progress)
-    errors: dict[str, IndexingError] = {}
-    items = _complaining(document.items, errors)
-    render = as_json if arguments.json else as_text
-    for piece in render(document, items, errors.values()):
-        progress.write(piece)
-    return INPUT_ERROR if errors else FINE
-
-
-def _complaining(
-    items: Iterable[Item | IndexingError], errors: dict[str, IndexingError]
-) -> Iterator[Item]:
-    """The items that are not errors; an error is said at once, but only once, and kept."""
-    for item in items:
-        if isinstance(item, IndexingError):
-            if str(item) not in errors:
-                _complain(item)
-            errors[str(item)] = item
-        else:
-            yield item
-
-
-def _complain(error: IndexingError) -> None:
-    print(f"error: {error}", file=sys.stderr)
+    console = Console(as_json if arguments.json else as_text)
+    document = arguments.document(console)
+    for piece in console.rendering(document, Complaints(console.complain)):
+        console.write(piece)
+    return INPUT_ERROR if console.has_complained else FINE
 
 
 def _forget_output() -> None:

@@ -5,39 +5,38 @@ A piece is made when its item is, and forgotten when it is printed: documents ma
 
 from __future__ import annotations
 
-import json
 from textwrap import indent
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, TypeAlias
 
-from ops.hlo import HloTextError
-from simplifier.errors import TextError
+from ops.command_line.documents import dumped
+from ops.command_line.errors import error_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from ops.command_line.documents import Document, Fields, Item
-    from simplifier.errors import IndexingError
+    from ops.command_line.documents import Document
+    from ops.command_line.errors import Complaints
 
-SCHEMA_VERSION: Final = 1
-"""Counts the changes of the JSON documents that a reader of older ones does not understand."""
+Rendering: TypeAlias = "Callable[[Document, Complaints], Iterator[str]]"
+"""Makes the pieces of a document; the complaints are those of its items that are errors."""
 
 
-def as_text(document: Document, items: Iterable[Item], _: Iterable[IndexingError]) -> Iterator[str]:
+def as_text(document: Document, complaints: Complaints) -> Iterator[str]:
     """The texts of the items, each as soon as it is made."""
-    for number, item in enumerate(items):
-        if number and document.separator:
-            yield document.separator
+    before = document.title
+    for item in complaints.sifted(document.items):
+        if before is not None:
+            yield before
         yield item.text()
+        before = document.separator
 
 
-def as_json(
-    document: Document, items: Iterable[Item], errors: Iterable[IndexingError]
-) -> Iterator[str]:
-    """One JSON document; ``errors`` are looked at when all items are made."""
-    head = _dumped({"schema_version": SCHEMA_VERSION, **document.fields})
-    yield head.removesuffix("\n}") + ","
-    yield from _streamed(document.name, (_dumped(item.fields()) for item in items))
-    yield _dumped({"errors": [_error_fields(error) for error in errors]}).removeprefix("{\n")
+def as_json(document: Document, complaints: Complaints) -> Iterator[str]:
+    """One JSON object: the fields, the items as soon as they are made, the errors."""
+    yield dumped(document.fields).removesuffix("\n}") + ","
+    yield from _streamed(document.name, (item.json() for item in complaints.sifted(document.items)))
+    errors = [error_fields(error) for error in complaints.errors]
+    yield dumped({"errors": errors}).removeprefix("{\n")
 
 
 def _streamed(name: str, texts: Iterable[str]) -> Iterator[str]:
@@ -56,15 +55,3 @@ def _streamed(name: str, texts: Iterable[str]) -> Iterator[str]:
         yield held + comma
         held, comma = indent(text, "    "), ","
     yield f"{held}\n  ]," if comma else f"{held}],"
-
-
-def _dumped(fields: Fields) -> str:
-    return json.dumps(fields, indent=2)
-
-
-def _error_fields(error: IndexingError) -> Fields:
-    if not isinstance(error, TextError):
-        return {"message": str(error)}
-    place = {"file": error.span.file, "line": error.span.line, "column": error.span.column}
-    named = {"instruction": error.instruction} if isinstance(error, HloTextError) else {}
-    return {"message": error.message} | place | named

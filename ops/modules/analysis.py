@@ -91,7 +91,7 @@ class ModuleAnalysis:
         if isinstance(which, str):
             return InstructionAnalysis(self, instruction_named(self._module, which))
         if which.computation.module is not self._module:
-            raise NoSuchInstructionError(which.name, self._module)
+            raise NoSuchInstructionError.in_module(which.name, self._module)
         return InstructionAnalysis(self, which)
 
     def groups(self) -> list[tuple[InstructionAnalysis, ...]]:

@@ -14,21 +14,37 @@ if TYPE_CHECKING:
 
 
 class NoSuchInstructionError(IndexingError, LookupError):
-    """A name that no instruction of the module has."""
+    """A name that no instruction has: ``near`` are names that some have, ``where`` the files."""
 
-    def __init__(self, name: str, module: HloModule) -> None:
+    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
+        super().__init__(name, near, where)
+        self.name = name
+        self.near = near
+        self.where = where
+
+    @classmethod
+    def in_module(cls, name: str, module: HloModule) -> NoSuchInstructionError:
+        """What is said of a module without such an instruction."""
         near = get_close_matches(name, [instruction.name for instruction in module.instructions])
-        hint = f"\nhint: there is {', '.join(f'%{other}' for other in near)}" if near else ""
-        where = f"{module.file}: " if module.file else ""
-        super().__init__(f"{where}no instruction is called %{name}{hint}")
+        return cls(name, tuple(near), module.file)
+
+    def __str__(self) -> str:
+        hint = f"\nhint: there is {', '.join(f'%{other}' for other in self.near)}"
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}no instruction is called %{self.name}{hint if self.near else ''}"
 
 
 class AmbiguousNameError(IndexingError, LookupError):
-    """A name that instructions of several computations have."""
+    """A name that instructions of several computations have, those named ``homes``."""
 
-    def __init__(self, name: str, found: Sequence[Instruction]) -> None:
-        homes = ", ".join(f"%{instruction.computation.name}" for instruction in found)
-        super().__init__(f"instructions of {homes} are called %{name}; expected one of them")
+    def __init__(self, name: str, homes: Sequence[str]) -> None:
+        super().__init__(name, homes)
+        self.name = name
+        self.homes = homes
+
+    def __str__(self) -> str:
+        homes = ", ".join(f"%{home}" for home in self.homes)
+        return f"instructions of {homes} are called %{self.name}; expected one of them"
 
 
 def instructions_named(module: HloModule, name: str) -> list[Instruction]:
@@ -50,7 +66,7 @@ def instructions_named(module: HloModule, name: str) -> list[Instruction]:
     bare = name.removeprefix("%")
     found = [instruction for instruction in module.instructions if instruction.name == bare]
     if not found:
-        raise NoSuchInstructionError(bare, module)
+        raise NoSuchInstructionError.in_module(bare, module)
     return found
 
 
@@ -63,5 +79,6 @@ def instruction_named(module: HloModule, name: str) -> Instruction:
     """
     first, *others = instructions_named(module, name)
     if others:
-        raise AmbiguousNameError(first.name, [first, *others])
+        homes = [each.computation.name for each in (first, *others)]
+        raise AmbiguousNameError(first.name, homes)
     return first

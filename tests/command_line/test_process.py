@@ -36,11 +36,12 @@ def test_answers_go_to_standard_output(file: Path) -> None:
     assert ran.stderr == b""
 
 
-def test_examples_of_the_help_run() -> None:
-    text = subprocess.run([*COMMAND, "maps", "--help"], cwd=ROOT, check=True, capture_output=True)
-    examples = [line.split()[3:] for line in text.stdout.decode().splitlines() if " -m " in line]
-    calls = [arguments for arguments in examples if "examples/softmax.hlo" in arguments]
-    assert len(calls) == 4
+@pytest.mark.parametrize(("command", "count"), [("maps", 5), ("fusions", 3), ("schema", 1)])
+def test_examples_of_the_help_run(command: str, count: int) -> None:
+    text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)
+    lines = text.stdout.decode().splitlines()
+    calls = [line.split()[3:] for line in lines if line.startswith("  python -m ")]
+    assert len(calls) == count
     for arguments in calls:
         ran = subprocess.run([*COMMAND, *arguments], cwd=ROOT, check=True, capture_output=True)
         assert ran.stdout
@@ -94,12 +95,22 @@ def test_an_interrupt_ends_cleanly() -> None:
 
 
 @pytest.mark.needs("tqdm")
-def test_progress_is_shown_on_a_terminal(file: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "unit", "expected"),
+    [
+        (["maps"], b"instructions", b"%total fusion, operand 0 %logits:\n"),
+        (["maps", "missing.hlo"], b"modules", b"\n%total fusion, operand 0 %logits:\n"),
+    ],
+    ids=["one file", "several"],
+)
+def test_progress_is_shown_on_a_terminal(
+    arguments: list[str], unit: bytes, expected: bytes, file: Path
+) -> None:
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (24, 80))
-    impatient = "from ops.command_line import main, progress; progress.PATIENCE = 0; main()"
+    impatient = "from ops.command_line import console, main; console.PATIENCE = 0; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", impatient, "maps", file],
+        [sys.executable, "-c", impatient, *arguments, file],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=follower,
@@ -109,5 +120,6 @@ def test_progress_is_shown_on_a_terminal(file: Path) -> None:
         out = process.stdout.read()
     shown = os.read(leader, 10_000)
     os.close(leader)
-    assert b"instructions" in shown
-    assert b"%total fusion, operand 0 %logits:\n" in out
+    assert unit in shown
+    assert expected in out
+    assert (b"error: missing.hlo: " in shown) == ("missing.hlo" in arguments)

@@ -3,67 +3,99 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ops.command_line.documents import Document, Verbatim
-from ops.command_line.renderings import SCHEMA_VERSION, as_json, as_text
+from ops.command_line.documents import Document, Fields, Row
+from ops.command_line.errors import Complaints
+from ops.command_line.renderings import as_json, as_text
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from ops.command_line.renderings import Rendering
+
+FIELDS: Fields = {"command": "try", "file": "a\nb"}
 
 
-def document(separator: str = "") -> Document:
-    return Document("texts", (), {"command": "try", "file": "a\nb"}, separator)
+@dataclass(frozen=True)
+class Word(Row):
+    """The smallest item."""
+
+    word: str
+
+    def text(self) -> str:
+        """The word."""
+        return self.word
+
+    def fields(self) -> Fields:
+        """The word."""
+        return {"word": self.word}
+
+
+def document(items: Iterable[Word | IndexingError]) -> Document:
+    """A document of words."""
+    return Document("words", items, FIELDS)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
-@pytest.mark.parametrize("errors", [[], [IndexingError("no"), IndexingError("neither")]], ids=len)
-def test_the_pieces_are_one_document(count: int, errors: list[IndexingError]) -> None:
-    items = [Verbatim(f"item {number}\n") for number in range(count)]
-    text = "\n".join(as_json(document(), items, errors))
-    whole = {
-        "schema_version": SCHEMA_VERSION,
-        "command": "try",
-        "file": "a\nb",
-        "texts": [item.fields() for item in items],
-        "errors": [{"message": str(error)} for error in errors],
+@pytest.mark.parametrize("messages", [[], ["no", "neither"]], ids=len)
+def test_the_pieces_are_one_document(count: int, messages: list[str]) -> None:
+    words = [Word(f"item\n{number}") for number in range(count)]
+    items = [*words, *map(IndexingError, messages)]
+    text = "\n".join(as_json(document(items), Complaints()))
+    whole = FIELDS | {
+        "words": [word.fields() for word in words],
+        "errors": [{"message": message} for message in messages],
     }
     assert json.loads(text) == whole
     assert text == json.dumps(whole, indent=2)
 
 
-@pytest.mark.parametrize("render", [as_text, as_json])
-def test_pieces_are_printed_while_items_are_made(render: type) -> None:
+@pytest.mark.parametrize("rendering", [as_text, as_json])
+def test_pieces_are_printed_while_items_are_made(rendering: Rendering) -> None:
     """At most one item waits, for the comma behind it."""
     made: list[int] = []
 
-    def items() -> Iterator[Verbatim]:
+    def items() -> Iterator[Word]:
         for number in range(1000):
             made.append(number)
-            yield Verbatim(f"item {number}")
+            yield Word(f"item {number}")
 
     printed = 0
-    for piece in render(document(), items(), ()):
+    for piece in rendering(document(items()), Complaints()):
         printed += "item" in piece
         assert len(made) - printed <= 1
     assert printed == 1000
 
 
-def test_errors_of_items_are_at_the_end() -> None:
-    errors: list[IndexingError] = []
-
-    def items() -> Iterator[Verbatim]:
-        yield Verbatim("first")
-        errors.append(IndexingError("wrong"))
-        yield Verbatim("third")
-
-    text = "\n".join(as_json(document(), items(), errors))
-    assert [error["message"] for error in json.loads(text)["errors"]] == ["wrong"]
+def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:
+    told: list[str] = []
+    wrong = IndexingError("wrong")
+    pieces = as_json(document([Word("a"), wrong, Word("b"), wrong]), Complaints(told.append))
+    before_the_end = [next(pieces) for _ in range(3)]
+    assert told == ["wrong"]
+    assert "wrong" not in "".join(before_the_end)
+    assert json.loads("\n".join([*before_the_end, *pieces]))["errors"] == [{"message": "wrong"}]
 
 
-def test_separators_are_between_texts() -> None:
-    items = [Verbatim("a"), Verbatim("b"), Verbatim("c")]
-    assert list(as_text(document("---"), items, ())) == ["a", "---", "b", "---", "c"]
+@pytest.mark.parametrize(
+    ("title", "separator", "expected"),
+    [
+        (None, None, ["a", "b", "c"]),
+        (None, "---", ["a", "---", "b", "---", "c"]),
+        ("T", None, ["T", "a", "b", "c"]),
+        ("T", "", ["T", "a", "", "b", "", "c"]),
+    ],
+)
+def test_lines_around_texts(title: str | None, separator: str | None, expected: list[str]) -> None:
+    words = Document("words", map(Word, "abc"), FIELDS, title, separator)
+    assert list(as_text(words, Complaints())) == expected
+
+
+def test_nothing_has_no_title() -> None:
+    words = Document("words", [IndexingError("wrong")], FIELDS, "T")
+    assert list(as_text(words, Complaints())) == []

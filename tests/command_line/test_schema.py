@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from indexing import parse_map
 from ops import Unknown, hlo, output_to_input
 from ops.command_line import main
-from ops.command_line.renderings import SCHEMA_VERSION
+from ops.command_line.documents import SCHEMA_VERSION
 from tests.command_line.modules import LOOKED_UP, SOFTMAX_SUM
 from tests.command_line.schema_of import (
     OBJECTS,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 WHOLE: Final[Any] = Draft202012Validator(SCHEMA)
 PARTS: Final[dict[str, Any]] = {
-    command: Draft202012Validator({"$ref": f"#/$defs/{command}", "$defs": SCHEMA["$defs"]})
-    for command in ("maps", "fusions", "simplify", "layout")
+    name: Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+    for name in ("maps", "maps_of_many", "fusions", "fusions_of_many", "simplify", "layout")
 }
 """What checks the documents of each command; the whole schema has worse words for what is wrong."""
 
@@ -75,7 +75,8 @@ def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Json:
 
 def complaints(document: Json) -> list[str]:
     """What is wrong with a document."""
-    errors = PARTS[document["command"]].iter_errors(document)
+    part = document["command"] + "_of_many" * ("modules" in document)
+    errors = PARTS[part].iter_errors(document)
     return [f"{error.json_path}: {error.message}" for error in errors]
 
 
@@ -181,6 +182,26 @@ def test_other_documents(
     assert complaints(printed([command, str(file)], capsys)) == []
 
 
+@pytest.mark.parametrize("command", ["maps", "fusions"])
+def test_documents_of_many_files(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.hlo").write_text(LOOKED_UP)
+    (tmp_path / "b.hlo").write_text(WRONG)
+    (tmp_path / "c.hlo").write_text("nothing")
+    found = printed([command, str(tmp_path), str(tmp_path / "missing")], capsys)
+    assert complaints(found) == []
+    assert WHOLE.is_valid(found)
+    assert [len(module["errors"]) for module in found["modules"]] == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("command", ["maps", "fusions", "simplify", "layout"])
+def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed([command, "missing"], capsys)
+    assert complaints(found) == []
+    assert len(found["errors"]) == 1
+
+
 @pytest.mark.parametrize(
     "shape", ["f32[3,5]{1,0:T(2,2)}", "f32[]", "bf16[8,128]{1,0:T(8,128)(2,1)}"]
 )
@@ -193,7 +214,8 @@ def test_nothing_is_said_that_is_not_in_the_schema(
 ) -> None:
     """One more field anywhere is refused."""
     file.write_text(LOOKED_UP)
-    documents = [printed([command, str(file)], capsys) for command in ("maps", "fusions")]
+    calls = [[command, *[str(file)] * count] for command in ("maps", "fusions") for count in (1, 2)]
+    documents = [printed(arguments, capsys) for arguments in calls]
     documents.append(printed(["layout", "f32[3,5]"], capsys))
     file.write_text(MAPS)
     documents.append(printed(["simplify", str(file)], capsys))
@@ -218,7 +240,8 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         file.write_text(text)
         document = printed([*arguments, str(file)], capsys)
         seen.update(name for found in objects_in(document) for name in found)
-    layout = printed(["layout", "f32[3,5]"], capsys)
-    seen.update(name for found in objects_in(layout) for name in found)
+    for last in (["layout", "f32[3,5]"], ["maps", str(file), str(file)]):
+        document = printed(last, capsys)
+        seen.update(name for found in objects_in(document) for name in found)
     declared = {name for definition in OBJECTS.values() for name in definition["properties"]}
     assert sorted(declared - seen) == []

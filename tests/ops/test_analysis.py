@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -54,6 +55,13 @@ def test_a_name_that_nothing_has_is_answered_with_near_ones() -> None:
 def test_a_name_of_several_instructions_is_refused_with_their_computations() -> None:
     with pytest.raises(AmbiguousNameError, match="of %add, %fused are called %a"):
         analyze(MODULE)["a"]
+
+
+@pytest.mark.parametrize("name", ["sun", "a"])
+def test_what_is_wrong_with_a_name_can_be_sent_to_another_process(name: str) -> None:
+    with pytest.raises(LookupError) as wrong:
+        analyze(MODULE)[name]
+    assert str(pickle.loads(pickle.dumps(wrong.value))) == str(wrong.value)  # noqa: S301 - ours
 
 
 def test_an_instruction_of_another_module_is_refused() -> None:
