@@ -110,14 +110,16 @@ class Findings:
         direction, number, view = question
         is_backward = direction is Direction.OUTPUT_TO_INPUT
         (check_output if is_backward else check_operand)(instruction, number)
-        far_ends = instruction.operands if is_backward else arrays_of(instruction.shape)
-        answers: list[Answer] = [()] * len(far_ends)
+        found: dict[int, list[Answer]] = {}
         for link in self._paths[direction].links_from(instruction, number):
             result, operand = _shapes(instruction, link)
             shapes = (result, operand) if is_backward else (operand, result)
             answer = of_element(view.of(link.answer, *shapes), link.element)
-            place = link.operand if is_backward else link.output
-            answers[place] = joined(answers[place], answer)
+            found.setdefault(link.operand if is_backward else link.output, []).append(answer)
+        far_ends = instruction.operands if is_backward else arrays_of(instruction.shape)
+        answers: list[Answer] = [()] * len(far_ends)
+        for place, several in found.items():
+            answers[place] = joined(*several)
         return InstructionIndexing(tuple(answers))
 
 
