@@ -7,7 +7,7 @@ import signal
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ops import NoSuchInstructionError, analyze, analyze_files, hlo
 from ops.command_line.documents import Document, Verbatim, asked
@@ -23,18 +23,16 @@ if TYPE_CHECKING:
     from ops import Batch, FileAnswer, ModuleAnalysis
     from ops.command_line.console import Console
     from ops.command_line.documents import Fields, Item
-    from ops.command_line.questions import ModuleQuestion
+    from ops.command_line.questions import AnyQuestion
     from ops.command_line.renderings import Rendering
     from ops.hlo import HloModule
-
-Question: TypeAlias = "ModuleQuestion[Any]"
 
 _FILES_PER_JOB: Final = 8
 """How many files may be ahead of the one that is printed next."""
 
 
 def answer_files(
-    command: str, question: Question, files: Sequence[str], jobs: int, console: Console
+    command: str, question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
 ) -> Document:
     """What a command answers about files, and about the modules in folders.
 
@@ -50,7 +48,7 @@ def answer_files(
 # One file.
 
 
-def _about_one(command: str, question: Question, file: str, console: Console) -> Document:
+def _about_one(command: str, question: AnyQuestion, file: str, console: Console) -> Document:
     module = attempt(_load, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
@@ -65,7 +63,7 @@ def _load(file: str) -> HloModule:
 
 
 def _sections(
-    question: Question, module: HloModule, console: Console
+    question: AnyQuestion, module: HloModule, console: Console
 ) -> Iterable[Item | IndexingError]:
     subjects = attempt(question.subjects, module)
     if isinstance(subjects, IndexingError):
@@ -74,7 +72,7 @@ def _sections(
 
 
 def _answered(
-    question: Question, analysis: ModuleAnalysis, subjects: Iterable[Any]
+    question: AnyQuestion, analysis: ModuleAnalysis, subjects: Iterable[Any]
 ) -> Iterator[Item | IndexingError]:
     return (attempt(question.answer, analysis, subject) for subject in subjects)
 
@@ -90,7 +88,7 @@ class _Printed(NamedTuple):
 
 
 def _about_all(
-    question: Question, files: Sequence[str], jobs: int, console: Console
+    question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
 ) -> Iterator[Item | IndexingError]:
     """The entries of files and folders, in their order."""
     found = [attempt(_files_in, file) for file in files]
@@ -122,7 +120,7 @@ def _files_in(file: str) -> list[str]:
 
 
 def _batch(
-    question: Question, paths: Sequence[str], jobs: int, rendering: Rendering
+    question: AnyQuestion, paths: Sequence[str], jobs: int, rendering: Rendering
 ) -> Batch[_Printed]:
     workers = jobs or os.cpu_count() or 1
     return analyze_files(
@@ -143,14 +141,14 @@ def _processes(count: int) -> Callable[[], Executor]:
     return partial(ProcessPoolExecutor, count, get_context("spawn"), quietly)
 
 
-def _entry(question: Question, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
+def _entry(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
     """What many documents say of one file; it is made where the file is read."""
     module = analysis.module
     items = _answered(question, analysis, question.subjects(module))
     return _printed(question, {"file": module.file, "module": module.name}, items, rendering)
 
 
-def _unread(question: Question, answer: FileAnswer[_Printed], rendering: Rendering) -> _Printed:
+def _unread(question: AnyQuestion, answer: FileAnswer[_Printed], rendering: Rendering) -> _Printed:
     """The same of a file whose module cannot be asked about."""
     error = answer.error
     if not isinstance(error, IndexingError):
@@ -159,7 +157,7 @@ def _unread(question: Question, answer: FileAnswer[_Printed], rendering: Renderi
 
 
 def _printed(
-    question: Question,
+    question: AnyQuestion,
     fields: Fields,
     items: Iterable[Item | IndexingError],
     rendering: Rendering,

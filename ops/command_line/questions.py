@@ -6,7 +6,7 @@ A question is a value, so that it can be sent to another process.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
@@ -48,6 +48,9 @@ class ModuleQuestion(Protocol[Subject]):
             HloTextError: shapes and attributes of an instruction do not fit.
         """
         ...
+
+
+AnyQuestion: TypeAlias = ModuleQuestion[Any]
 
 
 # Instructions.
