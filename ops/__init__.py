@@ -37,7 +37,7 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
-from ops.fusions import Fusion, FusionError, Provenance, by_producer
+from ops.fusions import Fusion, FusionError, Provenance, Reads, by_producer
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
@@ -58,6 +58,7 @@ __all__ = [
     "Origin",
     "Provenance",
     "QuestionError",
+    "Reads",
     "Registry",
     "Root",
     "RuntimeOrigin",

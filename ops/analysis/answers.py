@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.display.html import html_of_map
 from indexing.text import format_head, format_map
 from ops.builders.op_indexing import Unknown, replica_note
+from ops.devices.numbering import is_number_of_device
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
@@ -23,7 +24,8 @@ class RuntimeOrigin:
     from its runtime variables if the place depends on them. ``clamp`` is that of :class:`Origin`:
     what is known of a value may narrow the variable's bounds, but not that interval.
     ``replica_id``, a map with one result from the same variables, says which replica finds the
-    value, if not the one that asks.
+    value, if not the one that asks. ``callers`` are the fusions and calls, outermost first, in
+    whose run the instruction gives it: a computation that is called twice has two values.
 
     Of a collective operation, the number of the replica that asks may be such a value; a
     ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`).
@@ -33,11 +35,18 @@ class RuntimeOrigin:
     map: IndexingMap
     clamp: Interval | None = None
     replica_id: IndexingMap | None = None
+    callers: tuple[Instruction, ...] = ()
 
     def __str__(self) -> str:
-        return (
-            f"{self.instruction.definition}; {format_head(self.map)}{replica_note(self.replica_id)}"
-        )
+        within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))
+        place = f"{self.instruction.definition}{within}; {format_head(self.map)}"
+        return place + replica_note(self.replica_id)
+
+    def called_by(self, caller: Instruction) -> RuntimeOrigin:
+        """The same, seen from where the computation is called; devices have one number in all."""
+        if is_number_of_device(self.instruction):
+            return self
+        return replace(self, callers=(caller, *self.callers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,19 @@ class OperandIndexing:
 
 Answer: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
 """All ways in which one tensor depends on another, each once; none means that it does not."""
+
+
+def called_by(caller: Instruction, answer: Answer) -> Answer:
+    """What holds inside of a computation, seen from where it is called.
+
+    Values of runtime variables are those of this call.
+    """
+    if isinstance(answer, Unknown) or not any(way.runtime for way in answer):
+        return answer
+    return tuple(
+        replace(way, runtime=tuple(origin.called_by(caller) for origin in way.runtime))
+        for way in answer
+    )
 
 
 def of_element(answer: Answer, element: int) -> Answer:

@@ -13,8 +13,6 @@ from ops.analysis.paths import Paths, check_operand, check_output
 from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
-    from indexing.layout import Shape
-    from ops.analysis.control_flow import Link
     from ops.analysis.physical import View
     from ops.analysis.registry import Registry
     from ops.hlo import HloModule, Instruction
@@ -71,18 +69,12 @@ class Findings:
         direction, number, view = question
         is_backward = direction is Direction.OUTPUT_TO_INPUT
         (check_output if is_backward else check_operand)(instruction, number)
-        far_ends = instruction.operands if is_backward else arrays_of(instruction.shape)
-        answers: list[Answer] = [()] * len(far_ends)
+        results = arrays_of(instruction.shape)
+        operands = [arrays_of(operand.shape) for operand in instruction.operands]
+        answers: list[list[Answer]] = [[] for _ in (operands if is_backward else results)]
         for link in self._paths[direction].links_from(instruction, number):
-            result, operand = _shapes(instruction, link)
+            result, operand = results[link.output], operands[link.operand][link.element]
             shapes = (result, operand) if is_backward else (operand, result)
             answer = of_element(view.of(link.answer, *shapes), link.element)
-            place = link.operand if is_backward else link.output
-            answers[place] = joined(answers[place], answer)
-        return InstructionIndexing(tuple(answers))
-
-
-def _shapes(instruction: Instruction, link: Link) -> tuple[Shape, Shape]:
-    """The shape of the result, and of the operand."""
-    operand = instruction.operands[link.operand]
-    return arrays_of(instruction.shape)[link.output], arrays_of(operand.shape)[link.element]
+            answers[link.operand if is_backward else link.output].append(answer)
+        return InstructionIndexing(tuple(joined(*each) for each in answers))

@@ -4,6 +4,7 @@ Layers of a model repeat themselves. Two instructions are alike if everything th
 on is equal: opcode, shapes with their layouts, attributes and the computations in them. One that
 reads the value of a runtime variable from an operand is like no other, as the value may be known
 or may not; if the builder finds that all values are known, those that have the same are alike.
+Calls of a computation with an instruction like no other are like no other, too.
 """
 
 from __future__ import annotations
@@ -102,7 +103,10 @@ class Likeness:
             patterns = self._patterns_of(instruction, key)
         except IndexingError:
             return True
-        return any(pattern.reads_operands for pattern in patterns)
+        called = instruction.computations if instruction.opcode in self._registry.callers else ()
+        return any(pattern.reads_operands for pattern in patterns) or any(
+            each in self._by_key for callee in called for each in callee.instructions
+        )
 
     def _patterns_of(self, instruction: Instruction, key: Key) -> tuple[Pattern, ...]:
         """What holds for all instructions of a key; nothing of those that call computations."""

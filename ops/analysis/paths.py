@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.adapters.shared import arrays_in_operands
+from ops.analysis.answers import called_by
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
 from ops.analysis.crowds import singles
@@ -214,7 +215,8 @@ class Paths:
         calls = self._registry.calls(instruction)
         if calls:
             _check_calls(instruction, calls)
-            return self._of_calls(instruction, calls)
+            links = self._of_calls(instruction, calls)
+            return [each._replace(answer=called_by(instruction, each.answer)) for each in links]
         return [
             Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
             for found in self._likeness.dependencies(instruction)

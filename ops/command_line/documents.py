@@ -174,6 +174,7 @@ def _way_fields(way: OperandIndexing) -> Fields:
 def _origin_fields(origin: RuntimeOrigin) -> Fields:
     return {
         "instruction": origin.instruction.name,
+        "callers": [caller.name for caller in origin.callers],
         "text": str(origin),
         "map": map_fields(origin.map),
         "clamp": None if origin.clamp is None else _ends(origin.clamp),

@@ -81,6 +81,11 @@ def is_asking_device(instruction: Instruction) -> bool:
     return module.name == "devices" and asking_device(devices_of(module)) is instruction
 
 
+def is_number_of_device(instruction: Instruction) -> bool:
+    """Whether the value is a number of the device, the same wherever in a program it is asked."""
+    return instruction.opcode in {"partition-id", "replica-id"} or is_asking_device(instruction)
+
+
 def value_on(instruction: Instruction, device: Form) -> Form | None:
     """The value of an instruction on a device, if it is a number of the device itself.
 

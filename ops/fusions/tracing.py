@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ops.analysis.answers import called_by
 from ops.analysis.chaining import MOST_MAPS, followed, joined
 from ops.analysis.control_flow import Direction, decided
 from ops.analysis.findings import paths_in
@@ -167,8 +168,9 @@ class _Tracing:
                 operand = instruction.operands[call.operands[parameter.parameter_number or 0]]
                 for way, inside in ways.items():
                     if inside.count:
-                        is_plain = answer_of(way) == identity_of(result)
-                        yield (operand, element), None if is_plain else answer_of(way), inside
+                        answer = called_by(instruction, answer_of(way))
+                        step = None if answer == identity_of(result) else answer
+                        yield (operand, element), step, inside
         if calls.selector is not None:
             decision = decided(result, Direction.OUTPUT_TO_INPUT)
             yield (instruction.operands[calls.selector], 0), decision, None

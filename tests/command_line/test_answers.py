@@ -219,6 +219,7 @@ def test_json_of_a_runtime_variable(saved: Path, capsys: pytest.CaptureFixture[s
     assert origin == {
         "variable": "rt0",
         "instruction": "start",
+        "callers": [],
         "text": "%start = s32[] call(%one); (d0) -> ()",
         "clamp": [0, 12],
         "replica_id": None,

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from indexing.layout import Kind
-from ops import Unknown, fusion_indexing, input_to_output, output_to_input
+from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_input
 from ops.builders.building import arrays_of
 from tests.ops.oracle import dtype_of, program, same
 from tests.ops.reach import every_element, numbers_of, reached, relation
-from tests.ops.standalone import inputs_of, standalone
+from tests.ops.standalone import inputs_of, leading_to, standalone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -111,8 +111,30 @@ class Subject:
         """The instructions that give the values of runtime variables."""
         every = [ways for several in self.said.values() for ways in several]
         ways = (way for several in (*every, *self.said_back.values()) for way in several)
-        found = (origin.instruction for way in ways for origin in way.runtime)
-        return list(dict.fromkeys(each for each in found if each.computation is self.computation))
+        found = (self.source(origin) for way in ways for origin in way.runtime)
+        return list(dict.fromkeys(each for each in found if each))
+
+    def source(self, origin: RuntimeOrigin) -> Instruction | None:
+        """The instruction of the computation itself that gives a value, if one does."""
+        instruction: Instruction | None = origin.instruction
+        for caller in reversed(origin.callers):
+            if instruction and caller is not self.caller:
+                instruction = _argument(instruction, caller)
+        is_own = instruction and instruction.computation is self.computation
+        return instruction if is_own else None
+
+    @cached_property
+    def indices(self) -> dict[int, Computation]:
+        """What computes the operands, by number, that hold several integers.
+
+        In their values there may be an order that the maps know.
+        """
+        return {
+            number: leading_to(self.caller.operands[parameter.parameter_number or 0])
+            for number, (parameter, _) in enumerate(self.inputs)
+            if self.caller and not parameter.shape.is_tuple and parameter.shape.rank
+            if parameter.shape.element_type.kind in _INTEGERS
+        }
 
     def varies(self, output: int, operand: int) -> bool:
         """Whether what depends on what is decided by values."""
@@ -122,9 +144,30 @@ class Subject:
     def _text(self) -> str:
         return standalone(self.computation, self.watched)
 
+    @cached_property
+    def far(self) -> tuple[float, ...]:
+        """Numbers that are far away, those first that are felt most widely.
+
+        A convolution may multiply its padding by what is no number.
+        """
+        return _FAR[1:] if "convolution(" in self._text else _FAR
+
     def run(self, operands: Sequence[Array]) -> list[Array]:
         """The results, and then the arrays of what is watched."""
         return program(self._text)(*operands)
+
+
+def _argument(instruction: Instruction, caller: Instruction) -> Instruction | None:
+    """What a parameter of a computation, or an element of it, is where that is called."""
+    if instruction.opcode == "get-tuple-element":
+        whole = _argument(instruction.operands[0], caller)
+        index: int = instruction.attributes["index"]
+        return whole.operands[index] if whole else None
+    calls, number = REGISTRY.calls(caller), instruction.parameter_number
+    if calls is None or number is None:
+        return None
+    choices = (each for each in calls.choices if each.computation is instruction.computation)
+    return caller.operands[next(choices).operands[number]]
 
 
 def _ways(answer: Answer, element: int) -> Ways:
@@ -138,8 +181,11 @@ class Trial:
 
     def __init__(self, subject: Subject, number: int) -> None:
         self.subject = subject
-        shapes = enumerate(subject.operands)
-        self.operands = [values_for(shape, (number, place)) for place, shape in shapes]
+        drawn = _drawn(number, subject.operands)
+        for place, before in subject.indices.items():
+            shapes = [shape for each, _ in inputs_of(before) for shape in arrays_of(each.shape)]
+            drawn[place] = program(standalone(before))(*_drawn(number, shapes))[0]
+        self.operands = drawn
         self.before = subject.run(self.operands)
         arrays = self.before[len(subject.results) :]
         self._watched = dict(zip(subject.watched, arrays, strict=True))
@@ -148,7 +194,8 @@ class Trial:
         """The array that holds a runtime variable's value: on the only device, or watched."""
         if origin.instruction.opcode in {"partition-id", "replica-id"}:
             return np.array(0)
-        return self._watched.get(origin.instruction)
+        source = self.subject.source(origin)
+        return self._watched[source] if source else None
 
     def said(self, output: int, operand: int, places: Array) -> list[Array]:
         """Matrices of which elements of a result, in rows, are said to depend on those in places.
@@ -174,7 +221,7 @@ class Trial:
         """
         count, at = len(self.subject.results), tuple(place.tolist())
         found = [np.zeros(result.size, dtype=bool) for result in self.before[:count]]
-        for other in _others(self.operands[operand][at]):
+        for other in _others(self.operands[operand][at], self.subject.far):
             if all((changed >= each).all() for changed, each in zip(found, wanted, strict=True)):
                 break
             operands = [each.copy() for each in self.operands]
@@ -275,26 +322,31 @@ def _needed(trial: Trial, operand: int, shape: Shape, random: np.random.Generato
 # Values.
 
 
+def _drawn(trial: int, shapes: Iterable[Shape]) -> list[Array]:
+    return [values_for(shape, (trial, place)) for place, shape in enumerate(shapes)]
+
+
 def values_for(shape: Shape, seed: tuple[int, int]) -> Array:
     """Some values of an operand: numbers around 1, or indices of small arrays."""
     random = np.random.default_rng(seed)
     dtype, sizes, kind = dtype_of(shape), shape.dimensions, shape.element_type.kind
     if kind is Kind.BOOLEAN:
         return np.asarray(random.integers(0, 2, sizes)).astype(dtype)
-    if kind in {Kind.SIGNED, Kind.UNSIGNED}:
+    if kind in _INTEGERS:
         most = min((3, 7, 40)[seed[0] % 3], 1 << (shape.element_type.bits - 1))
         return np.asarray(random.integers(0, most, sizes)).astype(dtype)
     drawn = random.normal(0, 2, sizes) if seed[0] % 2 else random.uniform(0.5, 1.5, sizes)
     return np.asarray(drawn).astype(dtype)
 
 
-def _others(value: Any) -> Iterable[Any]:  # noqa: ANN401 - a scalar of NumPy
-    """Other values in the place of one, those first that are felt most widely."""
+def _others(value: Any, far: Iterable[float]) -> Iterable[Any]:  # noqa: ANN401 - of NumPy
+    """Other values in the place of one."""
     if value.dtype.kind == "b":
         return (~value,)
     is_integer = value.dtype.kind in "iu" or value.dtype.name.startswith(("int", "uint"))
-    others = [int(value) + step for step in (1, -1, 5, 100)] if is_integer else _FAR
+    others = [int(value) + 1, int(value) - 1, 0, int(value) + 100] if is_integer else far
     return (np.array(other).astype(value.dtype) for other in others)
 
 
+_INTEGERS = frozenset({Kind.SIGNED, Kind.UNSIGNED})
 _FAR = (np.nan, 1000, -1000)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from indexing.layout import Shape, linear_index
+from indexing.layout import ElementType, Shape, linear_index
 from ops.analysis.fusion import postorder
 from ops.builders.building import arrays_of
 from ops.hlo import Computation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ops.hlo import Instruction
     from tests.ops.oracle import Array
@@ -37,6 +37,12 @@ def standalone(computation: Computation, watched: Sequence[Instruction] = ()) ->
     results = _results([computation.root, *watched])
     entry = "\n".join([*_parameters(computation), _lines(computation, is_entry=True), *results])
     return "\n".join(["HloModule standalone", *bodies, f"ENTRY standalone {{\n{entry}\n}}\n"])
+
+
+def leading_to(instruction: Instruction) -> Computation:
+    """What of a computation is needed for one of its instructions, as a computation."""
+    copies = tuple(map(replace, postorder([instruction], lambda each: each.operands)))
+    return Computation(f"to.{instruction.name}", copies, copies[-1])
 
 
 def inputs_of(computation: Computation) -> list[tuple[Instruction, int]]:
@@ -67,17 +73,47 @@ def _lines(computation: Computation, *, is_entry: bool = False) -> str:
 
 
 def _written(instruction: Instruction) -> list[str]:
-    if instruction.opcode == "bitcast":
-        return _bitcast(instruction)
+    rewrite = _REWRITTEN.get(instruction.opcode)
+    if rewrite:
+        return rewrite(instruction)
+    target, shape = instruction.shape.element_type, _plain(instruction.shape)
+    converted: list[str] = []
+    operands = list(instruction.operands)
+    for place, operand in enumerate(operands) if instruction.opcode in _MOVES else ():
+        if operand.shape.element_type not in (target, ElementType.PRED):
+            into = _plain(operand.shape.with_element_type(target))
+            operands[place] = replace(operand, name=f"{instruction.name}.{place}", shape=into)
+            converted.append(f"%{instruction.name}.{place} = {into} convert(%{operand.name})")
     kept = {
         name: value
         for name, value in instruction.attributes.items()
         if name not in ABOUT_THE_TARGET
     }
-    opcode, shape = instruction.opcode, _plain(instruction.shape)
-    if opcode == "fusion":
-        opcode, kept = "call", {"to_apply": kept["calls"]}
-    return [str(replace(instruction, opcode=opcode, shape=shape, attributes=kept))]
+    plain = replace(instruction, shape=shape, operands=tuple(operands), attributes=kept)
+    return [*converted, str(plain)]
+
+
+_MOVES = frozenset(
+    {"broadcast", "concatenate", "copy", "pad", "reshape", "select", "slice", "transpose"}
+)
+"""What may also convert the elements that it moves, for a TPU."""
+
+
+def _called(instruction: Instruction) -> list[str]:
+    attributes = {"to_apply": instruction.attributes["calls"]}
+    shape = _plain(instruction.shape)
+    return [str(replace(instruction, opcode="call", shape=shape, attributes=attributes))]
+
+
+def _copied(instruction: Instruction) -> list[str]:
+    """A copy that runs beside others is done at once; its start has a number as its context."""
+    name, shape, (operand,) = instruction.name, _plain(instruction.shape), instruction.operands
+    if instruction.opcode == "copy-done":
+        return [f"%{name} = {shape} get-tuple-element(%{operand.name}), index=0"]
+    return [
+        f"%{name}.context = u32[] constant(0)",
+        f"%{name} = {shape} tuple(%{operand.name}, %{operand.name}, %{name}.context)",
+    ]
 
 
 def _plain(shape: Shape) -> Shape:
@@ -173,3 +209,11 @@ def places_in_memory(source: Shape, shape: Shape) -> Array:
 def _offsets(shape: Shape) -> Array:
     index: Any = [axis.ravel() for axis in np.indices(shape.dimensions)]
     return np.broadcast_to(linear_index(index, shape), (shape.element_count,))
+
+
+_REWRITTEN: Mapping[str, Callable[[Instruction], list[str]]] = {
+    "bitcast": _bitcast,
+    "copy-done": _copied,
+    "copy-start": _copied,
+    "fusion": _called,
+}

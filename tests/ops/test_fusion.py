@@ -184,6 +184,34 @@ def test_both_directions_of_a_fusion_are_one_relation(body: str) -> None:
     assert set(forward) == {(result, operand) for operand, result in backward}
 
 
+# Values in computations that are called more than once.
+
+OFTEN_CALLED = hlo.parse(
+    """HloModule m
+    part { x = f32[9] parameter(0) i = s32[] parameter(1)
+           ROOT r = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
+    one { x = f32[9] parameter(0) i = s32[] parameter(1)
+          a = f32[4] call(x, i), to_apply=part ROOT r = f32[4] negate(a) }
+    other { x = f32[9] parameter(0) i = s32[] parameter(1)
+            b = f32[4] call(x, i), to_apply=part ROOT r = f32[4] negate(b) }
+    ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
+              c = f32[4] call(p, i), to_apply=one d = f32[4] call(p, j), to_apply=other
+              f = f32[4] call(p, i), to_apply=one
+              x = f32[4] add(c, d) ROOT r = f32[4] add(x, f) }"""
+)
+
+
+def test_every_call_has_its_own_values() -> None:
+    ways = fusion_indexing(OFTEN_CALLED.entry.root)[OFTEN_CALLED.entry.parameters[0]]
+    assert texts(ways) == ["(d0){rt0} -> (d0 + rt0)"] * 3
+    assert isinstance(ways, tuple)
+    assert sorted(str(way.runtime[0]) for way in ways) == [
+        "%i = s32[] parameter(1) in %a in %c; (d0) -> ()",
+        "%i = s32[] parameter(1) in %a in %f; (d0) -> ()",
+        "%i = s32[] parameter(1) in %b in %d; (d0) -> ()",
+    ]
+
+
 # Work.
 
 
