@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ops import NoSuchInstructionError, analyze, analyze_files, hlo
-from ops.command_line.documents import Document, Verbatim, asked
+from ops.command_line.documents import Document, asked
 from ops.command_line.errors import Complaints, attempt
 from ops.command_line.inputs import STANDARD_INPUT, read_input
+from ops.command_line.packing import Packed
 from ops.hlo import HloFileError
 from simplifier.errors import IndexingError, listed
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from ops import Batch, FileAnswer, ModuleAnalysis
     from ops.command_line.console import Console
-    from ops.command_line.documents import Fields, Item
+    from ops.command_line.documents import Item
+    from ops.command_line.fields import Fields
     from ops.command_line.questions import AnyQuestion
     from ops.command_line.renderings import Rendering
     from ops.hlo import HloModule
@@ -81,9 +83,9 @@ def _answered(
 
 
 class _Printed(NamedTuple):
-    """A document as text, and what its errors say."""
+    """A document as it stands, and what its errors say."""
 
-    content: str
+    content: Packed
     complaints: tuple[str, ...]
 
 
@@ -102,8 +104,7 @@ def _about_all(
             printed = answer.answer or _unread(question, answer, console.rendering)
             for message in printed.complaints:
                 console.complain(message)
-            if printed.content:
-                yield Verbatim(printed.content)
+            yield printed.content
     if nameless and len(nameless) == len(paths):
         yield _no_such(nameless, files)
 
@@ -164,7 +165,7 @@ def _printed(
 ) -> _Printed:
     complaints = Complaints()
     document = Document(question.name, items, fields, title=f"==> {fields['file']} <==")
-    return _Printed("\n".join(rendering(document, complaints)), complaints.messages)
+    return _Printed(Packed.of(rendering(document, complaints)), complaints.messages)
 
 
 def _no_such(

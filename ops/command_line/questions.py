@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ops import InstructionAnalysis, ModuleAnalysis
     from ops.analysis.answers import Answer
-    from ops.command_line.documents import Fields
+    from ops.command_line.fields import Fields
     from ops.hlo import Computation, HloModule, Instruction
 
 Subject = TypeVar("Subject")
