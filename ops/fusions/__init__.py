@@ -1,7 +1,17 @@
 """Instructions that run as one, and what compilers ask of them."""
 
+from ops.fusions.emitters import Emitter
 from ops.fusions.fusion import Fusion, FusionError
 from ops.fusions.producers import by_producer
 from ops.fusions.provenance import Provenance
+from ops.fusions.scheduling import FusionSchedule, schedule_of
 
-__all__ = ["Fusion", "FusionError", "Provenance", "by_producer"]
+__all__ = [
+    "Emitter",
+    "Fusion",
+    "FusionError",
+    "FusionSchedule",
+    "Provenance",
+    "by_producer",
+    "schedule_of",
+]
