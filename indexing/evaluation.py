@@ -76,6 +76,19 @@ def points(indexing_map: IndexingMap) -> Iterator[Point]:
         yield from zip(*by_role, _rows(index, count), strict=True)
 
 
+def result_columns(indexing_map: IndexingMap) -> Iterator[tuple[int, tuple[Value, ...]]]:
+    """The results at all points of the domain: so many points at a time, and a column for each.
+
+    A column of equal values may be one integer.
+
+    Raises:
+        MapError: a variable is not bounded.
+    """
+    for columns in _chunks(indexing_map.domain):
+        count = next((len(column) for column in columns.values()), 1)
+        yield count, _evaluated(indexing_map.forms, columns)
+
+
 def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
     """The rows of a table from its columns; a column of equal values may be one integer."""
     listed = [

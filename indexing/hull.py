@@ -53,6 +53,36 @@ def hull(maps: Sequence[IndexingMap], limits: Sequence[Interval] | None = None) 
     return IndexingMap.from_forms(results, domain).simplify()
 
 
+def box(
+    indexing_map: IndexingMap, dims: Sequence[Interval], limits: Sequence[Interval]
+) -> IndexingMap:
+    """A map that holds all of another one, and no more than which results the dimensions tell.
+
+    It begins at all values of ``dims``. Each other result is anything within its limit or, where
+    that is unbounded, within what it is in the other map.
+
+    >>> from indexing import parse_map
+    >>> some = parse_map("(d0)[s0] -> (d0, s0, d0 + 2), domain: d0 in [2, 5], s0 in [1, 2]")
+    >>> every = Interval(0, 7)
+    >>> print(box(some, [every], [every] * 3))
+    (d0)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 7], s0 in [0, 7], s1 in [0, 7]
+    """
+    variables = zip(indexing_map.dims, dims, strict=True)
+    begin = tuple(variable.within(bounds) for variable, bounds in variables)
+    told = [form if _is_of_dims(form) else forms.ZERO for form in indexing_map.forms]
+    everywhere = _bounds(IndexingMap.from_forms(told, Domain(begin)))
+    rows = zip(indexing_map.forms, everywhere, _bounds(indexing_map), limits, strict=True)
+    results: list[Form] = []
+    free: list[Variable] = []
+    for form, reach, own, limit in rows:
+        if _is_of_dims(form) and limit.contains(reach):
+            results.append(form)
+        else:
+            results.append(forms.variable(f"s{len(free)}"))
+            free.append(Variable(own if limit.size is None else limit))
+    return IndexingMap.from_forms(results, Domain(begin, tuple(free))).simplify()
+
+
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
     """The variables that all domains have, with all their values, and what holds in all of them."""
     dims, ranges, runtime = zip(*(each.roles for each in domains), strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from indexing.domain import Domain
 from indexing.errors import MapError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from indexing.domain import ByRole
+
+T = TypeVar("T")
 
 
 def unused_variables(indexing_map: IndexingMap) -> ByRole[int]:
@@ -75,7 +77,7 @@ def _unused(
     groups = [set(forms.variables_of((form,))) for form, _ in domain.constraints]
     while bound := {place for group in groups if not group <= free for place in group & free}:
         free -= bound
-    for group in _joined(group for group in groups if group <= free):
+    for group in united(group for group in groups if group <= free):
         has_values = _has_point(_part(domain, group))
         if has_values is False:
             return None
@@ -84,14 +86,18 @@ def _unused(
     return frozenset(free)
 
 
-def _joined(groups: Iterable[set[str]]) -> list[set[str]]:
-    """Groups that have nothing in common."""
-    joined: list[set[str]] = []
+def united(groups: Iterable[set[T]]) -> list[set[T]]:
+    """Those that have something in common as one.
+
+    >>> [sorted(group) for group in united([{1, 2}, {3}, {2, 4}])]
+    [[3], [1, 2, 4]]
+    """
+    found: list[set[T]] = []
     for group in groups:
-        met = [other for other in joined if other & group]
-        joined = [other for other in joined if not other & group]
-        joined.append(group.union(*met))
-    return joined
+        met = [other for other in found if other & group]
+        found = [other for other in found if not other & group]
+        found.append(group.union(*met))
+    return found
 
 
 def _part(domain: Domain, places: set[str]) -> Domain:

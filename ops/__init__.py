@@ -43,6 +43,7 @@ from ops.fusions import (
     FusionError,
     FusionSchedule,
     Provenance,
+    Reads,
     by_producer,
     schedule_of,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "Origin",
     "Provenance",
     "QuestionError",
+    "Reads",
     "Registry",
     "Root",
     "RuntimeOrigin",

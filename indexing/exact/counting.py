@@ -12,8 +12,10 @@ from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from indexing.exact.boxes import box_size
 from indexing.exact.points import coordinates, rank_of
 from indexing.exact.polygons import HalfPlane, points_in_polygon
+from indexing.exact.slabs import lone_box
 from simplifier import Interval
 from simplifier.exact.space import integer, load_isl, number
 
@@ -26,10 +28,15 @@ _PLANE: Final = 2
 
 
 def count_points(points: islpy.Set) -> int:
-    """The number of points of a bounded set.
+    """The number of points of a bounded set; of a box without parting it.
 
     Takes time for each slice where more than two coordinates depend on each other.
     """
+    lone = None if points.is_empty() else lone_box(points)
+    return _count_pieces(points) if lone is None else box_size(lone) or 0
+
+
+def _count_pieces(points: islpy.Set) -> int:
     disjoint = points.coalesce().compute_divs().make_disjoint()
     return sum(_count(piece.lift().flatten()) for piece in disjoint.get_basic_sets())
 
@@ -41,7 +48,7 @@ def _count(polytope: islpy.BasicSet) -> int:
         return 0
     place = _determined_place(polytope)
     if place is not None:
-        return count_points(polytope.project_out(coordinates(), place, 1).to_set())
+        return _count_pieces(polytope.project_out(coordinates(), place, 1).to_set())
     factors = [_factor(polytope, places) for places in _independent_places(polytope)]
     return prod(map(_count_factor, factors))
 

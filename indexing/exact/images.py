@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
-from indexing.exact.boxes import box_size
 from indexing.exact.counting import count_points
 from indexing.exact.points import first_point, unbounded_place
 from indexing.exact.reading import read_set
 from indexing.exact.relations import domain_of, graph_of, image_of, points_of
-from indexing.exact.slabs import lone_box
 from simplifier import Interval, operations
 from simplifier import form as forms
 from simplifier.exact import BUDGET, Space
@@ -62,7 +60,7 @@ def count(indexing_map: Relation, *, budget: int | None = BUDGET) -> int:
     with space.within_budget():
         points = points_of(indexing_map, space.context)
         _check_bounded(points, indexing_map.domain.names, "count")
-        return _counted(points)
+        return count_points(points)
 
 
 def count_results(indexing_map: Relation, *, budget: int | None = BUDGET) -> int:
@@ -74,7 +72,7 @@ def count_results(indexing_map: Relation, *, budget: int | None = BUDGET) -> int
         reached = graph.range()
         _check_bounded(reached, names, "count_results")
         # Of a map that reaches nothing twice it is far less work to count the points.
-        return _counted(graph.domain() if graph.is_injective() else reached)
+        return count_points(graph.domain() if graph.is_injective() else reached)
 
 
 def sample(indexing_map: Relation, *, budget: int | None = BUDGET) -> Point | None:
@@ -107,12 +105,6 @@ def _check_bounded(points: islpy.Set, names: Sequence[str], question: str) -> No
     place = unbounded_place(points)
     if place is not None:
         raise MapError(f"{question}: {names[place]} is not bounded; expected finitely many values")
-
-
-def _counted(points: islpy.Set) -> int:
-    """The number of points of a bounded set; of a box without parting it."""
-    lone = None if points.is_empty() else lone_box(points)
-    return count_points(points) if lone is None else box_size(lone) or 0
 
 
 def _value(result: forms.Form) -> int:

@@ -11,6 +11,8 @@ from ops.builders.op_indexing import Unknown, replica_note
 from ops.devices.numbering import is_number_of_device
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from indexing import IndexingMap
     from ops.hlo import Instruction
     from simplifier import Interval
@@ -158,3 +160,12 @@ class InstructionIndexing:
     """The answers for one instruction: for each operand, or for each array of its result."""
 
     indexing: tuple[Answer, ...]
+
+    def __reduce__(self) -> tuple[Callable[..., InstructionIndexing], tuple[object, ...]]:
+        """Of wide tuples, each result depends on few operands."""
+        needed = {number: answer for number, answer in enumerate(self.indexing) if answer != ()}
+        return _indexing_of, (len(self.indexing), needed)
+
+
+def _indexing_of(count: int, needed: Mapping[int, Answer]) -> InstructionIndexing:
+    return InstructionIndexing(tuple(needed.get(number, ()) for number in range(count)))

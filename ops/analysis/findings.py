@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ops.analysis.answers import Answer, InstructionIndexing, of_element
 from ops.analysis.chaining import joined
@@ -13,6 +13,8 @@ from ops.analysis.paths import Paths, check_operand, check_output
 from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from indexing.layout import Shape
     from ops.analysis.control_flow import Link
     from ops.analysis.physical import View
@@ -42,6 +44,14 @@ class Question(NamedTuple):
     view: View
 
 
+class Finding(NamedTuple):
+    """An answer, and the place in the module of an instruction that it is about."""
+
+    place: int
+    question: Question
+    answer: InstructionIndexing
+
+
 class Findings:
     """Answers questions about the instructions of one module, and remembers what it found."""
 
@@ -54,6 +64,10 @@ class Findings:
         """The paths in one direction."""
         return self._paths[direction]
 
+    def number(self, instruction: Instruction) -> int:
+        """A number that an instruction shares with those that are like it."""
+        return self._likeness.number(instruction)
+
     def answer(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         """What an instruction's result or operand depends on.
 
@@ -61,24 +75,51 @@ class Findings:
             ShapeError: there is no such result or operand.
             HloTextError: shapes and attributes of an instruction do not fit.
         """
-        key = self._likeness.number(instruction), question
+        key = self.number(instruction), question
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = self._found(instruction, question)
         return found
 
+    def collected(self, module: HloModule) -> list[Finding]:
+        """All answers, each once, equal parts of them as one object."""
+        places: dict[int, int] = {}
+        for place, instruction in enumerate(module.instructions):
+            if self._likeness.has_number(instruction):
+                places.setdefault(self._likeness.number(instruction), place)
+        same: dict[object, Any] = {}
+
+        def merged(indexing: InstructionIndexing) -> InstructionIndexing:
+            return InstructionIndexing(
+                tuple(same.setdefault(each, each) for each in indexing.indexing)
+            )
+
+        return [
+            Finding(places[number], same.setdefault(question, question), merged(answer))
+            for (number, question), answer in self._answers.items()
+        ]
+
+    def learn(self, module: HloModule, found: Iterable[Finding]) -> None:
+        """Take over answers that were collected from a module with the same text."""
+        instructions = [*module.instructions]
+        for place, question, answer in found:
+            number = self._likeness.number(instructions[place])
+            self._answers.setdefault((number, question), answer)
+
     def _found(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         direction, number, view = question
         is_backward = direction is Direction.OUTPUT_TO_INPUT
         (check_output if is_backward else check_operand)(instruction, number)
-        far_ends = instruction.operands if is_backward else arrays_of(instruction.shape)
-        answers: list[Answer] = [()] * len(far_ends)
+        found: dict[int, list[Answer]] = {}
         for link in self._paths[direction].links_from(instruction, number):
             result, operand = _shapes(instruction, link)
             shapes = (result, operand) if is_backward else (operand, result)
             answer = of_element(view.of(link.answer, *shapes), link.element)
-            place = link.operand if is_backward else link.output
-            answers[place] = joined(answers[place], answer)
+            found.setdefault(link.operand if is_backward else link.output, []).append(answer)
+        far_ends = instruction.operands if is_backward else arrays_of(instruction.shape)
+        answers: list[Answer] = [()] * len(far_ends)
+        for place, several in found.items():
+            answers[place] = joined(*several)
         return InstructionIndexing(tuple(answers))
 
 

@@ -113,9 +113,7 @@ def reached(
 
 def by_instruction(found: Mapping[Array, Answer]) -> dict[Instruction, Answer]:
     """The answers for the arrays of each instruction as one, which tells them apart."""
-    together: dict[Instruction, Answer] = {}
+    together: dict[Instruction, list[Answer]] = defaultdict(list)
     for (instruction, number), answer in found.items():
-        here = of_element(answer, number)
-        before = together.get(instruction)
-        together[instruction] = here if before is None else joined(before, here)
-    return together
+        together[instruction].append(of_element(answer, number))
+    return {instruction: joined(*answers) for instruction, answers in together.items()}

@@ -72,6 +72,10 @@ class Likeness:
             self._numbers[instruction] = found
         return found
 
+    def has_number(self, instruction: Instruction) -> bool:
+        """Whether anybody asked for the number of an instruction."""
+        return instruction in self._numbers
+
     def number_of_computation(self, computation: Computation) -> int:
         """The number that a computation shares with those whose instructions are alike."""
         if computation not in self._numbers:

@@ -7,7 +7,7 @@ what the library knows. What calls a computation is followed by :mod:`ops.analys
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.adapters import BUILDERS, CALLERS, CUSTOM_CALLS, ROUTES
@@ -17,7 +17,7 @@ from ops.builders.op_indexing import Unknown
 from ops.hlo.opcodes import find_opcode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ops.adapters.shared import Builder, Caller, Calls, Maps, Router
     from ops.analysis.patterns import Pattern
@@ -69,6 +69,12 @@ class Registry:
             callers={other: caller for other, caller in self.callers.items() if other != opcode},
         )
 
+    def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[object, ...]]:
+        """The library's own by name; of others, what differs from it."""
+        if self is REGISTRY:
+            return "REGISTRY"
+        return _registry_of, tuple(map(_difference, _tables_of(self), _tables_of(REGISTRY)))
+
     def __repr__(self) -> str:
         """In few words: it stands in the signatures of functions, whose help it would fill."""
         return f"<Registry of {len(self.opcodes)} opcodes, {len(self.custom_calls)} custom calls>"
@@ -99,11 +105,10 @@ class Registry:
         """Whether the library's own tables answer; users' may look at what they like."""
         if self is REGISTRY:
             return True
-        tables = (self.builders, BUILDERS), (self.routes, ROUTES), (self.callers, CALLERS)
-        target = instruction.attributes.get("custom_call_target", "")
+        opcode, target = instruction.opcode, instruction.attributes.get("custom_call_target", "")
         return self.custom_calls.get(target) is CUSTOM_CALLS.get(target) and all(
-            mine.get(instruction.opcode) is standard.get(instruction.opcode)
-            for mine, standard in tables
+            mine.get(opcode) is standard.get(opcode)
+            for mine, standard in zip(_tables_of(self), _tables_of(REGISTRY), strict=True)
         )
 
     def _maps_of(self, instruction: Instruction) -> Maps:
@@ -117,6 +122,30 @@ class Registry:
         if any(array.is_unbounded for shape in shapes for array in arrays_of(shape)):
             return Unknown(f"{opcode}: no indexing map of dimensions without bound")
         return build(instruction)
+
+
+_Table: TypeAlias = "Mapping[str, Callable[..., Any]]"
+
+
+def _tables_of(registry: Registry) -> tuple[_Table, ...]:
+    return registry.builders, registry.routes, registry.callers, registry.custom_calls
+
+
+def _difference(table: _Table, standard: _Table) -> tuple[list[str], _Table]:
+    """What the library's table has and this one has not, and what this one adds."""
+    added = {name: found for name, found in table.items() if found is not standard.get(name)}
+    return [name for name in standard if name not in table], added
+
+
+def _registry_of(*differences: tuple[list[str], _Table]) -> Registry:
+    """The registry that differs so much from the library's own."""
+    pairs = zip(_tables_of(REGISTRY), differences, strict=True)
+    return Registry(
+        *(
+            {name: standard[name] for name in standard if name not in missing} | {**added}
+            for standard, (missing, added) in pairs
+        )
+    )
 
 
 REGISTRY: Final = Registry(BUILDERS, ROUTES, CALLERS, CUSTOM_CALLS)

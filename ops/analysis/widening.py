@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap
-from indexing.hull import holds, hull
+from indexing.hull import box, holds, hull
 from indexing.variables import arranged
 from ops.analysis.dependences import Dependence, dependence_of, devices_in
 from ops.devices.joint_maps import ANY, JointMap, Part
@@ -37,13 +37,34 @@ def widened(
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5]
     approximation: an example
     """
-    first, *others = [way for way in ways if not way.map.is_known_empty] or ways[:1]
-    if not others:
-        return replace(first, approximation=reason)
-    devices = devices_in(first, *others)
-    array = [ANY] * len(first.map.forms) if sizes is None else [Interval(0, n - 1) for n in sizes]
-    whole = _hull([dependence_of(way, devices) for way in (first, *others)], array)
-    return whole._replace(approximation=reason).simplified(first.element)
+    if len(ways) == 1:
+        return replace(ways[0], approximation=reason)
+    whole = _hull(ways, _limits(sizes, ways[0]))
+    return whole._replace(approximation=reason).simplified(ways[0].element)
+
+
+def boxed(
+    ways: Sequence[OperandIndexing], reason: str, begin: Sequence[int], end: Sequence[int]
+) -> OperandIndexing:
+    """One way that holds all of these, as :func:`widened`, and that hardly grows when it is more.
+
+    It begins at all elements of an array of sizes ``begin``. Dimensions on which all agree are kept
+    if they are told by the element alone; in all others it leads everywhere.
+    """
+    joint = (whole := _hull(ways, _limits(end, ways[0]))).joint
+    element = joint.parts[0]
+    dims = [*_limits(begin, ways[0]), joint.devices]
+    limits = [*_limits(end, ways[0]), joint.devices]
+    told = IndexingMap.from_forms((*element.place, element.device), joint.domain)
+    *index, device = (every := box(told, dims, limits)).forms
+    boxed = JointMap((Part(tuple(index), device),), every.domain, joint.devices)
+    return Dependence(boxed, (), whole.devices, reason).simplified(ways[0].element)
+
+
+def _limits(sizes: Sequence[int] | None, way: OperandIndexing) -> list[Interval]:
+    if sizes is None:
+        return [ANY] * len(way.map.forms)
+    return [Interval(0, size - 1) for size in sizes]
 
 
 def is_held(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
@@ -64,11 +85,14 @@ class _Value(NamedTuple):
     place: Part
 
 
-def _hull(dependences: Sequence[Dependence], array: Sequence[Interval]) -> Dependence:
-    """A dependence that holds several to an array, of which none is empty; not simplified.
+def _hull(ways: Sequence[OperandIndexing], array: Sequence[Interval]) -> Dependence:
+    """A dependence that holds several ways to an array, simplified but for its values.
 
     Values that are not the same in all of them are taken for any values.
     """
+    devices = devices_in(*ways)
+    points = [way for way in ways if not way.map.is_known_empty] or ways[:1]
+    dependences = [dependence_of(way, devices) for way in points]
     first = dependences[0]
     values = [_values(each) for each in dependences]
     shared = [value for value in values[0] if all(value in others for others in values)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ops.builders.building import Sizes
+
+_REMEMBERED: Final = 1 << 10
+"""For so many combinations of sizes the maps are kept."""
 
 ELEMENTWISE: Final = frozenset(
     """
@@ -47,18 +51,25 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
     >>> print(select.output_to_input[1])
     (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
     """
-    checked = [
-        checked_sizes("elementwise", f"operand {number}", sizes)
-        for number, sizes in enumerate(operand_sizes)
-    ]
-    output_sizes = max(checked, key=len, default=())
-    for number, sizes in enumerate(checked):
+    return _elementwise(
+        tuple(
+            checked_sizes("elementwise", f"operand {number}", sizes)
+            for number, sizes in enumerate(operand_sizes)
+        )
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _elementwise(operand_sizes: tuple[tuple[int, ...], ...]) -> OpIndexing:
+    """Most instructions of most programs are these, on tensors of few sizes."""
+    output_sizes = max(operand_sizes, key=len, default=())
+    for number, sizes in enumerate(operand_sizes):
         if sizes:
             check_sizes(
                 "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
             )
     identity = IndexingMap.identity(output_sizes)
-    full = [sizes == output_sizes for sizes in checked]
+    full = [sizes == output_sizes for sizes in operand_sizes]
     return OpIndexing(
         output_sizes,
         tuple(identity if is_full else no_dimensions(output_sizes) for is_full in full),

@@ -4,6 +4,7 @@ from ops.fusions.emitters import Emitter
 from ops.fusions.fusion import Fusion, FusionError
 from ops.fusions.producers import by_producer
 from ops.fusions.provenance import Provenance
+from ops.fusions.reads import Reads
 from ops.fusions.scheduling import FusionSchedule, schedule_of
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "FusionError",
     "FusionSchedule",
     "Provenance",
+    "Reads",
     "by_producer",
     "schedule_of",
 ]

@@ -11,15 +11,17 @@ from ops.analysis.instructions import output_to_input
 from ops.analysis.paths import check_output
 from ops.analysis.registry import REGISTRY
 from ops.builders.building import arrays_of
+from ops.builders.op_indexing import Unknown
 from ops.fusions.provenance import MOST_PATHS, provenance_of
 from ops.fusions.reaching import made_of, needed_by
+from ops.fusions.reads import Reads
 from ops.fusions.region import Region
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ops.analysis.answers import Answer
+    from ops.analysis.answers import Answer, OperandIndexing
     from ops.analysis.graphs import Array
     from ops.analysis.registry import Registry
     from ops.fusions.provenance import Provenance
@@ -192,6 +194,33 @@ class Fusion:
         """
         self._check(target)
         return provenance_of(target, self._array(start, output), self._region, most)
+
+    def reads(
+        self,
+        target: Instruction,
+        start: Instruction | None = None,
+        output: int = 0,
+        *,
+        element: int = 0,
+    ) -> Reads | Unknown:
+        """How often elements of ``target`` are read, or computed if it is in the fusion.
+
+        By array ``output`` of ``start``; by default by all :attr:`results`, each on its own.
+        ``element`` says which array of the target is meant.
+
+        Raises:
+            FusionError, ShapeError, HloTextError: as :meth:`indexing`.
+        """
+        self._check(target)
+        check_output(target, element)
+        starts = self.results if start is None else (self._array(start, output),)
+        ways: list[OperandIndexing] = []
+        for array in starts:
+            answer = needed_by(array, self._region).get((target, element), ())
+            if isinstance(answer, Unknown):
+                return answer
+            ways += answer
+        return Reads(tuple(ways), arrays_of(target.shape)[element].dimensions)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0

@@ -14,9 +14,10 @@ from ops.analysis.registry import REGISTRY
 from ops.modules.names import NoSuchInstructionError, instruction_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ops.analysis.answers import Answer, InstructionIndexing
+    from ops.analysis.findings import Finding
     from ops.analysis.registry import Registry
     from ops.hlo import HloModule, Instruction
 
@@ -93,6 +94,35 @@ class ModuleAnalysis:
             raise NoSuchInstructionError.in_module(which.name, self._module)
         return InstructionAnalysis(self, which)
 
+    def groups(self) -> list[tuple[InstructionAnalysis, ...]]:
+        """The instructions in groups of which all have the same maps, in order of the first ones.
+
+        Instructions are together if everything that their maps depend on is equal; what they read,
+        which values are computed, and what they are called makes no difference.
+
+        >>> from ops import hlo
+        >>> analysis = analyze(hlo.parse('''ENTRY e {
+        ...   p = f32[8] parameter(0)
+        ...   sum = f32[8] add(p, p)
+        ...   half = f32[4] slice(sum), slice={[0:4]}
+        ...   ROOT next = f32[8] add(sum, p)
+        ... }'''))
+        >>> for group in analysis.groups():
+        ...     print(*(each.instruction.name for each in group))
+        p
+        sum next
+        half
+        """
+        groups: dict[int, list[InstructionAnalysis]] = {}
+        for each in self:
+            groups.setdefault(self._findings.number(each.instruction), []).append(each)
+        return [tuple(group) for group in groups.values()]
+
+    def __reduce__(self) -> tuple[Callable[..., ModuleAnalysis], tuple[object, ...]]:
+        """The module, and each answer that was given, once."""
+        given = self._findings.collected(self._module)
+        return _analysis_of, (self._module, self._registry, given)
+
     def __repr__(self) -> str:
         count = f"{len(self)} instruction{'s' * (len(self) != 1)}"
         return f"<analysis of {count} of {self._module.name}>"
@@ -104,6 +134,12 @@ class ModuleAnalysis:
         more = len(self) - len(shown)
         rest = f"<tr><td colspan='4'>and {more} more</td></tr>" if more else ""
         return f"<div><p>{escape(repr(self))}</p><table>{_HEAD}{rows}{rest}</table></div>"
+
+
+def _analysis_of(module: HloModule, registry: Registry, given: Iterable[Finding]) -> ModuleAnalysis:
+    analysis = ModuleAnalysis(module, registry)
+    analysis.findings.learn(module, given)
+    return analysis
 
 
 @dataclass(frozen=True, slots=True)

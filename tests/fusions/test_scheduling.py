@@ -105,8 +105,8 @@ UNROLLED = {
     "dynamic_slice": 1,
 }
 """The rows with maps of the first warp, and how many neighbours a thread computes; of the gather
-XLA notes a map that is not of this fusion, of the transpose one with half as many threads, and of the
-columns one from before it had a schedule for few of them."""
+XLA notes a map that is not of this fusion, of the transpose one with half as many threads, and of
+the columns one from before it had a schedule for few of them."""
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ops import analyze
+from tests.ops.unshared import all_answers
+
 if TYPE_CHECKING:
-    from ops import ModuleAnalysis
+    from collections.abc import Sequence
+
+    from ops import InstructionIndexing, ModuleAnalysis
 
 
 def root_name(analysis: ModuleAnalysis) -> str:
@@ -51,3 +56,14 @@ def leaves_a_mark(analysis: ModuleAnalysis) -> str:
     Path(f"{analysis.module.file}.seen").touch()
     time.sleep(0.05)
     return root_name(analysis)
+
+
+def is_known_by_its_answers(
+    analysis: ModuleAnalysis, answers: Sequence[InstructionIndexing]
+) -> bool:
+    """Whether answers that came here are those that are found here, by an analysis and without."""
+    afresh = analyze(analysis.module)
+    return all(
+        [answer for each in again for answer in all_answers(each)] == [*answers]
+        for again in (analysis, afresh)
+    )

@@ -17,6 +17,7 @@ from ops import (
     input_to_output,
     output_to_input,
 )
+from tests.hlo.modules import module_text
 
 TEXT = """HloModule m
   add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT sum = f32[] add(a, b) }
@@ -74,6 +75,17 @@ def test_results_and_operands_that_are_not_there_are_refused() -> None:
         root.output_to_input(1)
     with pytest.raises(ShapeError, match="no operand 1 among 1"):
         root.input_to_output(1)
+
+
+def test_groups_part_the_instructions_and_have_one_answer_each() -> None:
+    analysis = analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
+    groups = analysis.groups()
+    grouped = [each.instruction for group in groups for each in group]
+    assert len(grouped) == len(analysis)
+    assert {*grouped} == {*analysis.module.instructions}
+    assert len(groups) < len(analysis) / 3
+    for first, *others in groups:
+        assert all(each.output_to_input() is first.output_to_input() for each in others)
 
 
 def test_a_notebook_shows_the_first_instructions() -> None:

@@ -1,0 +1,121 @@
+"""Answers and analyses in pickles, and asked from several threads: small, and always the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from random import Random
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import pytest
+
+from ops import REGISTRY, analyze, elementwise, hlo, output_to_input
+from tests.hlo.modules import module_text
+from tests.ops.questions import is_known_by_its_answers
+from tests.ops.unshared import all_answers
+
+if TYPE_CHECKING:
+    from ops import InstructionIndexing, ModuleAnalysis, OpIndexing
+
+T = TypeVar("T")
+
+TEXTS: Final = {
+    "maps": "ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }",
+    "origins": """ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1)
+        ROOT r = f32[2] dynamic-slice(p, i), dynamic_slice_sizes={2} }""",
+    "replicas": """HloModule m, replica_count=4
+        ENTRY e { p = f32[2] parameter(0)
+        ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={{0,1,2,3}} }""",
+    "devices that ask": """HloModule m, replica_count=4
+        add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+        ENTRY e { p = f32[8] parameter(0)
+        ROOT r = f32[2] reduce-scatter(p), dimensions={0}, replica_groups={}, to_apply=add }""",
+    "unknown": """ENTRY e { p = f32[2] parameter(0)
+        ROOT r = f32[2] custom-call(p), custom_call_target="x" }""",
+    "a fusion": """fused { a = f32[9,9] parameter(0) i = s32[] parameter(1)
+        b = f32[9,9] transpose(a), dimensions={1,0}
+        ROOT r = f32[2,9] dynamic-slice(b, i, i), dynamic_slice_sizes={2,9} }
+        ENTRY e { p = f32[9,9] parameter(0) i = s32[] parameter(1)
+        ROOT r = f32[2,9] fusion(p, i), kind=kLoop, calls=fused }""",
+    "a tuple": """ENTRY e { p = f32[4] parameter(0) q = (f32[4]) tuple(p)
+        ROOT r = (f32[4], (f32[4])) tuple(p, q) }""",
+}
+
+
+def again(value: T) -> T:
+    """The value from its pickle."""
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
+
+
+def given_by(analysis: ModuleAnalysis) -> list[InstructionIndexing]:
+    """All answers about all instructions."""
+    return [answer for each in analysis for answer in all_answers(each)]
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_answers_and_modules_stay_what_they_are(text: str) -> None:
+    module = hlo.parse(text)
+    answers = given_by(analyze(module))
+    assert again((module, answers)) == (module, answers)
+    assert [again(answer) for answer in answers] == answers
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_an_analysis_takes_its_answers_along(text: str) -> None:
+    analysis = analyze(hlo.parse(text))
+    answers = given_by(analysis)
+    loaded = again(analysis)
+    assert loaded.module is analysis.module
+    assert given_by(loaded) == answers
+
+
+def test_another_process_finds_the_same_answers() -> None:
+    analyses = [analyze(hlo.parse(text)) for text in TEXTS.values()]
+    answers = [given_by(analysis) for analysis in analyses]
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        assert all(executor.map(is_known_by_its_answers, analyses, answers))
+
+
+SIZES: Final = {"maps": 700, "origins": 900, "a fusion": 1200}
+
+
+@pytest.mark.parametrize(("name", "most"), SIZES.items(), ids=SIZES)
+def test_an_answer_is_small(name: str, most: int) -> None:
+    answer = output_to_input(hlo.parse(TEXTS[name]).entry.root)
+    assert len(pickle.dumps(answer)) < most
+
+
+def test_an_analysis_with_all_answers_is_much_smaller_than_the_text() -> None:
+    text = module_text("unoptimized/big_transformer12_train")
+    analysis = analyze(hlo.parse(text))
+    answers = given_by(analysis)
+    assert len(pickle.dumps(analysis)) < len(text) / 3
+    assert len(pickle.dumps(analysis.module)) < len(text) / 6
+    assert len(answers) > 20_000
+
+
+def flipped(instruction: hlo.Instruction) -> OpIndexing:
+    """A builder of a user."""
+    return elementwise([instruction.shape.dimensions])
+
+
+def test_a_registry_is_pickled_as_what_users_added() -> None:
+    assert again(REGISTRY) is REGISTRY
+    loaded = again(REGISTRY.with_custom_call("x", flipped).with_opcode("tuple", flipped))
+    assert loaded.custom_calls["x"] is loaded.builders["tuple"] is flipped
+    assert "tuple" not in loaded.routes
+    assert loaded.builders["add"] is REGISTRY.builders["add"]
+
+
+def test_threads_find_the_same_answers_in_any_order() -> None:
+    analysis = analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
+    expected = {each.instruction: [*all_answers(each)] for each in analyze(analysis.module)}
+
+    def asked(seed: int) -> bool:
+        shuffled = [*analysis]
+        Random(seed).shuffle(shuffled)  # noqa: S311 - an order, no secret
+        return all([*all_answers(each)] == expected[each.instruction] for each in shuffled)
+
+    with ThreadPoolExecutor(4) as executor:
+        assert all(executor.map(asked, range(4)))
