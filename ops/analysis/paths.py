@@ -276,7 +276,7 @@ def itself(array: Array) -> Answer:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
     answer = identity_of(arrays_of(instruction.shape)[number])
-    return answer if isinstance(answer, Unknown) else tuple(way.compose(way) for way in answer)
+    return answer if isinstance(answer, Unknown) else tuple(way.simplify() for way in answer)
 
 
 def check_output(instruction: Instruction, output: int) -> None:

@@ -1,0 +1,65 @@
+"""What an array depends on, found the slow way: each way to each array, composed by itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing import IndexingMap
+from ops import OperandIndexing, Unknown, output_to_input
+from ops.builders.building import arrays_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.analysis.answers import Answer
+    from ops.hlo import Instruction
+
+Way: TypeAlias = "OperandIndexing | None"
+"""``None`` where it is unknown."""
+
+Place: TypeAlias = "tuple[Instruction, int, Way]"
+"""An array, and a way that leads there."""
+
+
+def slow_paths(root: Instruction, output: int = 0) -> dict[Instruction, frozenset[Way]]:
+    """The ways from an array to the instructions of its computation.
+
+    Each different way is followed by itself through one instruction after the other, whatever
+    ways there are beside it: nothing is joined, and no order is kept.
+    """
+    waiting: list[Place] = [(root, output, _identity(root, output).simplify())]
+    seen = {*waiting}
+    while waiting:
+        instruction, number, way = waiting.pop()
+        answers = output_to_input(instruction, number).indexing
+        for operand, answer in zip(instruction.operands, answers, strict=True):
+            for element, step in _steps(operand, answer):
+                is_plain = step and step.of_element(0) == _identity(instruction, number)
+                place = operand, element, way if is_plain else way and step and way.compose(step)
+                if place not in seen:
+                    seen.add(place)
+                    waiting.append(place)
+    found: dict[Instruction, set[Way]] = defaultdict(set)
+    for instruction, number, way in seen:
+        found[instruction].add(way and way.of_element(number))
+    return {instruction: frozenset(ways) for instruction, ways in found.items()}
+
+
+def _identity(instruction: Instruction, number: int) -> OperandIndexing:
+    return OperandIndexing(IndexingMap.identity(arrays_of(instruction.shape)[number].dimensions))
+
+
+def _steps(operand: Instruction, answer: Answer) -> Iterator[tuple[int, Way]]:
+    """The arrays of an operand that an answer leads to, and how."""
+    if isinstance(answer, Unknown):
+        yield from ((element, None) for element in range(len(arrays_of(operand.shape))))
+    else:
+        yield from ((step.element, step) for step in answer)
+
+
+def agrees(ways: frozenset[Way], answer: Answer) -> bool:
+    """Whether an answer has all these ways, each once; it is unknown if one of them is."""
+    if isinstance(answer, Unknown):
+        return None in ways
+    return ways == frozenset[Way](answer) and len(ways) == len(answer)
