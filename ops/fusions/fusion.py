@@ -193,7 +193,8 @@ class Fusion:
           and at least 2**1000 more
         """
         self._check(target)
-        return provenance_of(target, self._array(start, output), self._region, most)
+        region = self._region.towards(target)
+        return provenance_of(target, self._array(start, output), region, most)
 
     def reads(
         self,
@@ -214,9 +215,10 @@ class Fusion:
         self._check(target)
         check_output(target, element)
         starts = self.results if start is None else (self._array(start, output),)
+        region = self._region.towards(target)
         ways: list[OperandIndexing] = []
         for array in starts:
-            answer = needed_by(array, self._region).get((target, element), ())
+            answer = needed_by(array, region).get((target, element), ())
             if isinstance(answer, Unknown):
                 return answer
             ways += answer

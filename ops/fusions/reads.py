@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing import MapError
+from indexing import IndexingMap, MapError
 from indexing.exact.multiplicity import multiplicities
 from indexing.exact.repetitions import reached, reached_again
+from indexing.variables import arranged
 from ops.adapters.values import clamped
+from ops.analysis.answers import OperandIndexing
 from ops.analysis.dependences import dependence_of, devices_in
 from simplifier import form as forms
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
@@ -16,9 +18,7 @@ from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from indexing import IndexingMap
     from indexing.exact import IndexSet
-    from ops.analysis.answers import OperandIndexing
     from ops.hlo import Instruction
     from simplifier.form import Form
 
@@ -61,9 +61,10 @@ class Reads:
     sizes: tuple[int, ...]
 
     def total(self, *, budget: int | None = BUDGET) -> int:
-        """How many reads there are."""
+        """How many reads there are, wherever they lead."""
+        places_aside = Reads(tuple(map(_without_places, self.ways)), ())
         try:
-            return sum(each.count(budget=budget) for each in self._maps("total"))
+            return sum(each.count(budget=budget) for each in places_aside._maps("total"))
         except (NotQuasiAffineError, BudgetError):
             return sum(times * number for times, number in self.histogram(budget=budget).items())
 
@@ -140,6 +141,17 @@ def _objection(way: OperandIndexing) -> str:
         return "elements are read on other devices; expected reads on one"
     values = ", ".join(dict.fromkeys(f"%{origin.instruction.name}" for origin in way.runtime))
     return f"what is read depends on the value of {values}; see given()" if values else ""
+
+
+def _without_places(way: OperandIndexing) -> OperandIndexing:
+    """The reads alone: what only says where they lead goes."""
+    domain = way.map.domain
+    dims, ranges, runtime = domain.by_role(domain.places)
+    limited = forms.variables_of(form for form, _ in domain.constraints)
+    if not {*runtime}.isdisjoint(limited):
+        return way
+    reads = arranged(IndexingMap.from_forms((), domain), dims, ranges)
+    return OperandIndexing(reads, approximation=way.approximation)
 
 
 def _with_values(way: OperandIndexing, values: Mapping[Instruction, int]) -> OperandIndexing:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, decided, kept_arrays
+from ops.analysis.graphs import postorder
 from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,24 @@ class Region:
     def limit(self, computation: Computation) -> frozenset[Instruction] | None:
         """The instructions of a computation that are in the region; ``None`` for all."""
         return self.members if computation is self.computation else None
+
+    def computations_to(self, instruction: Instruction) -> frozenset[Computation]:
+        """Its computation, and those that call it, directly or not."""
+        return frozenset(postorder([instruction.computation], self._callers))
+
+    def towards(self, target: Instruction) -> Region:
+        """The region with those members alone from which paths can lead to an instruction."""
+        computations = self.computations_to(target)
+        leading = {target}
+        for each in self.computation.instructions:
+            calls = self.registry.calls(each)
+            is_entered = calls and not computations.isdisjoint(calls.computations)
+            if is_entered or not leading.isdisjoint(each.operands):
+                leading.add(each)
+        return Region(self.members & leading or self.members, self.registry)
+
+    def _callers(self, computation: Computation) -> list[Computation]:
+        return [site.caller.computation for site in self.call_sites.get(computation, ())]
 
     def _call_sites(self) -> Mapping[Computation, list[CallSite]]:
         sites: dict[Computation, list[CallSite]] = defaultdict(list)

@@ -47,7 +47,7 @@ class _Tracing:
         self._paths = paths_in(module, Direction.OUTPUT_TO_INPUT, region.registry)
         self._inside: dict[Array, Trails] = {}
         self._found: list[Trail] = []
-        self._leading = {*postorder([target.computation], self._callers)}
+        self._leading = region.computations_to(target)
         """The computations from which paths can enter that of the target."""
 
     def trails_from(self, start: Array) -> list[Trail]:
@@ -61,9 +61,6 @@ class _Tracing:
                 level = self._inwards(computation, begun[computation])
                 self._outwards(computation, level, begun)
         return self._found
-
-    def _callers(self, computation: Computation) -> list[Computation]:
-        return [site.caller.computation for site in self._region.call_sites.get(computation, ())]
 
     def _leading_callees(self, computation: Computation) -> list[Computation]:
         return [callee for callee in self._paths.callees(computation) if callee in self._leading]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,11 +10,11 @@ import pytest
 from indexing.text import format_head
 from ops import Fusion, FusionError, ShapeError, Unknown, by_producer, fusion_indexing
 from tests.fusions.enumeration import pairs_from, pairs_of
-from tests.fusions.units import ADD, MAXIMUM, Row, entry, fused, named
+from tests.fusions.units import ADD, MAXIMUM, Row, entry, fused, fusion_in, named
 
 if TYPE_CHECKING:
     from ops.analysis.answers import Answer
-    from ops.hlo import Instruction
+    from ops.hlo import HloModule, Instruction
 
 SUM_WITH_TRANSPOSE = entry(
     """p = f32[5,5] parameter(0)
@@ -260,6 +261,16 @@ ROWS = [
         },
     ),
     Row(
+        "a fusion of one sum",
+        fused(
+            "p = f32[5] parameter(0) q = f32[5] parameter(1) ROOT s = f32[5] add(p, q)",
+            ["f32[5]", "f32[5]"],
+            "f32[5]",
+        ),
+        "instruction r",
+        {"g0": ["(d0) -> (d0)"], "g1": ["(d0) -> (d0)"]},
+    ),
+    Row(
         "a reduction of a reduction",
         TWICE_REDUCED,
         "instruction r",
@@ -502,6 +513,29 @@ def test_values_that_are_known_are_used(body: str, expected: str) -> None:
     assert heads(fusion.indexing()[fusion.operands[0]]) == [expected]
 
 
+def test_where_a_slice_begins_is_known_through_fusions_in_a_fusion() -> None:
+    module = entry(
+        """p = f32[2,4] parameter(0) x = f32[4,5,2] parameter(1) i = s32[] parameter(2)
+        zero = s32[] constant(0)
+        ROOT r = f32[4,5] fusion(p, x, i, zero), kind=kCustom, calls=gemm""",
+        """left { ROOT a = f32[2,4] parameter(0) }
+        right { a = f32[4,5,2] parameter(0) b = s32[] parameter(1) c = s32[] parameter(2)
+          s = f32[1,5,2] dynamic-slice(a, b, c, c), dynamic_slice_sizes={1,5,2}
+          ROOT t = f32[5,2] bitcast(s) }
+        gemm { a = f32[2,4] parameter(0) l = f32[2,4] fusion(a), kind=kCustom, calls=left
+          b = f32[4,5,2] parameter(1) i = s32[] parameter(2) o = s32[] parameter(3)
+          k = f32[5,2] fusion(b, i, o), kind=kCustom, calls=right
+          ROOT d = f32[4,5] dot(l, k), lhs_contracting_dims={0}, rhs_contracting_dims={1} }""",
+    )
+    found = Fusion.of_instruction(module.entry.root).indexing()
+    assert heads(found[named(module, "e.p")]) == ["(d0, d1)[s0] -> (s0, d0)"]
+    assert heads(found[named(module, "e.i")]) == ["(d0, d1) -> ()"]
+    answer = found[named(module, "e.x")]
+    assert heads(answer) == ["(d0, d1)[s0]{rt0} -> (rt0, d1, s0)"]
+    assert not isinstance(answer, Unknown)
+    assert [origin.instruction.name for origin in answer[0].runtime] == ["b"]
+
+
 def test_what_has_no_map_hides_what_is_behind_it() -> None:
     module = entry(
         """p = f32[9] parameter(0) q = f32[9] parameter(1)
@@ -589,3 +623,109 @@ def test_a_question_about_what_is_not_there_is_refused() -> None:
     both = Fusion((t, a), (t, a))
     with pytest.raises(FusionError, match="%t, %a are its roots; say which one is meant"):
         both.indexing()
+
+
+# As a value.
+
+
+def test_fusions_are_values() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    fusion = Fusion.of_pair(t, a)
+    assert fusion == Fusion.of_instructions([a, t])
+    assert len({fusion, Fusion.of_instructions([a, t])}) == 1
+    assert str(fusion) == "fusion of %t, %a that reads %p"
+    assert str(Fusion.of_computation(a.computation)) == "fusion of %e that reads %p"
+
+
+def test_fusions_are_pickled_with_their_module_alone() -> None:
+    """The tables of the library are named, not sent."""
+    fusion = Fusion.of_computation(REDUCE_OF_BROADCAST.entry)
+    pickled = pickle.dumps(fusion)
+    assert len(pickled) < len(REDUCE_OF_BROADCAST.source) + 500
+    again = pickle.loads(pickled)  # noqa: S301 - our own
+    assert again.registry is fusion.registry
+    assert [heads(answer) for answer in again.indexing().values()] == [
+        heads(answer) for answer in fusion.indexing().values()
+    ]
+
+
+# Loops and choices.
+
+LOOP = entry(
+    """n = s32[] parameter(0) x = f32[2,4] parameter(1) w = f32[4,4] parameter(2)
+    s = (s32[], f32[2,4], f32[4,4]) tuple(n, x, w)
+    l = (s32[], f32[2,4], f32[4,4]) while(s), condition=goes_on, body=round
+    ROOT r = f32[2,4] get-tuple-element(l), index=1""",
+    """goes_on { s = (s32[], f32[2,4], f32[4,4]) parameter(0)
+      n = s32[] get-tuple-element(s), index=0 nine = s32[] constant(9)
+      ROOT c = pred[] compare(n, nine), direction=LT }
+    round { s = (s32[], f32[2,4], f32[4,4]) parameter(0)
+      n = s32[] get-tuple-element(s), index=0 x = f32[2,4] get-tuple-element(s), index=1
+      w = f32[4,4] get-tuple-element(s), index=2 one = s32[] constant(1) m = s32[] add(n, one)
+      y = f32[2,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      ROOT next = (s32[], f32[2,4], f32[4,4]) tuple(m, y, w) }""",
+)
+CHOICE = entry(
+    """p = f32[3,3] parameter(0) c = pred[] parameter(1) v = f32[3,3] reverse(p), dimensions={0}
+    ROOT r = f32[3,3] conditional(c, p, v), true_computation=f, false_computation=g""",
+    """f { a = f32[3,3] parameter(0) ROOT t = f32[3,3] transpose(a), dimensions={1,0} }
+    g { b = f32[3,3] parameter(0) ROOT u = f32[3,3] negate(b) }""",
+)
+CONTROL = [
+    (
+        LOOP,
+        "computation round",
+        "y",
+        {"round.x": ["(d0, d1)[s0] -> (d0, s0)"], "round.w": ["(d0, d1)[s0] -> (s0, d1)"]},
+    ),
+    (
+        LOOP,
+        "computation e",
+        "r",
+        {
+            "e.x": ["(d0, d1) -> (d0, d1)", "(d0, d1)[s0] -> (d0, s0)"],
+            "e.w": ["(d0, d1)[s0, s1] -> (s0, s1)"],
+            "e.n": ["(d0, d1) -> ()"],
+        },
+    ),
+    (
+        LOOP,
+        "computation e",
+        "y",
+        {
+            "e.x": ["(d0, d1)[s0] -> (d0, s0)"],
+            "e.w": ["(d0, d1)[s0, s1] -> (s0, s1)", "(d0, d1)[s0] -> (s0, d1)"],
+        },
+    ),
+    (CHOICE, "computation f", "t", {"a": ["(d0, d1) -> (d1, d0)"]}),
+    (
+        CHOICE,
+        "computation e",
+        "r",
+        {
+            "p": ["(d0, d1) -> (d1, d0)", "(d0, d1) -> (-d0 + 2, d1)"],
+            "c": ["(d0, d1) -> ()"],
+            "b": ["(d0, d1) -> (d0, d1)"],
+        },
+    ),
+    (
+        CHOICE,
+        "computation e",
+        "u",
+        {"p": ["(d0, d1) -> (-d0 + 2, d1)"], "b": ["(d0, d1) -> (d0, d1)"]},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "unit", "start", "expected"),
+    CONTROL,
+    ids=[f"{unit} from {start}" for _, unit, start, _ in CONTROL],
+)
+def test_loops_and_choices_are_followed_in_and_out(
+    module: HloModule, unit: str, start: str, expected: dict[str, list[str]]
+) -> None:
+    found = fusion_in(module, unit).indexing(named(module, start))
+    assert {name: heads(found[named(module, name)]) for name in expected} == {
+        name: sorted(maps) for name, maps in expected.items()
+    }

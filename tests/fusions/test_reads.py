@@ -160,6 +160,20 @@ def test_what_depends_on_values_is_refused(question: str) -> None:
         getattr(reads, question)()
 
 
+def test_reads_are_counted_wherever_they_lead() -> None:
+    assert reads_of(Fusion.of_computation(DYNAMIC.entry), "x").total() == 8
+    padded = entry(
+        """x = f32[9] parameter(0) i = s32[] parameter(1) z = f32[] constant(0)
+        p = f32[12] pad(x, z), padding=3_0
+        ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}"""
+    )
+    reads = reads_of(Fusion.of_computation(padded.entry), "x")
+    with pytest.raises(MapError, match="total: what is read depends on the value of %i"):
+        reads.total()
+    totals = [reads.given({named(padded, "i"): value}).total() for value in (0, 2, 8)]
+    assert totals == [1, 3, 4]
+
+
 def test_values_of_scalars_can_be_given() -> None:
     i, j = named(DYNAMIC, "i"), named(DYNAMIC, "j")
     slice_alone = reads_of(Fusion.of_instruction(named(DYNAMIC, "a")), "x")
