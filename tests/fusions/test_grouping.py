@@ -6,10 +6,13 @@ import pickle
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from indexing.text import format_head
 from ops import Fusion, FusionError, ShapeError, Unknown, by_producer, fusion_indexing
 from tests.fusions.enumeration import pairs_from, pairs_of
+from tests.fusions.random_programs import Program, programs
 from tests.fusions.units import ADD, MAXIMUM, Row, entry, fused, fusion_in, named
 
 if TYPE_CHECKING:
@@ -386,6 +389,43 @@ def test_a_fusion_of_all_is_the_analysis_of_its_root(row: Row) -> None:
     computation = row.fusion.computation
     expected = fusion_indexing(computation.root)
     assert Fusion.of_computation(computation).indexing() == expected
+
+
+@given(programs(callees=2), st.data())
+def test_random_programs_are_what_single_elements_say(
+    program: Program, data: st.DataObject
+) -> None:
+    """From any instruction of the entry, within some of its instructions."""
+    instructions = program.module.entry.instructions
+    members = data.draw(st.lists(st.sampled_from(instructions), min_size=1, unique=True))
+    fusion = Fusion.of_instructions(members)
+    start = data.draw(st.sampled_from(fusion.instructions)), 0
+    pairs = pairs_from(start, fusion.instructions)
+    found = fusion.indexing(*start)
+    assert {array[0] for array, related in pairs.items() if related} == {*found}
+    for instruction, answer in found.items():
+        assert pairs_of(answer) == pairs[instruction, 0]
+
+
+@given(programs(callees=1), st.data())
+def test_what_is_called_stands_for_all_its_runs(program: Program, data: st.DataObject) -> None:
+    module = program.module
+    fusion = Fusion.of_computation(module.entry)
+    inside = [each for each in fusion.indexing() if each.computation.name == "f0"]
+    assume(inside)
+    start = data.draw(st.sampled_from(inside)), 0
+    (operand,) = fusion.operands
+    (parameter,) = start[0].computation.parameters
+    to_parameter = pairs_from(start, start[0].computation.instructions)[parameter, 0]
+    expected = {
+        (begin, end)
+        for caller in module.entry.instructions
+        if caller.opcode == "call"
+        for middle, end in pairs_from((caller.operands[0], 0), fusion.instructions)[operand, 0]
+        for begin, reached in to_parameter
+        if reached == middle
+    }
+    assert pairs_of(fusion.indexing(*start).get(operand, ())) == expected
 
 
 # Several results.
