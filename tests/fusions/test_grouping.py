@@ -24,6 +24,15 @@ SUM_WITH_TRANSPOSE = entry(
     t = f32[5,5]{0,1} transpose(p), dimensions={1,0}
     ROOT a = f32[5,5] add(p, t)"""
 )
+TWO_FUSIONS = entry(
+    """p = f32[4,4] parameter(0)  one = f32[4,4] fusion(p), kind=kLoop, calls=turn
+    two = f32[4,4] negate(p)
+    ROOT r = f32[4,4] fusion(one, two), kind=kLoop, calls=both""",
+    """turn { a = f32[4,4] parameter(0) ROOT t = f32[4,4] transpose(a), dimensions={1,0} }
+    both { b = f32[4,4] parameter(0) c = f32[4,4] parameter(1)
+      u = f32[4,4] transpose(b), dimensions={1,0} v = f32[4,4] reverse(u), dimensions={0}
+      ROOT s = f32[4,4] add(b, v) }""",
+)
 TWO_SUMS = entry(
     """p = f32[4,6] parameter(0)  q = f32[4,6] parameter(1)
     i = f32[] parameter(2)  zero = f32[] constant(0)
@@ -143,6 +152,16 @@ ROWS = [
             "a": ["(d0, d1) -> (d0, d1)"],
             "t": ["(d0, d1) -> (d0, d1)"],
             "p": ["(d0, d1) -> (d0, d1)", "(d0, d1) -> (d1, d0)"],
+        },
+    ),
+    Row(
+        "a pair of fusions",
+        TWO_FUSIONS,
+        "pair one r",
+        {
+            "p": ["(d0, d1) -> (-d0 + 3, d1)", "(d0, d1) -> (d1, d0)"],
+            "one": ["(d0, d1) -> (d0, d1)", "(d0, d1) -> (d1, -d0 + 3)"],
+            "t": ["(d0, d1) -> (d0, d1)", "(d0, d1) -> (d1, -d0 + 3)"],
         },
     ),
     Row(
@@ -646,6 +665,13 @@ def test_instructions_of_several_computations_are_no_fusion() -> None:
         Fusion.of_instructions(members)
     with pytest.raises(FusionError, match="no instructions are given"):
         Fusion.of_instructions([])
+
+
+def test_roots_are_among_the_instructions() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    for roots in (), (a,):
+        with pytest.raises(FusionError, match=r"are its roots; expected some of %t"):
+            Fusion((t,), roots)
 
 
 def test_a_pair_is_a_producer_and_its_consumer() -> None:

@@ -107,9 +107,9 @@ def test_a_result_can_be_asked_about_alone() -> None:
     fusion = fusion_in(NESTED, "instruction r")
     p, r = named(NESTED, "p"), named(NESTED, "r")
     for output in range(3):
-        found = fusion.reads(p, r, output)
-        assert isinstance(found, Reads)
-        assert found.histogram() == {1: 6}
+        for found in fusion.reads(p, r, output), fusion.reads(p, output=output):
+            assert isinstance(found, Reads)
+            assert found.histogram() == {1: 6}
     inner = fusion.reads(r, named(NESTED, "all"), 1)
     assert isinstance(inner, Reads)
     assert inner.histogram() == {}
