@@ -92,10 +92,11 @@ def _text(steps: Sequence[Step]) -> str:
 
 
 @st.composite
-def programs(draw: st.DrawFn, callees: int = 0) -> Program:
-    """Programs with so many computations at most beside the entry."""
+def programs(draw: st.DrawFn, callees: int = 2, *, calls: bool = False) -> Program:
+    """Programs with so many computations beside the entry, which may have to end with a call."""
+    lengths = draw(st.lists(st.integers(1, 3), min_size=int(calls), max_size=callees))
     computations: list[list[Step]] = []
-    for length in [*draw(st.lists(st.integers(1, 3), max_size=callees)), draw(st.integers(1, 6))]:
+    for length in [*lengths, draw(st.integers(1, 6))]:
         kinds = [*MOVES, *["add"] * 4, *[*range(len(computations))] * 3]
         computations.append(
             [
@@ -103,4 +104,6 @@ def programs(draw: st.DrawFn, callees: int = 0) -> Program:
                 for number in range(length)
             ]
         )
+    if calls:
+        computations[-1].append((0, len(computations[-1]), 0))
     return Program(computations)

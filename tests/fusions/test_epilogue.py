@@ -148,7 +148,7 @@ def test_the_epilogue_is_the_way_from_the_root_backwards(module: HloModule) -> N
     assert there == {(end, start) for start, end in pairs_of(fusion.indexing()[hero])}
 
 
-@given(programs(callees=2), st.data())
+@given(programs(), st.data())
 def test_the_epilogue_of_any_instruction_is_its_indexing_backwards(
     program: Program, data: st.DataObject
 ) -> None:

@@ -204,7 +204,7 @@ def test_maps_that_hold_more_than_is_read_are_refused() -> None:
 # Random fusions.
 
 
-@given(programs(callees=2))
+@given(programs())
 def test_reads_are_those_of_numpy(program: Program) -> None:
     fusion = Fusion.of_computation(program.module.entry)
     reads = fusion.reads(fusion.operands[0])

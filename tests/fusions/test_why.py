@@ -73,7 +73,7 @@ def test_every_path_is_counted_and_gives_its_map(row: Row) -> None:
     check_paths(row.fusion, row.first, row.output)
 
 
-@given(programs(callees=2))
+@given(programs())
 def test_every_path_of_random_programs_is_counted_and_gives_its_map(program: Program) -> None:
     computation = program.module.entry
     check_paths(Fusion.of_computation(computation), computation.root, 0)
