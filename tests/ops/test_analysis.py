@@ -106,8 +106,8 @@ def test_a_notebook_shows_the_first_instructions() -> None:
         ),
         ("ENTRY e { ROOT p = f32[4] parameter(0) }", ["depends on nothing"]),
         (
-            "ENTRY e { p = f32[4] parameter(0) "
-            'ROOT r = f32[4] custom-call(p), custom_call_target="<>" }',
+            """ENTRY e { p = f32[4] parameter(0)
+            ROOT r = f32[4] custom-call(p), custom_call_target="<>" }""",
             ["unknown (custom-call: no indexing map of <>)"],
         ),
     ],
