@@ -81,7 +81,7 @@ _COMMANDS: Final = {
         ),
         _MODULES
         | {
-            "--instruction": {"metavar": "NAME", "help": "answer for this instruction only"},
+            "--instruction": {"metavar": "NAME", "help": "answer for this instruction only; of several files, for those that have it"},
             "--direction": {
                 "choices": list(DIRECTIONS),
                 "default": next(iter(DIRECTIONS)),
