@@ -121,7 +121,7 @@ def to_parameters(computation: hlo.Computation) -> None:
 
 def simplify(answers: Iterable[Answer]) -> None:
     """Simplify all maps of answers; most of them are simple already."""
-    for answer in answers:
+    for answer in filter(None, answers):
         for way in () if isinstance(answer, Unknown) else answer:
             way.simplify()
 
