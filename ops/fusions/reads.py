@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, MapError
-from indexing.exact.multiplicity import multiplicities
+from indexing.exact import multiplicities
 from indexing.exact.repetitions import reached, reached_again
 from indexing.variables import arranged
 from ops.adapters.values import clamped

@@ -54,7 +54,8 @@ class Region:
 
     def limit(self, computation: Computation) -> frozenset[Instruction] | None:
         """The instructions of a computation that are in the region; ``None`` for all."""
-        return self.members if computation is self.computation else None
+        is_all = len(self.members) == len(self.computation.instructions)
+        return None if is_all or computation is not self.computation else self.members
 
     def computations_to(self, instruction: Instruction) -> frozenset[Computation]:
         """Its computation, and those that call it, directly or not."""
