@@ -14,7 +14,7 @@ from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.fusions.provenance import MOST_PATHS, provenance_of
 from ops.fusions.reaching import made_of, needed_by
-from ops.fusions.reads import Reads
+from ops.fusions.reads import Reads, seen_from_outside
 from ops.fusions.region import Region
 from simplifier.errors import IndexingError
 
@@ -236,7 +236,7 @@ class Fusion:
             answer = needed_by(array, region).get((target, element), ())
             if isinstance(answer, Unknown):
                 return answer
-            ways += answer
+            ways += (seen_from_outside(way, self.registry) for way in answer)
         return Reads(tuple(ways), arrays_of(target.shape)[element].dimensions)
 
     def epilogue(

@@ -181,6 +181,24 @@ def test_values_of_scalars_can_be_given() -> None:
         slice_alone.given({j: 0})
 
 
+def test_values_that_are_passed_to_calls_are_those_of_the_operands() -> None:
+    module = entry(
+        """x = f32[20] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
+        a = f32[4] call(x, i), to_apply=outer  b = f32[4] call(x, j), to_apply=outer
+        ROOT r = f32[4] add(a, b)""",
+        """part { x = f32[20] parameter(0) k = s32[] parameter(1)
+          ROOT s = f32[4] dynamic-slice(x, k), dynamic_slice_sizes={4} }
+        outer { x = f32[20] parameter(0) l = s32[] parameter(1)
+          ROOT c = f32[4] call(x, l), to_apply=part }""",
+    )
+    reads = reads_of(Fusion.of_computation(module.entry), "e.x")
+    i, j = named(module, "i"), named(module, "j")
+    histograms = [reads.given({i: 3, j: other}).histogram() for other in (9, 5, 3)]
+    assert histograms == [{1: 8}, {1: 4, 2: 2}, {2: 4}]
+    with pytest.raises(MapError, match="depends on the value of %j;"):
+        reads.given({i: 3}).histogram()
+
+
 def test_maps_that_hold_more_than_is_read_are_refused() -> None:
     """A swap and a rotation of six dimensions give all 720 permutations in the end."""
     shape = f"f32[{','.join('2' * 6)}]"
