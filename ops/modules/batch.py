@@ -18,7 +18,6 @@ from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -76,12 +75,7 @@ class Batch(Iterator[FileAnswer[T]]):
     def __enter__(self) -> Batch[T]:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

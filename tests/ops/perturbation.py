@@ -17,7 +17,7 @@ from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_i
 from ops.builders.building import arrays_of
 from tests.ops.oracle import dtype_of, program, same
 from tests.ops.reach import every_element, numbers_of, reached, relation
-from tests.ops.standalone import inputs_of, leading_to, standalone
+from tests.ops.standalone import inputs_of, leading_to, shapes_of_inputs, standalone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +77,7 @@ class Subject:
         self.computation = computation
         self.caller = caller
         self.inputs = inputs_of(computation)
-        self.operands = [arrays_of(each.shape)[number] for each, number in self.inputs]
+        self.operands = shapes_of_inputs(computation)
         self.results = arrays_of(computation.root.shape)
 
     @cached_property
@@ -183,8 +183,8 @@ class Trial:
         self.subject = subject
         drawn = _drawn(number, subject.operands)
         for place, before in subject.indices.items():
-            shapes = [shape for each, _ in inputs_of(before) for shape in arrays_of(each.shape)]
-            drawn[place] = program(standalone(before))(*_drawn(number, shapes))[0]
+            given = _drawn(number, shapes_of_inputs(before))
+            drawn[place] = program(standalone(before))(*given)[0]
         self.operands = drawn
         self.before = subject.run(self.operands)
         arrays = self.before[len(subject.results) :]
