@@ -193,7 +193,7 @@ def test_what_cannot_be_counted_is_refused(text: str, error: type[Exception], me
         multiplicities([parse_map(text)])
 
 
-BAD_ARGUMENTS = [
+BAD_ARGUMENTS: list[tuple[Any, str]] = [
     ([UndefinedMap("nobody knows")], "undefined"),
     (["(d0) -> (d0)"], "multiplicities: one of the maps is '.*'; expected an IndexingMap"),
     (
@@ -207,7 +207,9 @@ BAD_ARGUMENTS = [
 @pytest.mark.parametrize(
     ("given_maps", "message"), BAD_ARGUMENTS, ids=["undefined", "text", "ranks", "one"]
 )
-def test_what_are_no_maps_to_one_tensor_is_refused(given_maps: Any, message: str) -> None:
+def test_what_are_no_maps_to_one_tensor_is_refused(
+    given_maps: list[IndexingMap], message: str
+) -> None:
     with pytest.raises(MapError, match=message):
         multiplicities(given_maps)
 
