@@ -34,7 +34,8 @@ _MOST_BITS_OF_VECTOR: Final = 64
 _FEWEST_ROWS: Final = ((4 * WARP_SIZE, 8), (8 * WARP_SIZE, 3))
 """A loop folds columns of fewer elements than the first if there are fewer than the second."""
 
-_LOOKED_THROUGH: Final = ELEMENTWISE | {"bitcast", "reshape"}
+_SAME_MEMORY: Final = frozenset({"bitcast", "get-tuple-element", "reshape"})
+_LOOKED_THROUGH: Final = ELEMENTWISE | _SAME_MEMORY
 
 
 class Emitter(enum.Enum):
@@ -49,9 +50,15 @@ class Emitter(enum.Enum):
 
 def results_of(root: Instruction) -> list[Instruction]:
     """What gives each array of a root, where that is a tuple of instructions."""
-    if root.opcode != "tuple":
-        return [root] * len(arrays_of(root.shape))
-    return [each for operand in root.operands for each in results_of(operand)]
+    results: list[Instruction] = []
+    waiting = [root]
+    while waiting:
+        instruction = waiting.pop()
+        if instruction.opcode == "tuple":
+            waiting += reversed(instruction.operands)
+        else:
+            results += [instruction] * len(arrays_of(instruction.shape))
+    return results
 
 
 def emitter_and_heroes(root: Instruction) -> tuple[Emitter, tuple[Instruction | None, ...]]:
@@ -62,25 +69,28 @@ def emitter_and_heroes(root: Instruction) -> tuple[Emitter, tuple[Instruction | 
     """
     results = results_of(root)
     for emitter, is_hero in _HEROES.items():
-        heroes = tuple(_hero(result, is_hero) for result in results)
+        through = _SAME_MEMORY if emitter is Emitter.IN_PLACE_UPDATE else _LOOKED_THROUGH
+        heroes = tuple(_hero(result, is_hero, through) for result in results)
         if any(heroes) and (emitter not in _OF_ONE_RESULT or len(results) == 1):
             return emitter, heroes
     return Emitter.LOOP, (None,) * len(results)
 
 
-def _hero(result: Instruction, is_hero: Callable[[Instruction], bool]) -> Instruction | None:
-    """The only one of its kind that a result is computed from, element by element."""
-    found = [each for each in _leading_to(result) if is_hero(each)]
+def _hero(
+    result: Instruction, is_hero: Callable[[Instruction], bool], through: frozenset[str]
+) -> Instruction | None:
+    """The only one of its kind that a result is made of through some opcodes."""
+    found = [each for each in _leading_to(result, through) if is_hero(each)]
     return found[0] if len(found) == 1 else None
 
 
-def _leading_to(result: Instruction) -> Iterator[Instruction]:
-    """The instructions that a result is computed from, element by element, and itself."""
+def _leading_to(result: Instruction, through: frozenset[str]) -> Iterator[Instruction]:
+    """The instructions that a result is made of through some opcodes, and itself."""
     waiting, seen = [result], {result}
     while waiting:
         instruction = waiting.pop()
         yield instruction
-        if instruction.opcode in _LOOKED_THROUGH | {"get-tuple-element"}:
+        if instruction.opcode in through:
             fresh = [each for each in instruction.operands if each not in seen]
             waiting += fresh
             seen |= {*fresh}
@@ -123,6 +133,14 @@ def _is_tiled_transpose(instruction: Instruction) -> bool:
     return min(sides) >= SHORTEST_SIDE or is_large
 
 
+def _is_update_in_place(instruction: Instruction) -> bool:
+    """Whether what is updated is in memory already, an operand of the fusion."""
+    if instruction.opcode != "dynamic-update-slice":
+        return False
+    updated = instruction.operands[0]
+    return any(each.opcode == "parameter" for each in _leading_to(updated, _SAME_MEMORY))
+
+
 def permutation_of(instruction: Instruction) -> tuple[int, ...]:
     """The dimensions of a transpose; those of a copy stay, and only its layout changes."""
     if instruction.opcode == "copy":
@@ -135,6 +153,6 @@ _HEROES: Final[Mapping[Emitter, Callable[[Instruction], bool]]] = {
     Emitter.REDUCTION: _is_fast_reduction,
     Emitter.TRANSPOSE: _is_tiled_transpose,
     Emitter.CONCATENATE: lambda instruction: instruction.opcode == "concatenate",
-    Emitter.IN_PLACE_UPDATE: lambda instruction: instruction.opcode == "dynamic-update-slice",
+    Emitter.IN_PLACE_UPDATE: _is_update_in_place,
 }
 _OF_ONE_RESULT: Final = frozenset({Emitter.CONCATENATE, Emitter.IN_PLACE_UPDATE})

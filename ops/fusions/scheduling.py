@@ -110,17 +110,17 @@ class FusionSchedule:
 
 
 def schedule_of(
-    fusion: Instruction | Computation,
+    fusion: Instruction,
     launch: LaunchDimensions | None = None,
     *,
     unroll: int = 1,
 ) -> FusionSchedule:
     """The schedule that XLA's GPU code generator takes for a fusion.
 
-    The emitter follows from the instructions (:func:`emitter_and_heroes`). ``launch`` and
-    ``unroll`` are those of the schedules that go through elements one after the other; by default
-    there is a thread for each ``unroll`` elements. Transposes and reductions have launches of
-    their own.
+    The emitter follows from the instructions (:func:`ops.fusions.emitters.emitter_and_heroes`). A
+    thread handles ``unroll`` neighbours at a time. ``launch`` is for the schedules that go through
+    elements one after the other; by default it has a thread for each ``unroll`` of them.
+    Transposes and reductions have launches of their own.
 
     Raises:
         FusionError: the fusion is of a kind that has no schedule here, such as one for Triton.
@@ -153,11 +153,7 @@ def schedule_of(
     return FusionSchedule(Fusion.of_computation(computation), emitter, heroes, made[0])
 
 
-def _fused(fusion: Instruction | Computation) -> Computation:
-    from ops.hlo import Computation  # noqa: PLC0415 - a type to look for
-
-    if isinstance(fusion, Computation):
-        return fusion
+def _fused(fusion: Instruction) -> Computation:
     kind = fusion.attributes.get("kind")
     if kind not in {"kLoop", "kInput"}:
         message = f"fusion: no schedule of %{fusion.name}, a {fusion.opcode} of kind {kind}"
@@ -206,14 +202,15 @@ def _loop(result: Instruction, launch: LaunchDimensions | None, unroll: int) -> 
     return loop_schedule(shape, _launch(shape, launch, unroll), unroll)
 
 
-def _transpose(hero: Instruction, _: LaunchDimensions | None, __: int) -> Schedule:
-    return transpose_schedule(hero.operands[0].shape, hero.shape, permutation_of(hero))
+def _transpose(hero: Instruction, _: LaunchDimensions | None, unroll: int) -> Schedule:
+    (operand,) = hero.operands
+    return transpose_schedule(operand.shape, hero.shape, permutation_of(hero), vector_size=unroll)
 
 
-def _reduction(hero: Instruction, _: LaunchDimensions | None, __: int) -> Schedule:
+def _reduction(hero: Instruction, _: LaunchDimensions | None, unroll: int) -> Schedule:
     operand, (result, *others) = hero.operands[0].shape, arrays_of(hero.shape)
     dimensions: tuple[int, ...] = hero.attributes["dimensions"]
-    return reduce_schedule(operand, result, dimensions, inputs=1 + len(others))
+    return reduce_schedule(operand, result, dimensions, inputs=1 + len(others), vector_size=unroll)
 
 
 def _concatenate(hero: Instruction, launch: LaunchDimensions | None, unroll: int) -> Schedule:

@@ -145,6 +145,36 @@ def test_a_launch_may_be_given() -> None:
     assert schedule.writes_exactly_once()
 
 
+@pytest.mark.parametrize("unroll", [1, 2, 4])
+@pytest.mark.parametrize("name", ["transpose_tiled", "row_reduction", "column_reduction", "pad"])
+def test_vectors_write_everything_once(name: str, unroll: int) -> None:
+    (row,) = rows_of("coalescing", id=name)
+    assert schedule_of(hlo.parse(row["hlo"]).entry.root, unroll=unroll).writes_exactly_once()
+
+
+UPDATES = {
+    "of an operand": ("", "p", Emitter.IN_PLACE_UPDATE),
+    "of an operand in another shape": ("b = f32[16] bitcast(q)", "b", Emitter.IN_PLACE_UPDATE),
+    "of what is computed": ("n = f32[16] negate(p)", "n", Emitter.LOOP),
+}
+
+
+@pytest.mark.parametrize(("before", "updated", "emitter"), UPDATES.values(), ids=UPDATES)
+def test_updates_are_in_place_where_memory_is_there(
+    before: str, updated: str, emitter: Emitter
+) -> None:
+    parameters = """p = f32[16] parameter(0) u = f32[4] parameter(1) i = s32[] parameter(2)
+        q = f32[4,4] parameter(3)"""
+    module = hlo.parse(
+        f"""f {{ {parameters} {before}
+            ROOT r = f32[16] dynamic-update-slice({updated}, u, i) }}
+        ENTRY e {{ {parameters} ROOT r = f32[16] fusion(p, u, i, q), kind=kLoop, calls=f }}"""
+    )
+    schedule = schedule_of(module.entry.root)
+    assert schedule.emitter is emitter
+    assert [len(schedule.reads(operand)) for operand in (1, 2)] == [1, 1]
+
+
 def test_what_an_epilogue_adds_is_read_where_it_writes() -> None:
     """A reduction of rows, to which the epilogue adds a row of other numbers."""
     module = hlo.parse(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops import OperandIndexing, RuntimeOrigin
     from ops.analysis.answers import Answer
-    from ops.hlo import Computation, Instruction
+    from ops.hlo import Computation, HloModule, Instruction
     from tests.evaluation import Pair
     from tests.ops.reach import Array
 
@@ -155,6 +155,19 @@ class Subject:
     def run(self, operands: Sequence[Array]) -> list[Array]:
         """The results, and then the arrays of what is watched."""
         return program(self._text)(*operands)
+
+
+def subjects_in(module: HloModule) -> Iterator[tuple[str, Subject]]:
+    """What fusions, calls, loops and choices run, each text once, by the names of what runs it."""
+    seen: set[str] = set()
+    for instruction in module.instructions:
+        calls = REGISTRY.calls(instruction)
+        caller = instruction if instruction.opcode in {"fusion", "call"} else None
+        for computation in calls.computations if calls else ():
+            text = standalone(computation)
+            if text not in seen:
+                seen.add(text)
+                yield f"%{instruction.name} %{computation.name}", Subject(computation, caller)
 
 
 def _argument(instruction: Instruction, caller: Instruction) -> Instruction | None:
