@@ -37,7 +37,16 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
-from ops.fusions import Fusion, FusionError, Provenance, Reads, by_producer
+from ops.fusions import (
+    Emitter,
+    Fusion,
+    FusionError,
+    FusionSchedule,
+    Provenance,
+    Reads,
+    by_producer,
+    schedule_of,
+)
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
@@ -46,9 +55,11 @@ __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
     "Batch",
+    "Emitter",
     "FileAnswer",
     "Fusion",
     "FusionError",
+    "FusionSchedule",
     "InstructionAnalysis",
     "InstructionIndexing",
     "ModuleAnalysis",
@@ -112,6 +123,7 @@ __all__ = [
     "scaled_dot",
     "scan",
     "scatter",
+    "schedule_of",
     "select_and_scatter",
     "set_dimension_size",
     "slice",

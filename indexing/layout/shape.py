@@ -119,14 +119,14 @@ class Shape:
         >>> [str(array) for array in Shape.parse("(f32[2], (s32[], (), token[]))").arrays]
         ['f32[2]{0}', 's32[]', 'token[]']
         """
-        if not self.is_tuple:
+        if self.layout is not None or not self.is_tuple:
             return (self,)
         if self._arrays is None:
             object.__setattr__(self, "_arrays", tuple(self._leaves()))
         return self._arrays or ()
 
     def _leaves(self) -> Iterator[Shape]:
-        waiting = [self]
+        waiting: list[Shape] = [self]
         while waiting:
             inner = waiting.pop()
             if inner.is_tuple:

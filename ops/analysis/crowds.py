@@ -64,11 +64,13 @@ class Compositions:
 
 def met(crowds: Sequence[Crowd], array: Shape) -> Crowd:
     """The answers on an array, in which those that each question brings there are joined."""
-    first, *others = crowds
+    first = crowds[0]
+    others = [crowd for crowd in crowds[1:] if crowd != first]
+    if not others and all(known.count <= 1 for known in first):
+        return first
     together: _Arrivals = {(known,): questions for known, questions in first.items()}
     for crowd in others:
-        if crowd != first:
-            together = _with_arrivals(together, crowd)
+        together = _with_arrivals(together, crowd)
     found: dict[Known, int] = {}
     for (known, *more), questions in together.items():
         _add(found, known.joined(more, array), questions)

@@ -116,4 +116,7 @@ def by_instruction(found: Mapping[Array, Answer]) -> dict[Instruction, Answer]:
     together: dict[Instruction, list[Answer]] = defaultdict(list)
     for (instruction, number), answer in found.items():
         together[instruction].append(of_element(answer, number))
-    return {instruction: joined(*answers) for instruction, answers in together.items()}
+    return {
+        instruction: joined(*answers) if len(answers) > 1 else answers[0]
+        for instruction, answers in together.items()
+    }

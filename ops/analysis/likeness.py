@@ -9,6 +9,7 @@ Calls of a computation with an instruction like no other are like no other, too.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -16,22 +17,26 @@ from indexing.layout import ShapeError
 from ops.adapters import VALUES
 from ops.analysis.graphs import postorder
 from ops.analysis.patterns import errors_in
-from ops.hlo import Computation
-from ops.hlo.attributes import COMMON_ATTRIBUTES
+from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from indexing.layout import Shape
     from ops.analysis.patterns import Dependency, Pattern
     from ops.analysis.registry import Registry
-    from ops.hlo import Instruction
+    from ops.hlo import Computation, Instruction
 
-Key: TypeAlias = "Hashable"
+Key: TypeAlias = Hashable
 
 _NAMES_AND_NOTES: Final = frozenset(COMMON_ATTRIBUTES)
 """The attributes that no map depends on, but for the configuration of a custom call."""
+
+_CALLED: Final = frozenset(
+    name
+    for name, form in ATTRIBUTES.items()
+    if form in {Reference.COMPUTATION, Reference.COMPUTATIONS}
+)
+"""The attributes that are computations."""
 
 _NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
 """The attributes of which it counts that they are there, and not their values."""
@@ -142,14 +147,12 @@ class Likeness:
         return opcode, shape(instruction.shape), *operands, *more
 
     def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
-        if name in _NUMBERS_OF_CHANNELS:
-            return name
-        if isinstance(value, tuple):
-            return name, *map(self._value, cast("tuple[object, ...]", value))
-        return name, self._value(value)
-
-    def _value(self, value: object) -> object:
-        return self.number_of_computation(value) if isinstance(value, Computation) else value
+        if name in _CALLED:
+            called = cast(
+                "tuple[Computation, ...]", value if isinstance(value, tuple) else (value,)
+            )
+            return name, *map(self.number_of_computation, called)
+        return name if name in _NUMBERS_OF_CHANNELS else (name, value)
 
     def _shape(self, shape: Shape) -> int:
         """A number for a shape; most equal ones in a module are the same object."""

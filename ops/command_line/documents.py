@@ -1,24 +1,23 @@
-"""Answers as plain rows: what each says to people, as text, and to programs, as JSON."""
+"""What commands answer: documents of rows, each of which people read as text, programs as JSON."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Protocol
 
 from indexing import format_map
 from ops.builders.op_indexing import Unknown
+from ops.command_line.fields import map_fields, way_of
+from ops.command_line.json_text import dumped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from indexing import IndexingMap, Variable
-    from ops.analysis.answers import Answer, OperandIndexing, RuntimeOrigin
-    from simplifier import Interval
+    from indexing import IndexingMap
+    from ops.analysis.answers import Answer, OperandIndexing
+    from ops.command_line.fields import Fields
     from simplifier.errors import IndexingError
-
-Fields: TypeAlias = "dict[str, Any]"
-"""What JSON says of something."""
 
 
 SCHEMA_VERSION: Final = 1
@@ -26,13 +25,13 @@ SCHEMA_VERSION: Final = 1
 
 
 class Item(Protocol):
-    """One part of a document, which both renderings know to print."""
+    """One part of a document, which both renderings know to print, in pieces of whole lines."""
 
-    def text(self) -> str:
+    def text_pieces(self) -> Iterable[str]:
         """The item for people."""
         ...
 
-    def json(self) -> str:
+    def json_pieces(self) -> Iterable[str]:
         """The item for programs."""
         ...
 
@@ -58,23 +57,26 @@ def asked(command: str) -> Fields:
     return {"schema_version": SCHEMA_VERSION, "command": command}
 
 
-def dumped(fields: Fields) -> str:
-    """Fields as JSON."""
-    return json.dumps(fields, indent=2)
-
-
 class Row:
-    """An item that says to programs what its fields say."""
+    """An item of one piece."""
 
     __slots__ = ()
 
-    def fields(self) -> Fields:
-        """What JSON says of it."""
+    def text(self) -> str:
+        """What it says to people."""
         raise NotImplementedError
 
-    def json(self) -> str:
+    def fields(self) -> Fields:
+        """What it says to programs."""
+        raise NotImplementedError
+
+    def text_pieces(self) -> Iterable[str]:
+        """The text."""
+        return (self.text(),)
+
+    def json_pieces(self) -> Iterable[str]:
         """The fields as JSON."""
-        return dumped(self.fields())
+        return (dumped(self.fields()),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +91,14 @@ class Entry:
         """The maps, indented under a title; ``of`` is what the pair belongs to."""
         if isinstance(self.answer, Unknown):
             return f"{of}, {self.title}: {self.answer}"
-        ways = (indented(way.text(multiline=True)) for way in self.answer)
+        ways = (_way_text(way) if way.runtime else _plain_way_text(way) for way in self.answer)
         return "\n".join([f"{of}, {self.title}:", *ways])
 
     def fields(self) -> Fields:
         """``maps``, or the reason why they are ``unknown``."""
         if isinstance(self.answer, Unknown):
             return self.about | {"unknown": self.answer.reason}
-        return self.about | {"maps": [_way_fields(way) for way in self.answer]}
+        return self.about | {"maps": [way_of(way) for way in self.answer]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +141,21 @@ class Verbatim:
 
     content: str
 
-    def text(self) -> str:
+    def text_pieces(self) -> Iterable[str]:
         """The content."""
-        return self.content
+        return (self.content,)
 
-    def json(self) -> str:
+    def json_pieces(self) -> Iterable[str]:
         """The content."""
-        return self.content
+        return (self.content,)
+
+
+def _way_text(way: OperandIndexing) -> str:
+    return indented(way.text(multiline=True))
+
+
+_plain_way_text: Final = lru_cache(maxsize=1024)(_way_text)
+"""Of a way without origins, which would hold on to their module; most of these are equal."""
 
 
 def indented(text: str) -> str:
@@ -156,57 +166,3 @@ def indented(text: str) -> str:
 def map_text(indexing_map: IndexingMap) -> str:
     """A map for people, a line for each part of its domain."""
     return format_map(indexing_map, multiline=True)
-
-
-def _way_fields(way: OperandIndexing) -> Fields:
-    whole = map_fields(way.map)
-    origins = [
-        {"variable": variable["name"]} | _origin_fields(origin)
-        for variable, origin in zip(whole["runtime"], way.runtime, strict=True)
-    ]
-    return whole | {
-        "runtime_origins": origins,
-        "replica_id": _optional_map_fields(way.replica_id),
-        "approximation": way.approximation or None,
-    }
-
-
-def _origin_fields(origin: RuntimeOrigin) -> Fields:
-    return {
-        "instruction": origin.instruction.name,
-        "callers": [caller.name for caller in origin.callers],
-        "text": str(origin),
-        "map": map_fields(origin.map),
-        "clamp": None if origin.clamp is None else _ends(origin.clamp),
-        "replica_id": _optional_map_fields(origin.replica_id),
-    }
-
-
-def _optional_map_fields(indexing_map: IndexingMap | None) -> Fields | None:
-    return None if indexing_map is None else map_fields(indexing_map)
-
-
-def map_fields(indexing_map: IndexingMap) -> Fields:
-    """A map for programs, whole and in its parts."""
-    domain = indexing_map.domain
-    names = iter(domain.names)
-
-    def declared(variables: Iterable[Variable]) -> list[Fields]:
-        return [{"name": next(names), "bounds": _ends(each.bounds)} for each in variables]
-
-    return {
-        "text": str(indexing_map),
-        "results": [domain.text_of(form) for form in indexing_map.forms],
-        "dims": declared(domain.dims),
-        "ranges": declared(domain.ranges),
-        "runtime": declared(domain.runtime),
-        "constraints": [
-            {"expression": text, "bounds": _ends(interval)}
-            for text, (_, interval) in domain.constraint_texts()
-        ],
-        "known_empty": indexing_map.is_known_empty,
-    }
-
-
-def _ends(interval: Interval) -> list[int | None]:
-    return [interval.lower, interval.upper]

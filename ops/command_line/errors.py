@@ -10,7 +10,7 @@ from simplifier.errors import IndexingError, TextError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ops.command_line.documents import Fields
+    from ops.command_line.fields import Fields
 
 T = TypeVar("T")
 

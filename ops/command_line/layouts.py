@@ -19,13 +19,14 @@ from indexing.layout import (
     tiled_sizes,
     tiling_steps,
 )
-from ops.command_line.documents import Row, indented, map_fields, map_text
+from ops.command_line.documents import Row, indented, map_text
+from ops.command_line.fields import map_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from indexing.layout import Shape
-    from ops.command_line.documents import Fields
+    from ops.command_line.fields import Fields
 
 _MAPS: Final = {
     "from an index to the offset": logical_to_linear,

@@ -7,12 +7,13 @@ import signal
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ops import NoSuchInstructionError, analyze, analyze_files, hlo
-from ops.command_line.documents import Document, Verbatim, asked
+from ops.command_line.documents import Document, asked
 from ops.command_line.errors import Complaints, attempt
 from ops.command_line.inputs import STANDARD_INPUT, read_input
+from ops.command_line.packing import Packed
 from ops.hlo import HloFileError
 from simplifier.errors import IndexingError, listed
 
@@ -22,19 +23,18 @@ if TYPE_CHECKING:
 
     from ops import Batch, FileAnswer, ModuleAnalysis
     from ops.command_line.console import Console
-    from ops.command_line.documents import Fields, Item
-    from ops.command_line.questions import ModuleQuestion
+    from ops.command_line.documents import Item
+    from ops.command_line.fields import Fields
+    from ops.command_line.questions import AnyQuestion
     from ops.command_line.renderings import Rendering
     from ops.hlo import HloModule
-
-Question: TypeAlias = "ModuleQuestion[Any]"
 
 _FILES_PER_JOB: Final = 8
 """How many files may be ahead of the one that is printed next."""
 
 
 def answer_files(
-    command: str, question: Question, files: Sequence[str], jobs: int, console: Console
+    command: str, question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
 ) -> Document:
     """What a command answers about files, and about the modules in folders.
 
@@ -50,7 +50,7 @@ def answer_files(
 # One file.
 
 
-def _about_one(command: str, question: Question, file: str, console: Console) -> Document:
+def _about_one(command: str, question: AnyQuestion, file: str, console: Console) -> Document:
     module = attempt(_load, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
@@ -65,7 +65,7 @@ def _load(file: str) -> HloModule:
 
 
 def _sections(
-    question: Question, module: HloModule, console: Console
+    question: AnyQuestion, module: HloModule, console: Console
 ) -> Iterable[Item | IndexingError]:
     subjects = attempt(question.subjects, module)
     if isinstance(subjects, IndexingError):
@@ -74,7 +74,7 @@ def _sections(
 
 
 def _answered(
-    question: Question, analysis: ModuleAnalysis, subjects: Iterable[Any]
+    question: AnyQuestion, analysis: ModuleAnalysis, subjects: Iterable[Any]
 ) -> Iterator[Item | IndexingError]:
     return (attempt(question.answer, analysis, subject) for subject in subjects)
 
@@ -83,30 +83,31 @@ def _answered(
 
 
 class _Printed(NamedTuple):
-    """A document as text, and what its errors say."""
+    """A document as it stands, and what its errors say."""
 
-    content: str
+    content: Packed
     complaints: tuple[str, ...]
 
 
 def _about_all(
-    question: Question, files: Sequence[str], jobs: int, console: Console
+    question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
 ) -> Iterator[Item | IndexingError]:
     """The entries of files and folders, in their order."""
     found = [attempt(_files_in, file) for file in files]
     yield from (each for each in found if isinstance(each, IndexingError))
     paths = [path for each in found if not isinstance(each, IndexingError) for path in each]
     nameless: list[NoSuchInstructionError] = []
+    is_named = False
     for answer in console.track(_batch(question, paths, jobs, console.rendering), "modules"):
+        is_named |= answer.error is None
         if isinstance(answer.error, NoSuchInstructionError):
             nameless.append(answer.error)
         else:
             printed = answer.answer or _unread(question, answer, console.rendering)
             for message in printed.complaints:
                 console.complain(message)
-            if printed.content:
-                yield Verbatim(printed.content)
-    if nameless and len(nameless) == len(paths):
+            yield printed.content
+    if nameless and not is_named:
         yield _no_such(nameless, files)
 
 
@@ -122,7 +123,7 @@ def _files_in(file: str) -> list[str]:
 
 
 def _batch(
-    question: Question, paths: Sequence[str], jobs: int, rendering: Rendering
+    question: AnyQuestion, paths: Sequence[str], jobs: int, rendering: Rendering
 ) -> Batch[_Printed]:
     workers = jobs or os.cpu_count() or 1
     return analyze_files(
@@ -143,14 +144,14 @@ def _processes(count: int) -> Callable[[], Executor]:
     return partial(ProcessPoolExecutor, count, get_context("spawn"), quietly)
 
 
-def _entry(question: Question, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
+def _entry(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
     """What many documents say of one file; it is made where the file is read."""
     module = analysis.module
     items = _answered(question, analysis, question.subjects(module))
     return _printed(question, {"file": module.file, "module": module.name}, items, rendering)
 
 
-def _unread(question: Question, answer: FileAnswer[_Printed], rendering: Rendering) -> _Printed:
+def _unread(question: AnyQuestion, answer: FileAnswer[_Printed], rendering: Rendering) -> _Printed:
     """The same of a file whose module cannot be asked about."""
     error = answer.error
     if not isinstance(error, IndexingError):
@@ -159,14 +160,14 @@ def _unread(question: Question, answer: FileAnswer[_Printed], rendering: Renderi
 
 
 def _printed(
-    question: Question,
+    question: AnyQuestion,
     fields: Fields,
     items: Iterable[Item | IndexingError],
     rendering: Rendering,
 ) -> _Printed:
     complaints = Complaints()
     document = Document(question.name, items, fields, title=f"==> {fields['file']} <==")
-    return _Printed("\n".join(rendering(document, complaints)), complaints.messages)
+    return _Printed(Packed.of(rendering(document, complaints)), complaints.messages)
 
 
 def _no_such(

@@ -6,7 +6,7 @@ A question is a value, so that it can be sent to another process.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ops import InstructionAnalysis, ModuleAnalysis
     from ops.analysis.answers import Answer
-    from ops.command_line.documents import Fields
+    from ops.command_line.fields import Fields
     from ops.hlo import Computation, HloModule, Instruction
 
 Subject = TypeVar("Subject")
@@ -48,6 +48,9 @@ class ModuleQuestion(Protocol[Subject]):
             HloTextError: shapes and attributes of an instruction do not fit.
         """
         ...
+
+
+AnyQuestion: TypeAlias = ModuleQuestion[Any]
 
 
 # Instructions.

@@ -18,7 +18,6 @@ from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -69,6 +68,9 @@ class Batch(Iterator[FileAnswer[T]]):
     def __next__(self) -> FileAnswer[T]:
         return next(self._answers)
 
+    def __repr__(self) -> str:
+        return f"<batch of {self._count} file{'s' * (self._count != 1)}>"
+
     def close(self) -> None:
         """Ask about no more files."""
         self._answers.close()
@@ -76,12 +78,7 @@ class Batch(Iterator[FileAnswer[T]]):
     def __enter__(self) -> Batch[T]:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

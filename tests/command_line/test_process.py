@@ -94,6 +94,25 @@ def test_an_interrupt_ends_cleanly() -> None:
     assert process.returncode == 130
 
 
+def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
+    """Two processes wait for modules that nobody writes."""
+    pipes = [tmp_path / "a.hlo", tmp_path / "b.hlo"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [*COMMAND, "maps", tmp_path, "--jobs", "2"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with process, pipes[0].open("wb"), pipes[1].open("wb"):  # there is a reader of each
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stderr
+        assert process.stderr.read() == b"interrupted\n"
+    assert process.returncode == 130
+
+
 @pytest.mark.needs("tqdm")
 @pytest.mark.parametrize(
     ("arguments", "unit", "expected"),

@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ops.command_line.documents import Document, Fields, Row
+from ops.command_line.documents import Document, Row
 from ops.command_line.errors import Complaints
+from ops.command_line.json_text import Json, Written, dumped
+from ops.command_line.packing import Packed
 from ops.command_line.renderings import as_json, as_text
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ops.command_line.fields import Fields
     from ops.command_line.renderings import Rendering
 
 FIELDS: Fields = {"command": "try", "file": "a\nb"}
@@ -39,6 +44,28 @@ class Word(Row):
 def document(items: Iterable[Word | IndexingError]) -> Document:
     """A document of words."""
     return Document("words", items, FIELDS)
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.text()
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
+)
+
+
+@given(VALUES)
+def test_json_is_that_of_python(value: Json) -> None:
+    assert dumped(value) == json.dumps(value, indent=2)
+
+
+@given(VALUES)
+def test_what_is_written_already_is_taken_over(value: Json) -> None:
+    written: Json = {"a": [Written(dumped(value)), 1]}
+    assert dumped(written) == json.dumps({"a": [value, 1]}, indent=2)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"))))
+def test_what_is_packed_comes_out_again(lines: list[str]) -> None:
+    assert "\n".join(Packed.of(lines).text_pieces()) == "\n".join(lines)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])

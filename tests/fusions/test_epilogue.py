@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ops import Fusion, FusionError, Unknown
-from tests.evaluation import related
+from tests.fusions.enumeration import pairs_of
+from tests.fusions.random_programs import Program, programs
 from tests.fusions.test_grouping import heads
 from tests.fusions.units import ADD, entry, fused, fusion_in, named
 
@@ -141,11 +144,19 @@ def test_an_array_of_the_root_is_told_apart() -> None:
 def test_the_epilogue_is_the_way_from_the_root_backwards(module: HloModule) -> None:
     hero = named(module, "t" if module is TRANSPOSE_AND_LOG else "hero")
     fusion = Fusion.of_computation(module.entry)
-    forth, back = fusion.epilogue(hero), fusion.indexing()[hero]
-    assert not isinstance(forth, Unknown)
-    assert not isinstance(back, Unknown)
-    there = {pair for way in forth for pair in related(way.map)}
-    assert there == {(end, start) for way in back for start, end in related(way.map)}
+    there = pairs_of(fusion.epilogue(hero))
+    assert there == {(end, start) for start, end in pairs_of(fusion.indexing()[hero])}
+
+
+@given(programs(), st.data())
+def test_the_epilogue_of_any_instruction_is_its_indexing_backwards(
+    program: Program, data: st.DataObject
+) -> None:
+    fusion = Fusion.of_computation(program.module.entry)
+    indexing = fusion.indexing()
+    hero = data.draw(st.sampled_from([*indexing]))
+    there = pairs_of(fusion.epilogue(hero))
+    assert there == {(end, start) for start, end in pairs_of(indexing[hero])}
 
 
 INPUTS = [

@@ -17,7 +17,7 @@ from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_i
 from ops.builders.building import arrays_of
 from tests.ops.oracle import dtype_of, program, same
 from tests.ops.reach import every_element, numbers_of, reached, relation
-from tests.ops.standalone import inputs_of, leading_to, standalone
+from tests.ops.standalone import inputs_of, leading_to, shapes_of_inputs, standalone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops import OperandIndexing, RuntimeOrigin
     from ops.analysis.answers import Answer
-    from ops.hlo import Computation, Instruction
+    from ops.hlo import Computation, HloModule, Instruction
     from tests.evaluation import Pair
     from tests.ops.reach import Array
 
@@ -77,7 +77,7 @@ class Subject:
         self.computation = computation
         self.caller = caller
         self.inputs = inputs_of(computation)
-        self.operands = [arrays_of(each.shape)[number] for each, number in self.inputs]
+        self.operands = shapes_of_inputs(computation)
         self.results = arrays_of(computation.root.shape)
 
     @cached_property
@@ -157,6 +157,19 @@ class Subject:
         return program(self._text)(*operands)
 
 
+def subjects_in(module: HloModule) -> Iterator[tuple[str, Subject]]:
+    """What fusions, calls, loops and choices run, each text once, by the names of what runs it."""
+    seen: set[str] = set()
+    for instruction in module.instructions:
+        calls = REGISTRY.calls(instruction)
+        caller = instruction if instruction.opcode in {"fusion", "call"} else None
+        for computation in calls.computations if calls else ():
+            text = standalone(computation)
+            if text not in seen:
+                seen.add(text)
+                yield f"%{instruction.name} %{computation.name}", Subject(computation, caller)
+
+
 def _argument(instruction: Instruction, caller: Instruction) -> Instruction | None:
     """What a parameter of a computation, or an element of it, is where that is called."""
     if instruction.opcode == "get-tuple-element":
@@ -183,8 +196,8 @@ class Trial:
         self.subject = subject
         drawn = _drawn(number, subject.operands)
         for place, before in subject.indices.items():
-            shapes = [shape for each, _ in inputs_of(before) for shape in arrays_of(each.shape)]
-            drawn[place] = program(standalone(before))(*_drawn(number, shapes))[0]
+            given = _drawn(number, shapes_of_inputs(before))
+            drawn[place] = program(standalone(before))(*given)[0]
         self.operands = drawn
         self.before = subject.run(self.operands)
         arrays = self.before[len(subject.results) :]

@@ -54,6 +54,11 @@ def inputs_of(computation: Computation) -> list[tuple[Instruction, int]]:
     ]
 
 
+def shapes_of_inputs(computation: Computation) -> list[Shape]:
+    """Their shapes."""
+    return [arrays_of(parameter.shape)[number] for parameter, number in inputs_of(computation)]
+
+
 def _callees(computation: Computation) -> Iterator[Computation]:
     for instruction in computation.instructions:
         for value in instruction.attributes.values():

@@ -261,14 +261,23 @@ def test_constants_have_no_operands(instruction: str) -> None:
 
 # Fusions.
 
-FUSIONS = {
+
+def of_dot(results: str, ranges: str = "") -> str:
+    """A map from the result of the dot below."""
+    bounds = "d0 in [0, 15], d1 in [0, 3], d2 in [0, 2], d3 in [0, 5], d4 in [0, 127]"
+    return f"(d0, d1, d2, d3, d4){results}, domain: {bounds}{ranges}"
+
+
+FUSIONS: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "one input, several maps": (
         """f { p0 = f32[1000,1000] parameter(0)
         t = f32[1000,1000]{0,1} transpose(p0), dimensions={1,0}
         ROOT a0 = f32[1000,1000] add(p0, t) }""",
         (
-            "(d0, d1) -> (d0, d1), domain: d0 in [0, 999], d1 in [0, 999]",
-            "(d0, d1) -> (d1, d0), domain: d0 in [0, 999], d1 in [0, 999]",
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 999], d1 in [0, 999]",
+                "(d0, d1) -> (d1, d0), domain: d0 in [0, 999], d1 in [0, 999]",
+            ),
         ),
     ),
     "one input, equal maps": (
@@ -281,8 +290,10 @@ FUSIONS = {
         r2 = f32[10,50,20] transpose(re), dimensions={1,0,2}
         ROOT add = f32[10,50,20] add(l2, r2) }""",
         (
-            """(d0, d1, d2) -> (d2, d0, d1),
-            domain: d0 in [0, 9], d1 in [0, 49], d2 in [0, 19]""",
+            (
+                """(d0, d1, d2) -> (d2, d0, d1),
+                domain: d0 in [0, 9], d1 in [0, 49], d2 in [0, 19]""",
+            ),
         ),
     ),
     "softmax": (
@@ -294,22 +305,66 @@ FUSIONS = {
         sb = f32[2,65,125] broadcast(s), dimensions={0,1}
         ROOT r = f32[2,65,125] divide(e, sb) }""",
         (
-            "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124]",
-            """(d0, d1, d2)[s0] -> (d0, d1, s0),
-            domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124], s0 in [0, 124]""",
+            (
+                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124]",
+                """(d0, d1, d2)[s0] -> (d0, d1, s0),
+                domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124], s0 in [0, 124]""",
+            ),
         ),
     ),
     "reshapes that cancel": (
         """f { p0 = f32[10,10,10] parameter(0) a = f32[50,20] reshape(p0)
         ROOT b = f32[10,10,10] reshape(a) }""",
-        ("(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",),
+        (("(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",),),
+    ),
+    "paths that meet again": (
+        """f { p0 = f32[4] parameter(0) p1 = f32[4] parameter(1) sum = f32[4] add(p0, p1)
+        l1 = f32[3] slice(sum), slice={[0:3]} r1 = f32[3] slice(sum), slice={[1:4]}
+        next = f32[3] add(l1, r1)
+        l2 = f32[2] slice(next), slice={[0:2]} r2 = f32[2] slice(next), slice={[1:3]}
+        ROOT r = f32[2] add(l2, r2) }""",
+        (
+            (
+                "(d0) -> (d0), domain: d0 in [0, 1]",
+                "(d0) -> (d0 + 1), domain: d0 in [0, 1]",
+                "(d0) -> (d0 + 2), domain: d0 in [0, 1]",
+            ),
+        )
+        * 2,
+    ),
+    "dot of narrow numbers": (
+        """f { p0 = bf16[16,4,768] parameter(0) p1 = s8[3,12288,6,128] parameter(1)
+        p2 = bf16[] parameter(2) p3 = bf16[3,6,128] parameter(3)
+        p4 = bf16[128] parameter(4) p5 = pred[16,4] parameter(5)
+        wide = bf16[3,12288,6,128] convert(p1)
+        offset = bf16[3,12288,6,128] broadcast(p2), dimensions={}
+        moved = bf16[3,12288,6,128] subtract(wide, offset)
+        blocks = bf16[3,16,768,6,128] reshape(moved)
+        d = bf16[16,4,3,6,128] dot(p0, blocks), lhs_batch_dims={0}, rhs_batch_dims={1},
+          lhs_contracting_dims={2}, rhs_contracting_dims={2}
+        scale = bf16[16,4,3,6,128] broadcast(p3), dimensions={2,3,4}
+        scaled = bf16[16,4,3,6,128] multiply(d, scale)
+        bias = bf16[16,4,3,6,128] broadcast(p4), dimensions={4}
+        shifted = bf16[16,4,3,6,128] add(scaled, bias)
+        mask = pred[16,4,3,6,128] broadcast(p5), dimensions={0,1}
+        ROOT r = bf16[16,4,3,6,128] select(mask, shifted, bias) }""",
+        (
+            (of_dot("[s0] -> (d0, d1, s0)", ", s0 in [0, 767]"),),
+            (of_dot("[s0] -> (d2, d0 * 768 + s0, d3, d4)", ", s0 in [0, 767]"),),
+            (of_dot(" -> ()"),),
+            (of_dot(" -> (d2, d3, d4)"),),
+            (of_dot(" -> (d4)"),),
+            (of_dot(" -> (d0, d1)"),),
+        ),
     ),
 }
 
 
 @pytest.mark.parametrize(("body", "expected"), FUSIONS.values(), ids=FUSIONS)
-def test_a_fusion_has_each_map_once(body: str, expected: tuple[str, ...]) -> None:
+def test_a_fusion_has_each_map_once(body: str, expected: tuple[tuple[str, ...], ...]) -> None:
     module = hlo.parse(f"HloModule m {SUM} {body.replace('f {', 'ENTRY f {', 1)}")
-    answer = fusion_indexing(module.entry.root)[module.entry.parameters[0]]
-    assert not isinstance(answer, Unknown)
-    assert [way.map for way in answer] == [parse_map(text) for text in expected]
+    found = fusion_indexing(module.entry.root)
+    for parameter, texts in zip(module.entry.parameters, expected, strict=True):
+        answer = found[parameter]
+        assert not isinstance(answer, Unknown)
+        assert [way.map for way in answer] == [parse_map(text) for text in texts]

@@ -1,0 +1,92 @@
+"""Prints how many fusions of real modules do what their maps say, seen by running them with JAX.
+
+    python -m benchmarks.agreement [NAME ...]
+
+Every fusion, call, loop and branch of the modules in tests/data/hlo, or of those that are named,
+such as gpu/softmax, runs as a program of its own. Elements of its operands are changed one by one;
+the pairs (element of a result, element of an operand) that change together are compared with those
+that maps relate. Each module has a process, as some programs end XLA. Takes half an hour.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from benchmarks.coverage import TARGETS
+from ops import hlo
+from tests.hlo.modules import NAMES, module_text
+from tests.ops.perturbation import UnknownMapError, subjects_in, tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.ops.perturbation import Subject
+
+COUNTS = ("programs", "not run", "unknown", "pairs", "exact", "wrong", "said", "felt")
+"""What is counted: computations, and pairs of a result and an operand with their pairs of elements;
+``exact`` ones felt all that was said, and ``wrong`` ones more than that."""
+
+
+def counts_of(name: str, subject: Subject) -> Counter[str]:
+    """What is counted of one computation; what is wrong is printed."""
+    try:
+        found = tallies(subject, trials=3, most=40)
+    except UnknownMapError:
+        return Counter({"programs": 1, "unknown": 1})
+    except (RuntimeError, IndexError, NotImplementedError) as error:
+        print(f"{name}: {str(error).splitlines()[0]}", file=sys.stderr)
+        return Counter({"programs": 1, "not run": 1})
+    for tally in found:
+        if not tally.is_sound:
+            print(f"{name}: WRONG: {tally}"[:1000], file=sys.stderr)
+    return Counter(
+        {
+            "programs": 1,
+            "pairs": len(found),
+            "exact": sum(tally.is_exact for tally in found),
+            "wrong": sum(not tally.is_sound for tally in found),
+            "said": sum(tally.said for tally in found),
+            "felt": sum(tally.felt for tally in found),
+        }
+    )
+
+
+def lines_of(name: str) -> Iterator[str]:
+    """The counts of each computation of a module, as JSON."""
+    for computation, subject in subjects_in(hlo.parse(module_text(name))):
+        yield json.dumps(counts_of(f"{name} {computation}", subject))
+
+
+def counts_in_process(name: str) -> Counter[str]:
+    """The counts of a module, as far as XLA let its process live."""
+    command = [sys.executable, "-m", "benchmarks.agreement", "--lines", name]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if ran.returncode:
+        print(f"{name}: its process ended with {ran.returncode}", file=sys.stderr)
+    found: list[dict[str, int]] = [json.loads(line) for line in ran.stdout.splitlines()]
+    return sum(map(Counter[str], found), Counter[str]())
+
+
+def report(names: list[str]) -> None:
+    """Print a table with a row for each target."""
+    print("| target |", " | ".join(COUNTS), "|")
+    print("| --- |", " | ".join(["---"] * len(COUNTS)), "|")
+    total = Counter[str]()
+    for target in TARGETS:
+        own = (name for name in names if name.startswith(f"{target}/"))
+        found = sum(map(counts_in_process, own), Counter[str]())
+        total += found
+        print(f"| {target} |", " | ".join(str(found[each]) for each in COUNTS), "|", flush=True)
+    print("| all |", " | ".join(str(total[each]) for each in COUNTS), "|")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--lines"]:
+        for line in lines_of(sys.argv[2]):
+            print(line, flush=True)
+    else:
+        report(sys.argv[1:] or NAMES)

@@ -1,0 +1,242 @@
+"""Schedules of fusions: the emitter that XLA takes, everything written once, and what is read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops import Emitter, FusionError, Unknown, hlo, schedule_of
+from ops.builders.building import arrays_of
+from ops.schedules import Access, LaunchDimensions
+from simplifier import symbol
+from tests.conformance import rows_of
+from tests.hlo.modules import NAMES, module_text
+from tests.ops.test_schedules_of_xla import first_warp, warp_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from indexing import IndexingMap
+    from ops import FusionSchedule
+    from ops.hlo import Instruction
+    from tests.conformance import Row
+
+GPU = [name for name in NAMES if name.startswith("gpu/")]
+
+SHORT_SIDES = {("gpu/layout_shuffle", "input_transpose_fusion")}
+"""Where XLA takes a kind of its own for a transpose, though its sides are 2 and 8."""
+
+
+def fusions_of(name: str) -> list[Instruction]:
+    """The fusions of a module that have a schedule."""
+    return [
+        each
+        for each in hlo.parse(module_text(name)).instructions
+        if each.opcode == "fusion" and each.attributes["kind"] in {"kLoop", "kInput"}
+        if not any(inner.opcode == "scatter" for inner in each.attributes["calls"].instructions)
+    ]
+
+
+def elements(maps: Iterable[IndexingMap]) -> set[tuple[int, ...]]:
+    """All elements that some maps lead to."""
+    return {results for each in maps for _, _, _, results in each.points()}
+
+
+def needed(schedule: FusionSchedule, operand: int) -> set[tuple[int, ...]]:
+    """The elements of an operand that some result needs."""
+    found = schedule.fusion.indexing_of_results().values()
+    answers = [each.get(schedule.fusion.operands[operand], ()) for each in found]
+    ways = [way for each in answers if not isinstance(each, Unknown) for way in each]
+    return elements(way.map for way in ways)
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_real_fusions_are_written_once(name: str) -> None:
+    for fusion in fusions_of(name):
+        schedule = schedule_of(fusion)
+        for output in range(len(arrays_of(fusion.shape))):
+            if schedule.emitter is Emitter.IN_PLACE_UPDATE:
+                assert all(each.never_twice() for each in schedule.writes(output))
+            else:
+                assert schedule.writes_exactly_once(output), fusion.name
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_the_emitter_is_the_one_that_the_kind_of_the_fusion_is_for(name: str) -> None:
+    own_kernels = {Emitter.REDUCTION, Emitter.TRANSPOSE}
+    for fusion in fusions_of(name):
+        emitter = schedule_of(fusion).emitter
+        if (name, fusion.name) not in SHORT_SIDES and emitter is not Emitter.CONCATENATE:
+            is_input = fusion.attributes["kind"] == "kInput"
+            assert (emitter in own_kernels) == is_input, fusion.name
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_what_is_needed_is_read(name: str) -> None:
+    for fusion in fusions_of(name):
+        schedule = schedule_of(fusion)
+        updated = schedule.emitter is Emitter.IN_PLACE_UPDATE
+        for operand in range(updated, len(fusion.operands)):
+            read = elements(access.map for access in schedule.reads(operand))
+            assert read == needed(schedule, operand), (fusion.name, operand)
+
+
+# Of single fusions.
+
+EMITTERS = {
+    "transpose (shared memory)": Emitter.TRANSPOSE,
+    "concatenate": Emitter.CONCATENATE,
+    "reduction": Emitter.REDUCTION,
+    "loop": Emitter.LOOP,
+}
+
+UNROLLED = {
+    "identity": 1,
+    "rhs_transposed": 1,
+    "output_transposed": 1,
+    "transpose_outer_dims": 4,
+    "pad": 4,
+    "row_reduction": 1,
+    "multi_row_reduction": 1,
+    "variadic_reduce_loop": 1,
+    "variadic_reduce_reduction": 1,
+    "dynamic_slice": 1,
+}
+"""The rows with maps of the first warp, and how many neighbours a thread computes; of the gather
+XLA notes a map that is not of this fusion, of the transpose one with half as many threads, and of
+the columns one from before it had a schedule for few of them."""
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in rows_of("coalescing") if "emitter" in row], ids=lambda row: row["id"]
+)
+def test_the_emitter_is_the_one_that_xla_names(row: Row) -> None:
+    assert schedule_of(hlo.parse(row["hlo"]).entry.root).emitter is EMITTERS[row["emitter"]]
+
+
+@pytest.mark.parametrize("name", UNROLLED)
+def test_the_first_warp_of_a_fusion_reads_where_xla_says(name: str) -> None:
+    (row,) = rows_of("coalescing", id=name)
+    schedule = schedule_of(hlo.parse(row["hlo"]).entry.root, unroll=UNROLLED[name])
+    for operand, text in row["warp_maps"].items():
+        points = warp_map(text).points()
+        expected = {(thread, place) for thread, _, _, place in points if min(place, default=0) >= 0}
+        (read,) = schedule.reads(int(operand))
+        assert first_warp(begun_at_0(read)) == expected
+
+
+def begun_at_0(access: Access) -> Access:
+    """The access where all that values tell is 0."""
+    places = access.map
+    for number, name in enumerate(places.domain.names):
+        if number >= len(places.dims) + len(places.ranges):
+            places = places.with_constraint(symbol(name), (0, 0))
+    return Access(places, access.shape)
+
+
+def test_a_launch_may_be_given() -> None:
+    (row,) = rows_of("coalescing", id="identity")
+    launch = LaunchDimensions.of(10, threads=50)
+    schedule = schedule_of(hlo.parse(row["hlo"]).entry.root, launch, unroll=2)
+    assert schedule.schedule.launch == launch
+    assert schedule.writes()[0].map.ranges[0].bounds.size == 20
+    assert schedule.writes_exactly_once()
+
+
+@pytest.mark.parametrize("unroll", [1, 2, 4])
+@pytest.mark.parametrize("name", ["transpose_tiled", "row_reduction", "column_reduction", "pad"])
+def test_vectors_write_everything_once(name: str, unroll: int) -> None:
+    (row,) = rows_of("coalescing", id=name)
+    assert schedule_of(hlo.parse(row["hlo"]).entry.root, unroll=unroll).writes_exactly_once()
+
+
+UPDATES = {
+    "of an operand": ("", "p", Emitter.IN_PLACE_UPDATE),
+    "of an operand in another shape": ("b = f32[16] bitcast(q)", "b", Emitter.IN_PLACE_UPDATE),
+    "of what is computed": ("n = f32[16] negate(p)", "n", Emitter.LOOP),
+}
+
+
+@pytest.mark.parametrize(("before", "updated", "emitter"), UPDATES.values(), ids=UPDATES)
+def test_updates_are_in_place_where_memory_is_there(
+    before: str, updated: str, emitter: Emitter
+) -> None:
+    parameters = """p = f32[16] parameter(0) u = f32[4] parameter(1) i = s32[] parameter(2)
+        q = f32[4,4] parameter(3)"""
+    module = hlo.parse(
+        f"""f {{ {parameters} {before}
+            ROOT r = f32[16] dynamic-update-slice({updated}, u, i) }}
+        ENTRY e {{ {parameters} ROOT r = f32[16] fusion(p, u, i, q), kind=kLoop, calls=f }}"""
+    )
+    schedule = schedule_of(module.entry.root)
+    assert schedule.emitter is emitter
+    assert [len(schedule.reads(operand)) for operand in (1, 2)] == [1, 1]
+
+
+def test_what_an_epilogue_adds_is_read_where_it_writes() -> None:
+    """A reduction of rows, to which the epilogue adds a row of other numbers."""
+    module = hlo.parse(
+        """HloModule m
+        sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+        f { p = f32[64,256] parameter(0) q = f32[64] parameter(1) z = f32[] parameter(2)
+            n = f32[64,256] negate(p)
+            s = f32[64] reduce(n, z), dimensions={1}, to_apply=sum
+            ROOT r = f32[64] add(s, q) }
+        ENTRY e { p = f32[64,256] parameter(0) q = f32[64] parameter(1) z = f32[] parameter(2)
+                  ROOT r = f32[64] fusion(p, q, z), kind=kInput, calls=f }"""
+    )
+    schedule = schedule_of(module.entry.root)
+    (written,) = schedule.writes()
+    assert schedule.emitter is Emitter.REDUCTION
+    assert schedule.heroes[0] is not None
+    assert schedule.heroes[0].name == "s"
+    assert schedule.reads(0)[0].is_exactly_once()
+    assert [read.map for read in schedule.reads(1)] == [written.map]
+    assert [read.shape.rank for read in schedule.reads(2)] == [0]
+
+
+REFUSED = {
+    "a kernel for Triton": (
+        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+        "f32[8] fusion(p), kind=kCustom, calls=f",
+        "no schedule of %r, a fusion of kind kCustom; expected a fusion of kind kLoop or kInput",
+    ),
+    "no fusion": ("", "f32[8] negate(p)", "no schedule of %r, a negate of kind None"),
+    "unknown maps": (
+        """f { p = f32[8] parameter(0) ROOT r = f32[8] custom-call(p), custom_call_target="x" }""",
+        "f32[8] fusion(p), kind=kLoop, calls=f",
+        "no schedule where maps are unknown: custom-call: no indexing map of x",
+    ),
+    "results that do not fit": (
+        """f { p = f32[8] parameter(0) s = f32[4] slice(p), slice={[0:4]}
+            ROOT r = (f32[8], f32[4]) tuple(p, s) }""",
+        "(f32[8], f32[4]) fusion(p), kind=kLoop, calls=f",
+        "no schedule where f32[4]{0} is written beside f32[8]{0}",
+    ),
+    "different reductions": (
+        """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+        f { p = f32[64,64] parameter(0) z = f32[] constant(0)
+            a = f32[64] reduce(p, z), dimensions={0}, to_apply=sum
+            b = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+            ROOT r = (f32[64], f32[64]) tuple(a, b) }""",
+        "(f32[64], f32[64]) fusion(p), kind=kInput, calls=f",
+        "%a, %b are not read in the same way; expected one schedule",
+    ),
+}
+
+
+@pytest.mark.parametrize(("called", "root", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_has_no_schedule_is_refused(called: str, root: str, message: str) -> None:
+    parameter = "p = f32[64,64] parameter(0)" if "64" in root else "p = f32[8] parameter(0)"
+    module = hlo.parse(f"HloModule m {called} ENTRY e {{ {parameter} ROOT r = {root} }}")
+    with pytest.raises(FusionError, match=re.escape(message)):
+        all_of(schedule_of(module.entry.root))
+
+
+def all_of(schedule: FusionSchedule) -> list[Access]:
+    """Everything that is written and read."""
+    written = (schedule.writes(number) for number in range(len(schedule.heroes)))
+    read = (schedule.reads(number) for number in range(len(schedule.fusion.operands)))
+    return [access for accesses in (*written, *read) for access in accesses]
