@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.text import format_head
-from ops import Fusion, FusionError, ShapeError, Unknown, by_producer, fusion_indexing
+from ops import Fusion, FusionError, ShapeError, Unknown, by_producer, fusion_indexing, hlo
 from tests.fusions.enumeration import pairs_from, pairs_of
 from tests.fusions.random_programs import Program, programs
 from tests.fusions.units import ADD, MAXIMUM, Row, entry, fused, fusion_in, named
@@ -592,6 +592,26 @@ def test_where_a_slice_begins_is_known_through_fusions_in_a_fusion() -> None:
     assert heads(answer) == ["(d0, d1)[s0]{rt0} -> (rt0, d1, s0)"]
     assert not isinstance(answer, Unknown)
     assert [origin.instruction.name for origin in answer[0].runtime] == ["b"]
+
+
+def test_elements_on_other_devices_keep_their_replica() -> None:
+    module = hlo.parse(
+        """HloModule m, replica_count=2
+        ENTRY e { p = f32[3,4] parameter(0)
+          g = f32[6,4] all-gather(p), dimensions={0}, replica_groups={{0,1}}
+          t = f32[4,6] transpose(g), dimensions={1,0}
+          ROOT r = f32[4,6] reverse(t), dimensions={1} }"""
+    )
+    gather, turned = named(module, "g"), named(module, "t")
+    fusion = Fusion.of_instructions([gather, turned, module.entry.root])
+    answer = fusion.indexing()[module.entry.parameters[0]]
+    assert not isinstance(answer, Unknown)
+    (way,) = answer
+    assert heads(answer) == ["(d0, d1) -> (-(d1 mod 3) + 2, d0)"]
+    assert way.replica_id is not None
+    assert format_head(way.replica_id) == "(d0, d1) -> (-(d1 floordiv 3) + 1)"
+    (found,) = fusion.why(module.entry.parameters[0])
+    assert found.way == way
 
 
 def test_what_has_no_map_hides_what_is_behind_it() -> None:
