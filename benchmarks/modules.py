@@ -120,7 +120,7 @@ def to_parameters(computation: hlo.Computation) -> None:
 
 
 def simplify(answers: Iterable[Answer]) -> None:
-    """Simplify all maps of answers; most of them are simple already."""
+    """Simplify all maps of answers; most of them are simple already, and many answers empty."""
     for answer in filter(None, answers):
         for way in () if isinstance(answer, Unknown) else answer:
             way.simplify()

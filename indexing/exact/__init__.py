@@ -4,6 +4,7 @@ from indexing.exact.boxes import Box, StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.images import count, count_results, domain_set, image, sample
 from indexing.exact.inversion import inverse
+from indexing.exact.multiplicity import multiplicities
 from indexing.exact.questions import (
     covers,
     equals,
@@ -31,5 +32,6 @@ __all__ = [
     "is_empty",
     "is_injective",
     "is_subset",
+    "multiplicities",
     "sample",
 ]

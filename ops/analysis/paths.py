@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
@@ -36,12 +35,16 @@ Reached: TypeAlias = "tuple[Array, Answer]"
 Place: TypeAlias = "tuple[int, int]"
 """The number of a parameter, or 0 for what is none, and that of an array in it."""
 
+Crossing: TypeAlias = "Mapping[Place, Sequence[tuple[int, Answer]]]"
+"""For arrays where paths through a computation begin: the numbers of the arrays where these end,
+counted through its parameters or its result, and the maps that lead there."""
+
 
 class Paths:
     """Follows maps in one direction; remembers the computations it has seen.
 
-    A called computation is followed once from each array it begins with, however often it is
-    called.
+    A called computation is followed once, from all arrays it begins with together, however often
+    it is called, and however many are like it.
     """
 
     def __init__(self, direction: Direction, registry: Registry, likeness: Likeness) -> None:
@@ -52,9 +55,10 @@ class Paths:
         self._callees: dict[Computation, tuple[Computation, ...]] = {}
         self._graphs: dict[Computation, Graph] = {}
         self._shortcuts: dict[Computation, Graph] = {}
+        self._arrays_at_ends: dict[Computation, Sequence[Array]] = {}
         self._likeness = likeness
         self._links_from: dict[tuple[int, int], list[Link]] = {}
-        self._crossings: dict[int, Mapping[Place, list[Link]]] = {}
+        self._crossings: dict[int, Crossing] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -116,12 +120,13 @@ class Paths:
 
         They are those of its parameters or, in the other direction, of its result.
         """
-        computation, place = begin[0].computation, _place(begin)
+        computation = begin[0].computation
         if self._is_begin(begin[0]):
-            links = self._crossing(computation)[place]
+            crossing = self._crossing(computation)
         else:
-            links = self._across(computation, [begin])[place]
-        return {self._end(computation, link): link.answer for link in links}
+            crossing = self._across(computation, [begin])
+        ends = self._ends(computation)
+        return {ends[number]: answer for number, answer in crossing[_place(begin)]}
 
     def steps_from(self, array: Array) -> list[tuple[Array, Answer | None]]:
         """The neighbours of an array in its computation; calls lead to their operands.
@@ -132,34 +137,32 @@ class Paths:
         steps = graph.steps[graph.numbers[array]]
         return [(graph.arrays[target], known and known.answer) for target, known in steps]
 
-    def _crossing(self, computation: Computation) -> Mapping[Place, list[Link]]:
-        """The links between result and parameters, by the array where they begin.
-
-        They are those of all computations that are alike.
-        """
+    def _crossing(self, computation: Computation) -> Crossing:
+        """Where the paths from all begins lead; the same for all computations that are alike."""
         number = self._likeness.number_of_computation(computation)
         if number not in self._crossings:
             self._crossings[number] = self._across(computation, self._begins(computation))
         return self._crossings[number]
 
-    def _across(
-        self, computation: Computation, begins: Sequence[Array]
-    ) -> Mapping[Place, list[Link]]:
-        """The links between some arrays and the ends of all paths, by the array; all at once."""
+    def _across(self, computation: Computation, begins: Sequence[Array]) -> Crossing:
+        """Where the paths from some arrays lead, which are followed together."""
         if computation not in self._shortcuts:
             graph = self._graph(computation)
             self._shortcuts[computation] = graph.towards(self._ends(computation))
-        asking = {1 << number: begin for number, begin in enumerate(begins)}
-        reached = self._shortcuts[computation].walk(
-            {begin: {self._answers.known(itself(begin)): one} for one, begin in asking.items()}
-        )
-        links: dict[Place, list[Link]] = {_place(begin): [] for begin in begins}
-        for end in self._ends(computation):
+        starts = {
+            begin: {self._answers.known(itself(begin)): 1 << number}
+            for number, begin in enumerate(begins)
+        }
+        reached = self._shortcuts[computation].walk(starts)
+        found: dict[int, list[tuple[int, Answer]]] = {
+            1 << number: [] for number in range(len(begins))
+        }
+        for number, end in enumerate(self._ends(computation)):
             for known, questions in reached.get(end, {}).items():
-                for one in singles(questions):
-                    begin = asking[one]
-                    links[_place(begin)].append(self._link(begin, end, known.answer))
-        return links
+                arrival = number, known.answer
+                for question in singles(questions):
+                    found[question].append(arrival)
+        return dict(zip(map(_place, begins), found.values(), strict=True))
 
     def _is_begin(self, instruction: Instruction) -> bool:
         """Whether paths through a computation begin at the instruction."""
@@ -167,19 +170,16 @@ class Paths:
             return instruction.is_root
         return instruction.parameter_number is not None
 
-    def _end(self, computation: Computation, link: Link) -> Array:
-        """Where a link leads in a computation."""
-        if self._is_backward:
-            return computation.parameters[link.operand], link.element
-        return computation.root, link.output
-
     def _begins(self, computation: Computation) -> list[Array]:
         """The arrays where the paths through a computation begin."""
         return _arrays([computation.root] if self._is_backward else computation.parameters)
 
-    def _ends(self, computation: Computation) -> list[Array]:
+    def _ends(self, computation: Computation) -> Sequence[Array]:
         """The arrays where they end."""
-        return _arrays(computation.parameters if self._is_backward else [computation.root])
+        if computation not in self._arrays_at_ends:
+            ends = computation.parameters if self._is_backward else [computation.root]
+            self._arrays_at_ends[computation] = _arrays(ends)
+        return self._arrays_at_ends[computation]
 
     def _graph(self, computation: Computation) -> Graph:
         """The graph of a computation; those of the computations that it calls are made before."""
@@ -245,11 +245,16 @@ class Paths:
 
     def _through_computation(self, callee: Computation) -> list[Link]:
         """The links between result and parameters."""
-        return list(chain.from_iterable(self._crossing(callee).values()))
+        ends = [_place(end) for end in self._ends(callee)]
+        return [
+            self._link(begin, ends[number], answer)
+            for begin, arrivals in self._crossing(callee).items()
+            for number, answer in arrivals
+        ]
 
-    def _link(self, begin: Array, end: Array, answer: Answer) -> Link:
-        (_, output), (parameter, element) = (begin, end) if self._is_backward else (end, begin)
-        return Link(output, parameter.parameter_number or 0, element, answer)
+    def _link(self, begin: Place, end: Place, answer: Answer) -> Link:
+        (_, output), (operand, element) = (begin, end) if self._is_backward else (end, begin)
+        return Link(output, operand, element, answer)
 
 
 def _roots(calls: Calls, number: int, answer: Answer) -> list[Reached]:

@@ -81,7 +81,10 @@ _COMMANDS: Final = {
         ),
         _MODULES
         | {
-            "--instruction": {"metavar": "NAME", "help": "answer for this instruction only"},
+            "--instruction": {
+                "metavar": "NAME",
+                "help": "answer for this instruction only, in each file that has it",
+            },
             "--direction": {
                 "choices": list(DIRECTIONS),
                 "default": next(iter(DIRECTIONS)),

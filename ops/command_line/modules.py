@@ -97,7 +97,9 @@ def _about_all(
     yield from (each for each in found if isinstance(each, IndexingError))
     paths = [path for each in found if not isinstance(each, IndexingError) for path in each]
     nameless: list[NoSuchInstructionError] = []
+    is_named = False
     for answer in console.track(_batch(question, paths, jobs, console.rendering), "modules"):
+        is_named |= answer.error is None
         if isinstance(answer.error, NoSuchInstructionError):
             nameless.append(answer.error)
         else:
@@ -105,7 +107,7 @@ def _about_all(
             for message in printed.complaints:
                 console.complain(message)
             yield printed.content
-    if nameless and len(nameless) == len(paths):
+    if nameless and not is_named:
         yield _no_such(nameless, files)
 
 

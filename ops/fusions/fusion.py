@@ -14,12 +14,12 @@ from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.fusions.provenance import MOST_PATHS, provenance_of
 from ops.fusions.reaching import made_of, needed_by
-from ops.fusions.reads import Reads
+from ops.fusions.reads import Reads, seen_from_outside
 from ops.fusions.region import Region
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from ops.analysis.answers import Answer, OperandIndexing
     from ops.analysis.graphs import Array
@@ -43,6 +43,10 @@ class Fusion:
         roots: those whose results are the results of the fusion.
         registry: what is known of operations.
 
+    Raises:
+        FusionError: there are no instructions, they are of several computations, or there is no
+            root among them.
+
     >>> from ops import hlo
     >>> module = hlo.parse('''HloModule m
     ... ENTRY e {
@@ -63,6 +67,16 @@ class Fusion:
     instructions: tuple[Instruction, ...]
     roots: tuple[Instruction, ...]
     registry: Registry = REGISTRY
+
+    def __post_init__(self) -> None:
+        computations = dict.fromkeys(each.computation for each in self.instructions)
+        if len(computations) != 1:
+            given = f"instructions of {_names(computations)}" if computations else "no instructions"
+            raise FusionError(f"fusion: {given} are given; expected some of one computation")
+        inside = frozenset(self.instructions)
+        if not self.roots or not inside.issuperset(self.roots):
+            message = f"fusion: {_names(self.roots)} are its roots"
+            raise FusionError(f"{message}; expected some of {_names(self.instructions)}")
 
     @classmethod
     def of_computation(cls, computation: Computation, *, registry: Registry = REGISTRY) -> Fusion:
@@ -99,7 +113,7 @@ class Fusion:
         Raises:
             FusionError: there are none, or they are of several computations.
         """
-        members = _in_order([*instructions])
+        members = _in_order(instructions)
         return cls(members, _roots(members), registry)
 
     @property
@@ -200,28 +214,29 @@ class Fusion:
         self,
         target: Instruction,
         start: Instruction | None = None,
-        output: int = 0,
+        output: int | None = None,
         *,
         element: int = 0,
     ) -> Reads | Unknown:
         """How often elements of ``target`` are read, or computed if it is in the fusion.
 
-        By array ``output`` of ``start``; by default by all :attr:`results`, each on its own.
-        ``element`` says which array of the target is meant.
+        By array ``output`` of ``start``, as for :meth:`indexing`; without either, by all
+        :attr:`results`, each on its own. ``element`` says which array of the target is meant.
 
         Raises:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
         """
         self._check(target)
         check_output(target, element)
-        starts = self.results if start is None else (self._array(start, output),)
+        is_any = start is None and output is None
+        starts = self.results if is_any else (self._array(start, output or 0),)
         region = self._region.towards(target)
         ways: list[OperandIndexing] = []
         for array in starts:
             answer = needed_by(array, region).get((target, element), ())
             if isinstance(answer, Unknown):
                 return answer
-            ways += answer
+            ways += (seen_from_outside(way, self.registry) for way in answer)
         return Reads(tuple(ways), arrays_of(target.shape)[element].dimensions)
 
     def epilogue(
@@ -304,26 +319,25 @@ class Fusion:
             raise FusionError(f"fusion: %{instruction.name} is neither in it nor read")
 
 
-def _in_order(instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
-    """The instructions, each once, as their computation lists them."""
-    computations = dict.fromkeys(each.computation for each in instructions)
-    if len(computations) != 1:
-        given = f"instructions of {_names(computations)}" if computations else "no instructions"
-        raise FusionError(f"fusion: {given} are given; expected some of one computation")
-    wanted = frozenset(instructions)
-    return tuple(each for each in instructions[0].computation.instructions if each in wanted)
+def _in_order(instructions: Iterable[Instruction]) -> tuple[Instruction, ...]:
+    """The instructions, each once, as their computations list them."""
+    wanted = dict.fromkeys(instructions)
+    computations = dict.fromkeys(each.computation for each in wanted)
+    return tuple(each for inner in computations for each in inner.instructions if each in wanted)
 
 
 def _roots(members: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
     """What is wanted outside of the members; or what none of them reads, if nothing is."""
     inside = frozenset(members)
-    computation = members[0].computation
-    outside = (each for each in computation.instructions if each not in inside)
-    wanted = {operand for user in outside for operand in user.operands} | {computation.root}
+    computations = dict.fromkeys(each.computation for each in members)
+    every = (each for computation in computations for each in computation.instructions)
+    outside = (each for each in every if each not in inside)
+    wanted = {computation.root for computation in computations}
+    wanted.update(operand for user in outside for operand in user.operands)
     read = {operand for user in members for operand in user.operands}
     roots = tuple(each for each in members if each in wanted)
     return roots or tuple(each for each in members if each not in read)
 
 
 def _names(named: Iterable[Instruction | Computation]) -> str:
-    return ", ".join(f"%{each.name}" for each in named) or "nothing"
+    return listed([f"%{each.name}" for each in named])

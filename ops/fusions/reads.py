@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, MapError
-from indexing.exact.multiplicity import multiplicities
+from indexing.exact import multiplicities
 from indexing.exact.repetitions import reached, reached_again
 from indexing.variables import arranged
 from ops.adapters.values import clamped
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indexing.exact import IndexSet
+    from ops.adapters.shared import Calls
+    from ops.analysis.answers import RuntimeOrigin
+    from ops.analysis.registry import Registry
     from ops.hlo import Instruction
     from simplifier.form import Form
 
@@ -131,6 +134,31 @@ class Reads:
             if objection:
                 raise MapError(f"{question}: {objection}")
         return [way.map for way in self.ways]
+
+
+def seen_from_outside(way: OperandIndexing, registry: Registry) -> OperandIndexing:
+    """The dependence with operands of calls in the place of parameters that values come from."""
+    return replace(way, runtime=tuple(_outermost(origin, registry) for origin in way.runtime))
+
+
+def _outermost(origin: RuntimeOrigin, registry: Registry) -> RuntimeOrigin:
+    while origin.callers:
+        *callers, caller = origin.callers
+        operand = _argument(origin.instruction, registry.calls(caller))
+        if operand is None:
+            break
+        source = caller.operands[operand]
+        origin = replace(origin, instruction=source, callers=tuple(callers))
+    return origin
+
+
+def _argument(parameter: Instruction, calls: Calls | None) -> int | None:
+    """The number of the operand that is the value of a parameter, if that is always the same."""
+    number, callee = parameter.parameter_number, parameter.computation
+    if number is None or calls is None or calls.condition:
+        return None
+    operands = {call.operands[number] for call in calls.choices if call.computation is callee}
+    return operands.pop() if len(operands) == 1 else None
 
 
 def _objection(way: OperandIndexing) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ops.analysis.answers import called_by
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, decided, kept_arrays
 from ops.analysis.graphs import postorder
@@ -54,7 +55,8 @@ class Region:
 
     def limit(self, computation: Computation) -> frozenset[Instruction] | None:
         """The instructions of a computation that are in the region; ``None`` for all."""
-        return self.members if computation is self.computation else None
+        is_all = len(self.members) == len(self.computation.instructions)
+        return None if is_all or computation is not self.computation else self.members
 
     def computations_to(self, instruction: Instruction) -> frozenset[Computation]:
         """Its computation, and those that call it, directly or not."""
@@ -104,6 +106,7 @@ def behind_parameter(
     rounds made of that.
     """
     (parameter, number), (caller, calls, _) = array, site
+    answer = called_by(caller, answer)
     if calls.condition:
         for link in paths.links_from(caller, number):
             yield (caller.operands[0], link.element), followed(answer, link.answer)
@@ -122,6 +125,7 @@ def behind_root(array: Array, answer: Answer, site: CallSite, paths: Paths) -> I
     root of a loop is the state after some round, or the decision that there is another one.
     """
     (root, number), (caller, calls, kept) = array, site
+    answer = called_by(caller, answer)
     if calls.condition is None:
         yield (caller, calls.first_output(caller) + number), answer
     elif root is calls.condition.root:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ops.analysis.control_flow import Direction
 from ops.analysis.findings import Findings, Question
 from ops.analysis.fusion import parameters_from, reached_from
 from ops.analysis.physical import View
 from ops.analysis.registry import REGISTRY
+from ops.modules.html import html_of_instruction, html_of_module
 from ops.modules.names import NoSuchInstructionError, instruction_named
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from ops.analysis.findings import Finding
     from ops.analysis.registry import Registry
     from ops.hlo import HloModule, Instruction
-
-_MOST_ROWS: Final = 50
-"""Instructions that a notebook shows; of more it says how many there are."""
 
 
 def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalysis:
@@ -128,12 +125,7 @@ class ModuleAnalysis:
         return f"<analysis of {count} of {self._module.name}>"
 
     def _repr_html_(self) -> str:
-        """The instructions as a table, for notebooks."""
-        shown = list(self._module.instructions)[:_MOST_ROWS]
-        rows = "".join(map(_row, shown))
-        more = len(self) - len(shown)
-        rest = f"<tr><td colspan='4'>and {more} more</td></tr>" if more else ""
-        return f"<div><p>{escape(repr(self))}</p><table>{_HEAD}{rows}{rest}</table></div>"
+        return html_of_module(self)
 
 
 def _analysis_of(module: HloModule, registry: Registry, given: Iterable[Finding]) -> ModuleAnalysis:
@@ -142,15 +134,15 @@ def _analysis_of(module: HloModule, registry: Registry, given: Iterable[Finding]
     return analysis
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class InstructionAnalysis:
     """What can be asked about one instruction of a module.
 
     >>> from ops import hlo
     >>> text = "ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }"
     >>> reshape = analyze(hlo.parse(text))["r"]
-    >>> reshape.instruction.opcode
-    'reshape'
+    >>> reshape
+    <analysis of %r = f32[32]{0} reshape(%p)>
     >>> ((way,),) = reshape.input_to_output().indexing
     >>> print(way)
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
@@ -189,15 +181,8 @@ class InstructionAnalysis:
         paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
         return parameters_from(paths, self.instruction, output)
 
+    def __repr__(self) -> str:
+        return f"<analysis of {self.instruction.definition}>"
 
-_HEAD: Final = "<tr><th>computation</th><th>instruction</th><th>opcode</th><th>shape</th></tr>"
-
-
-def _row(instruction: Instruction) -> str:
-    cells = (
-        instruction.computation.name,
-        instruction.name,
-        instruction.opcode,
-        str(instruction.shape),
-    )
-    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+    def _repr_html_(self) -> str:
+        return html_of_instruction(self)

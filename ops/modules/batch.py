@@ -68,6 +68,9 @@ class Batch(Iterator[FileAnswer[T]]):
     def __next__(self) -> FileAnswer[T]:
         return next(self._answers)
 
+    def __repr__(self) -> str:
+        return f"<batch of {self._count} file{'s' * (self._count != 1)}>"
+
     def close(self) -> None:
         """Ask about no more files."""
         self._answers.close()

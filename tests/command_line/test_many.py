@@ -155,6 +155,16 @@ def test_an_instruction_of_no_file(
     assert capsys.readouterr() == ("", expected)
 
 
+def test_an_instruction_of_no_file_that_can_be_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["missing.hlo", str(folder / "a.hlo")]
+    found = document(["maps", *files, "--instruction", "totl"], capsys, 1)
+    assert [module["file"] for module in found["modules"]] == ["missing.hlo"]
+    message = f"{', '.join(files)}: no instruction is called %totl\nhint: there is %total"
+    assert found["errors"] == [{"message": message}]
+
+
 def test_a_module_from_standard_input(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

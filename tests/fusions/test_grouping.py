@@ -6,10 +6,13 @@ import pickle
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from indexing.text import format_head
-from ops import Fusion, FusionError, ShapeError, Unknown, by_producer, fusion_indexing
+from ops import Fusion, FusionError, ShapeError, Unknown, by_producer, fusion_indexing, hlo
 from tests.fusions.enumeration import pairs_from, pairs_of
+from tests.fusions.random_programs import Program, programs
 from tests.fusions.units import ADD, MAXIMUM, Row, entry, fused, fusion_in, named
 
 if TYPE_CHECKING:
@@ -20,6 +23,15 @@ SUM_WITH_TRANSPOSE = entry(
     """p = f32[5,5] parameter(0)
     t = f32[5,5]{0,1} transpose(p), dimensions={1,0}
     ROOT a = f32[5,5] add(p, t)"""
+)
+TWO_FUSIONS = entry(
+    """p = f32[4,4] parameter(0)  one = f32[4,4] fusion(p), kind=kLoop, calls=turn
+    two = f32[4,4] negate(p)
+    ROOT r = f32[4,4] fusion(one, two), kind=kLoop, calls=both""",
+    """turn { a = f32[4,4] parameter(0) ROOT t = f32[4,4] transpose(a), dimensions={1,0} }
+    both { b = f32[4,4] parameter(0) c = f32[4,4] parameter(1)
+      u = f32[4,4] transpose(b), dimensions={1,0} v = f32[4,4] reverse(u), dimensions={0}
+      ROOT s = f32[4,4] add(b, v) }""",
 )
 TWO_SUMS = entry(
     """p = f32[4,6] parameter(0)  q = f32[4,6] parameter(1)
@@ -140,6 +152,16 @@ ROWS = [
             "a": ["(d0, d1) -> (d0, d1)"],
             "t": ["(d0, d1) -> (d0, d1)"],
             "p": ["(d0, d1) -> (d0, d1)", "(d0, d1) -> (d1, d0)"],
+        },
+    ),
+    Row(
+        "a pair of fusions",
+        TWO_FUSIONS,
+        "pair one r",
+        {
+            "p": ["(d0, d1) -> (-d0 + 3, d1)", "(d0, d1) -> (d1, d0)"],
+            "one": ["(d0, d1) -> (d0, d1)", "(d0, d1) -> (d1, -d0 + 3)"],
+            "t": ["(d0, d1) -> (d0, d1)", "(d0, d1) -> (d1, -d0 + 3)"],
         },
     ),
     Row(
@@ -388,6 +410,42 @@ def test_a_fusion_of_all_is_the_analysis_of_its_root(row: Row) -> None:
     assert Fusion.of_computation(computation).indexing() == expected
 
 
+@given(programs(), st.data())
+def test_random_programs_are_what_single_elements_say(
+    program: Program, data: st.DataObject
+) -> None:
+    """From any instruction of the entry, within some of its instructions."""
+    instructions = program.module.entry.instructions
+    members = data.draw(st.lists(st.sampled_from(instructions), min_size=1, unique=True))
+    fusion = Fusion.of_instructions(members)
+    start = data.draw(st.sampled_from(fusion.instructions)), 0
+    pairs = pairs_from(start, fusion.instructions)
+    found = fusion.indexing(*start)
+    assert {array[0] for array, related in pairs.items() if related} == {*found}
+    for instruction, answer in found.items():
+        assert pairs_of(answer) == pairs[instruction, 0]
+
+
+@given(programs(callees=1, calls=True), st.data())
+def test_what_is_called_stands_for_all_its_runs(program: Program, data: st.DataObject) -> None:
+    module = program.module
+    fusion = Fusion.of_computation(module.entry)
+    inside = [each for each in fusion.indexing() if each.computation.name == "f0"]
+    start = data.draw(st.sampled_from(inside)), 0
+    (operand,) = fusion.operands
+    (parameter,) = start[0].computation.parameters
+    to_parameter = pairs_from(start, start[0].computation.instructions)[parameter, 0]
+    expected = {
+        (begin, end)
+        for caller in module.entry.instructions
+        if caller.opcode == "call"
+        for middle, end in pairs_from((caller.operands[0], 0), fusion.instructions)[operand, 0]
+        for begin, reached in to_parameter
+        if reached == middle
+    }
+    assert pairs_of(fusion.indexing(*start).get(operand, ())) == expected
+
+
 # Several results.
 
 
@@ -536,6 +594,26 @@ def test_where_a_slice_begins_is_known_through_fusions_in_a_fusion() -> None:
     assert [origin.instruction.name for origin in answer[0].runtime] == ["b"]
 
 
+def test_elements_on_other_devices_keep_their_replica() -> None:
+    module = hlo.parse(
+        """HloModule m, replica_count=2
+        ENTRY e { p = f32[3,4] parameter(0)
+          g = f32[6,4] all-gather(p), dimensions={0}, replica_groups={{0,1}}
+          t = f32[4,6] transpose(g), dimensions={1,0}
+          ROOT r = f32[4,6] reverse(t), dimensions={1} }"""
+    )
+    gather, turned = named(module, "g"), named(module, "t")
+    fusion = Fusion.of_instructions([gather, turned, module.entry.root])
+    answer = fusion.indexing()[module.entry.parameters[0]]
+    assert not isinstance(answer, Unknown)
+    (way,) = answer
+    assert heads(answer) == ["(d0, d1) -> (-(d1 mod 3) + 2, d0)"]
+    assert way.replica_id is not None
+    assert format_head(way.replica_id) == "(d0, d1) -> (-(d1 floordiv 3) + 1)"
+    (found,) = fusion.why(module.entry.parameters[0])
+    assert found.way == way
+
+
 def test_what_has_no_map_hides_what_is_behind_it() -> None:
     module = entry(
         """p = f32[9] parameter(0) q = f32[9] parameter(1)
@@ -606,6 +684,13 @@ def test_instructions_of_several_computations_are_no_fusion() -> None:
         Fusion.of_instructions(members)
     with pytest.raises(FusionError, match="no instructions are given"):
         Fusion.of_instructions([])
+
+
+def test_roots_are_among_the_instructions() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    for roots in (), (a,):
+        with pytest.raises(FusionError, match=r"are its roots; expected some of %t"):
+            Fusion((t,), roots)
 
 
 def test_a_pair_is_a_producer_and_its_consumer() -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from indexing import MapError
 from ops import Fusion, Reads, Unknown, hlo
 from tests.evaluation import every_point, values_of, where
+from tests.fusions.random_programs import Program, programs
 from tests.fusions.test_grouping import (
     CALLED_TWICE,
     DOT_CHAIN,
@@ -23,12 +23,10 @@ from tests.fusions.test_grouping import (
     TWICE_REDUCED,
     WINDOWS,
 )
-from tests.fusions.units import ADD, entry, fused, fusion_in, named
+from tests.fusions.units import entry, fused, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ops import OperandIndexing
     from ops.hlo import HloModule
 
@@ -109,9 +107,9 @@ def test_a_result_can_be_asked_about_alone() -> None:
     fusion = fusion_in(NESTED, "instruction r")
     p, r = named(NESTED, "p"), named(NESTED, "r")
     for output in range(3):
-        found = fusion.reads(p, r, output)
-        assert isinstance(found, Reads)
-        assert found.histogram() == {1: 6}
+        for found in fusion.reads(p, r, output), fusion.reads(p, output=output):
+            assert isinstance(found, Reads)
+            assert found.histogram() == {1: 6}
     inner = fusion.reads(r, named(NESTED, "all"), 1)
     assert isinstance(inner, Reads)
     assert inner.histogram() == {}
@@ -183,6 +181,24 @@ def test_values_of_scalars_can_be_given() -> None:
         slice_alone.given({j: 0})
 
 
+def test_values_that_are_passed_to_calls_are_those_of_the_operands() -> None:
+    module = entry(
+        """x = f32[20] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
+        a = f32[4] call(x, i), to_apply=outer  b = f32[4] call(x, j), to_apply=outer
+        ROOT r = f32[4] add(a, b)""",
+        """part { x = f32[20] parameter(0) k = s32[] parameter(1)
+          ROOT s = f32[4] dynamic-slice(x, k), dynamic_slice_sizes={4} }
+        outer { x = f32[20] parameter(0) l = s32[] parameter(1)
+          ROOT c = f32[4] call(x, l), to_apply=part }""",
+    )
+    reads = reads_of(Fusion.of_computation(module.entry), "e.x")
+    i, j = named(module, "i"), named(module, "j")
+    histograms = [reads.given({i: 3, j: other}).histogram() for other in (9, 5, 3)]
+    assert histograms == [{1: 8}, {1: 4, 2: 2}, {2: 4}]
+    with pytest.raises(MapError, match="depends on the value of %j;"):
+        reads.given({i: 3}).histogram()
+
+
 def test_maps_that_hold_more_than_is_read_are_refused() -> None:
     """A swap and a rotation of six dimensions give all 720 permutations in the end."""
     shape = f"f32[{','.join('2' * 6)}]"
@@ -205,58 +221,16 @@ def test_maps_that_hold_more_than_is_read_are_refused() -> None:
 
 # Random fusions.
 
-SHAPE = (3, 3)
-_united = np.frompyfunc(lambda left, right: left | right, 2, 1)
-
-MOVES: dict[str, tuple[str, Callable[[Array], Array]]] = {
-    "turn": ("x{n} = f32[3,3] transpose({x}), dimensions={{1,0}}", np.transpose),
-    "flip": ("x{n} = f32[3,3] reverse({x}), dimensions={{1}}", lambda places: places[:, ::-1]),
-    "wind": (
-        """k{n} = f32[9] reshape({x}) l{n} = f32[9] reverse(k{n}), dimensions={{0}}
-        x{n} = f32[3,3] reshape(l{n})""",
-        lambda places: places.ravel()[::-1].reshape(SHAPE),
-    ),
-    "sums": (
-        """k{n} = f32[3] reduce({x}, zero), dimensions={{1}}, to_apply=sum
-        x{n} = f32[3,3] broadcast(k{n}), dimensions={{0}}""",
-        lambda places: np.broadcast_to(_united.reduce(places, 1)[:, None], SHAPE),
-    ),
-    "row": (
-        """k{n} = f32[1,3] slice({x}), slice={{[1:2], [0:3]}} l{n} = f32[3] reshape(k{n})
-        x{n} = f32[3,3] broadcast(l{n}), dimensions={{1}}""",
-        lambda places: np.broadcast_to(places[1], SHAPE),
-    ),
-}
-"""Moves of a matrix, in HLO and in NumPy."""
-
-
-@st.composite
-def programs(draw: st.DrawFn) -> tuple[HloModule, Array]:
-    """A random program, and the elements of its parameter that each of its result needs."""
-    lines = ["x0 = f32[3,3] parameter(0) zero = f32[] constant(0)"]
-    known = [np.empty(SHAPE, dtype=object)]
-    for index in np.ndindex(SHAPE):
-        known[0][index] = frozenset({index})
-    for number in range(1, draw(st.integers(2, 7))):
-        source, other = (draw(st.integers(0, number - 1)) for _ in range(2))
-        if draw(st.booleans()):
-            text, move = MOVES[draw(st.sampled_from(sorted(MOVES)))]
-            lines.append(text.format(x=f"x{source}", n=number))
-            known.append(move(known[source]))
-        else:
-            lines.append(f"x{number} = f32[3,3] add(x{source}, x{other})")
-            known.append(_united(known[source], known[other]))
-    return entry("\n".join(lines), ADD), known[-1]
-
 
 @given(programs())
-def test_reads_are_those_of_numpy(program: tuple[HloModule, Array]) -> None:
-    module, needed = program
-    reads = reads_of(Fusion.of_computation(module.entry), "x0")
+def test_reads_are_those_of_numpy(program: Program) -> None:
+    fusion = Fusion.of_computation(program.module.entry)
+    reads = fusion.reads(fusion.operands[0])
+    assert isinstance(reads, Reads)
     times = read_one_by_one(reads)
     assert reads.histogram() == tallied(times)
     assert reads.total() == times.sum()
-    assert {*reads.elements()} == frozenset[Any]().union(*needed.flat)
+    assert {*reads.elements()} == frozenset[Any]().union(*program.needed().flat)
     assert {*reads.elements()} == {*zip(*np.nonzero(times), strict=True)}
     assert {*reads.repeated()} == {*zip(*np.nonzero(times > 1), strict=True)}
 

@@ -7,12 +7,14 @@ from math import comb
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
 
 from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
 from ops.analysis.paths import itself
 from ops.fusions.provenance import path_text
 from ops.fusions.trails import ways_of
 from tests.fusions.enumeration import dependencies_of
+from tests.fusions.random_programs import Program, programs
 from tests.fusions.test_epilogue import IN_A_BRANCH, IN_A_LOOP
 from tests.fusions.test_grouping import CALLED_TWICE, NESTED, ROWS, SUM_WITH_TRANSPOSE
 from tests.fusions.units import Row, entry, fusion_in, named
@@ -68,17 +70,29 @@ FROM_ROOTS = [row for row in ROWS if row.start is None]
 
 @pytest.mark.parametrize("row", FROM_ROOTS, ids=str)
 def test_every_path_is_counted_and_gives_its_map(row: Row) -> None:
+    check_paths(row.fusion, row.first, row.output)
+
+
+@given(programs())
+def test_every_path_of_random_programs_is_counted_and_gives_its_map(program: Program) -> None:
+    computation = program.module.entry
+    check_paths(Fusion.of_computation(computation), computation.root, 0)
+
+
+def check_paths(fusion: Fusion, root: Instruction, output: int) -> None:
+    """Compare all that is told of paths with paths that are followed one by one."""
     expected: dict[Instruction, dict[OperandIndexing, set[tuple[Array, ...]]]] = defaultdict(
         lambda: defaultdict(set)
     )
-    for path, way in paths_from((row.first, row.output), row.fusion):
+    for path, way in paths_from((root, output), fusion):
         target, number = path[-1]
         expected[target][way.of_element(number)].add(tuple(path))
+    assert expected.keys() == fusion.indexing(root, output).keys()
     for target, ways in expected.items():
-        found = row.fusion.why(target, row.first, row.output, most=1000)
+        found = fusion.why(target, root, output, most=1000)
         assert {each.way for each in found} == {*ways}
         for each in found:
-            assert isinstance(each.way, type(next(iter(ways))))
+            assert not isinstance(each.way, Unknown)
             paths = [tuple(array[0] for array in path) for path in ways[each.way]]
             assert each.count == len(paths) == len(each.paths)
             assert sorted(each.paths, key=_names) == sorted(paths, key=_names)

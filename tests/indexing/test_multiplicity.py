@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, MapError, parse_map
+from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from indexing.exact import multiplicity
 from indexing.exact.fibres import levels_of
 from indexing.exact.multiplicity import multiplicities
@@ -117,8 +117,13 @@ def test_elements_are_counted_by_how_often_they_are_reached(
     assert [*found] == sorted(found)
 
 
+def without_runtime(given_map: IndexingMap) -> IndexingMap:
+    """The map with dimensions in place of runtime variables, and so of ranges."""
+    return given_map.symbols_to_dims() if given_map.runtime else given_map
+
+
 several = st.integers(0, 2).flatmap(
-    lambda rank: st.lists(maps(results=rank).filter(lambda each: not each.runtime), max_size=3)
+    lambda rank: st.lists(maps(results=rank).map(without_runtime), max_size=3)
 )
 
 
@@ -142,7 +147,7 @@ def test_what_is_reached_again_is_what_was_counted_twice(given_maps: list[Indexi
     assert {*reached_again(given_maps, rank)} == {each for each in times if times[each] > 1}
 
 
-@given(maps(results=1).filter(lambda each: not each.runtime))
+@given(maps(results=1).map(without_runtime))
 def test_levels_are_the_elements_of_so_many_points(given_map: IndexingMap) -> None:
     whole = given_map.ranges_to_dims()
     space = Space({})
@@ -154,10 +159,9 @@ def test_levels_are_the_elements_of_so_many_points(given_map: IndexingMap) -> No
         } == {(value, element) for element, value in times.items()}
 
 
-@given(maps())
+@given(maps().map(without_runtime))
 def test_parts_multiply_to_the_map(given_map: IndexingMap) -> None:
-    if given_map.runtime or given_map.is_known_empty:
-        return
+    assume(not given_map.is_known_empty)
     parts, (rest,) = parts_of([given_map])
     total = rest.count()
     for part in parts:
@@ -187,6 +191,27 @@ REFUSED = [
 def test_what_cannot_be_counted_is_refused(text: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         multiplicities([parse_map(text)])
+
+
+BAD_ARGUMENTS: list[tuple[Any, str]] = [
+    ([UndefinedMap("nobody knows")], "undefined"),
+    (["(d0) -> (d0)"], "multiplicities: one of the maps is '.*'; expected an IndexingMap"),
+    (
+        [parse_map("() -> ()"), parse_map("() -> (1)")],
+        "there are maps with 0, 1 results; expected as many in all",
+    ),
+    (parse_map("() -> ()"), "is given; expected several maps"),
+]
+
+
+@pytest.mark.parametrize(
+    ("given_maps", "message"), BAD_ARGUMENTS, ids=["undefined", "text", "ranks", "one"]
+)
+def test_what_are_no_maps_to_one_tensor_is_refused(
+    given_maps: list[IndexingMap], message: str
+) -> None:
+    with pytest.raises(MapError, match=message):
+        multiplicities(given_maps)
 
 
 def test_a_budget_is_kept() -> None:

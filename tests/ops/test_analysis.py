@@ -94,3 +94,37 @@ def test_a_notebook_shows_the_first_instructions() -> None:
     rows = page.findall(".//tr")
     assert len(rows) == 1 + 50 + 1
     assert "and 10 more" in "".join(rows[-1].itertext())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (TEXT, ["result to operand 0, %p", "d0 in [0, 3]"]),
+        (
+            "ENTRY e { p = f32[4] parameter(0) ROOT r = (f32[4], f32[4]) tuple(p, p) }",
+            ["result 0 to operand 0, %p", "result 1 to operand 1, %p"],
+        ),
+        ("ENTRY e { ROOT p = f32[4] parameter(0) }", ["depends on nothing"]),
+        (
+            """ENTRY e { p = f32[4] parameter(0)
+            ROOT r = f32[4] custom-call(p), custom_call_target="<>" }""",
+            ["unknown (custom-call: no indexing map of <>)"],
+        ),
+    ],
+    ids=["a map", "a tuple", "nothing", "unknown"],
+)
+def test_a_notebook_shows_the_maps_of_an_instruction(text: str, shown: list[str]) -> None:
+    module = hlo.parse(text)
+    page = ET.fromstring(analyze(module)[module.entry.root]._repr_html_())  # noqa: S314
+    said = "".join(page.itertext())
+    assert all(each in said for each in shown)
+
+
+def test_a_notebook_shows_some_results_of_a_wide_tuple() -> None:
+    operands, shapes = ", ".join(["p"] * 60), ", ".join(["f32[4]"] * 60)
+    module = hlo.parse(
+        f"ENTRY e {{ p = f32[4] parameter(0) ROOT r = ({shapes}) tuple({operands}) }}"
+    )
+    page = analyze(module)["r"]._repr_html_()
+    assert page.count("result ") == 50
+    assert "and more" in page

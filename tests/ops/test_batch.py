@@ -241,6 +241,7 @@ def test_length_is_the_number_of_files(files: list[str]) -> None:
     batch = analyze_files(iter(files), root_name)
     next(batch)
     assert len(batch) == 8
+    assert repr(batch) == "<batch of 8 files>"
 
 
 def test_closing_cancels_what_waits(tmp_path: Path) -> None:
