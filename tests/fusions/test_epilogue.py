@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from ops import Fusion, FusionError, Unknown, hlo
 from tests.fusions.enumeration import pairs_of
 from tests.fusions.random_programs import Program, programs
-from tests.fusions.test_grouping import heads
-from tests.fusions.units import ADD, entry, fused, fusion_in, named
+from tests.fusions.units import ADD, entry, fused, fusion_in, heads, named
 from tests.hlo.modules import NAMES, module_text
 
 if TYPE_CHECKING:
