@@ -78,7 +78,9 @@ def report(names: list[str]) -> None:
     print("| --- |", " | ".join(["---"] * len(COUNTS)), "|")
     total = Counter[str]()
     for target in TARGETS:
-        own = (name for name in names if name.startswith(f"{target}/"))
+        own = [name for name in names if name.startswith(f"{target}/")]
+        if not own:
+            continue
         found = sum(map(counts_in_process, own), Counter[str]())
         total += found
         print(f"| {target} |", " | ".join(str(found[each]) for each in COUNTS), "|", flush=True)

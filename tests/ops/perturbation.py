@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ops.devices.numbering import is_number_of_device
 from tests.ops.drawing import drawn, others
 from tests.ops.oracle import program, same
 from tests.ops.reach import every_element, numbers_of, reached, relation
@@ -71,7 +72,7 @@ class Trial:
 
     def array_of(self, origin: RuntimeOrigin) -> Array | None:
         """The array that holds a runtime variable's value: on the only device, or watched."""
-        if origin.instruction.opcode in {"partition-id", "replica-id"}:
+        if is_number_of_device(origin.instruction):
             return np.array(0)
         source = self.subject.source(origin)
         return self._watched[source] if source else None

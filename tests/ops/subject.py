@@ -85,16 +85,19 @@ class Subject:
 
     @cached_property
     def indices(self) -> dict[int, Computation]:
-        """What computes the operands, by number, that hold several integers.
+        """What computes the operands, by number, that hold several integers, or tell the device.
 
         In their values there may be an order that the maps know.
         """
-        return {
-            number: leading_to(self.caller.operands[parameter.parameter_number or 0])
-            for number, (parameter, _) in enumerate(self.inputs)
-            if self.caller and not parameter.shape.is_tuple and parameter.shape.rank
-            if parameter.shape.element_type.kind in INTEGERS
-        }
+        found: dict[int, Computation] = {}
+        for number, (parameter, _) in enumerate(self.inputs):
+            shape = parameter.shape
+            if self.caller and not shape.is_tuple and shape.element_type.kind in INTEGERS:
+                before = leading_to(self.caller.operands[parameter.parameter_number or 0])
+                opcodes = {each.opcode for each in before.instructions}
+                if shape.rank or opcodes & {"partition-id", "replica-id"}:
+                    found[number] = before
+        return found
 
     def varies(self, output: int, operand: int) -> bool:
         """Whether what depends on what is decided by values."""
