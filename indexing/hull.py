@@ -83,6 +83,49 @@ def box(
     return IndexingMap.from_forms(results, Domain(begin, tuple(free))).simplify()
 
 
+def terms_in(form: Form) -> int:
+    """How many terms there are, those inside of operations counted, equal operations once."""
+    inside = (argument for atom in forms.postorder((form,)) for argument in atom.arguments)
+    return len(form.terms) + sum(len(argument.terms) for argument in inside)
+
+
+def longest_formula(indexing_map: IndexingMap) -> int:
+    """How many terms the longest result or constraint has, inside of operations, too.
+
+    What occurs several times counts once.
+
+    >>> from indexing import parse_map
+    >>> longest_formula(parse_map("(d0) -> (d0, (d0 * 3 + 1) floordiv 2), domain: d0 in [0, 9]"))
+    2
+    """
+    told = (*indexing_map.forms, *(form for form, _ in indexing_map.domain.constraints))
+    return max(map(terms_in, told), default=0)
+
+
+def shortened(indexing_map: IndexingMap, most: int, limits: Sequence[Interval]) -> IndexingMap:
+    """A map that holds all of another one, without its formulas that are longer than ``most``.
+
+    Such results become ranges within their limits, and there is no trace of such constraints.
+
+    >>> from indexing import parse_map
+    >>> long = parse_map("(d0) -> (d0, d0 floordiv 2 + d0 floordiv 3), domain: d0 in [0, 9]")
+    >>> print(shortened(long, 3, [Interval(0, 9), Interval(0, 7)]))
+    (d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 7]
+    """
+    domain = indexing_map.domain
+    results: list[Form] = []
+    free: list[Variable] = []
+    for form, limit in zip(indexing_map.forms, limits, strict=True):
+        if terms_in(form) <= most:
+            results.append(form)
+        else:
+            results.append(forms.variable(f"s{len(domain.ranges) + len(free)}"))
+            free.append(Variable(limit))
+    constraints = tuple(pair for pair in domain.constraints if terms_in(pair[0]) <= most)
+    ranges = (*domain.ranges, *free)
+    return IndexingMap.from_forms(results, Domain(domain.dims, ranges, domain.runtime, constraints))
+
+
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
     """The variables that all domains have, with all their values, and what holds in all of them."""
     dims, ranges, runtime = zip(*(each.roles for each in domains), strict=True)

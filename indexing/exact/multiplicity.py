@@ -1,6 +1,6 @@
 """How often elements are reached: by how many points of the domains of some maps to one tensor.
 
-Every value of a dimension or range counts, also of one that no result depends on. Maps are taken
+Every value of a variable counts, also of one that no result depends on. Maps are taken
 apart into parts that share no variable; each part says which of its elements are reached how often
 by which map, by isl or, where it is small, by going through all points; and the parts multiply.
 """
@@ -14,6 +14,7 @@ from math import prod
 from operator import mul
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from indexing.arguments import check_map
 from indexing.errors import MapError
 from indexing.evaluation import result_columns
 from indexing.exact.counting import count_points
@@ -21,6 +22,7 @@ from indexing.exact.fibres import levels_of
 from indexing.exact.images import count
 from indexing.exact.parts import parts_of
 from simplifier import Interval, NotQuasiAffineError
+from simplifier.errors import listed, quoted
 from simplifier.exact import BUDGET, BudgetError, Space
 from simplifier.exact.space import load_isl
 
@@ -51,7 +53,8 @@ def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) 
     each part of a map; in other parts all points are gone through.
 
     Raises:
-        MapError: that are more than :data:`MOST_POINTS`; or a variable has no bounds.
+        MapError: that are more than :data:`MOST_POINTS`; a variable has no bounds; or the maps have
+            different numbers of results.
         BudgetError: isl takes more operations than the budget.
         NotQuasiAffineError: isl cannot be told of a map that has too many points to go through.
 
@@ -63,7 +66,8 @@ def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) 
     >>> multiplicities([windows, same])
     {2: 102, 3: 99}
     """
-    known = [each for each in maps if not each.is_known_empty]
+    given = _checked(maps)
+    known = [each for each in given if not each.is_known_empty]
     if not known:
         return {}
     parts, rests = parts_of(known)
@@ -74,6 +78,19 @@ def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) 
     for times, number in kinds.items():
         found[sum(times)] += number
     return {times: found[times] for times in sorted(found) if times}
+
+
+def _checked(maps: Iterable[IndexingMap]) -> list[IndexingMap]:
+    if not hasattr(maps, "__iter__"):
+        raise MapError(f"multiplicities: {quoted(maps)} is given; expected several maps")
+    given = [*maps]
+    for each in given:
+        check_map(each, "multiplicities: one of the maps")
+    ranks = sorted({len(each.forms) for each in given})
+    if len(ranks) > 1:
+        message = f"multiplicities: there are maps with {listed([*map(str, ranks)])} results"
+        raise MapError(f"{message}; expected as many in all")
+    return given
 
 
 def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from indexing.map import IndexingMap
 from indexing.removal import united
@@ -13,8 +14,8 @@ from simplifier import form as forms
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    Variables = set[tuple[int, str]]
-    """The number of a map, and the place of a variable there."""
+Node: TypeAlias = "int | tuple[int, str]"
+"""A coordinate; or a variable, by the number of its map and its place there."""
 
 
 class Part(NamedTuple):
@@ -43,7 +44,7 @@ def parts_of(maps: Sequence[IndexingMap]) -> tuple[list[Part], list[IndexingMap]
     """
     dependent = (group for number, each in enumerate(maps) for group in _dependent(number, each))
     leading = [group for group in united(dependent) if any(isinstance(node, int) for node in group)]
-    inside = set[int | tuple[int, str]]().union(*leading)
+    inside = frozenset(chain.from_iterable(leading))
     parts = (_part(maps, group) for group in leading)
     rests = [
         _restricted(
@@ -54,7 +55,7 @@ def parts_of(maps: Sequence[IndexingMap]) -> tuple[list[Part], list[IndexingMap]
     return sorted(parts, key=lambda part: part.coordinates), rests
 
 
-def _dependent(number: int, indexing_map: IndexingMap) -> Iterator[set[int | tuple[int, str]]]:
+def _dependent(number: int, indexing_map: IndexingMap) -> Iterator[set[Node]]:
     """What depends on each other in a map: coordinates and variables."""
     for coordinate, form in enumerate(indexing_map.forms):
         yield {coordinate, *((number, place) for place in forms.variables_of((form,)))}
@@ -62,7 +63,7 @@ def _dependent(number: int, indexing_map: IndexingMap) -> Iterator[set[int | tup
         yield {(number, place) for place in forms.variables_of((form,))}
 
 
-def _part(maps: Sequence[IndexingMap], group: Collection[int | tuple[int, str]]) -> Part:
+def _part(maps: Sequence[IndexingMap], group: Collection[Node]) -> Part:
     coordinates = sorted(node for node in group if isinstance(node, int))
     made = (
         _restricted(

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from indexing.hull import longest_formula, shortened
 from ops.analysis.answers import Answer, OperandIndexing
 from ops.analysis.dependences import dependence_of, devices_in
 from ops.analysis.known_values import with_known_values
@@ -29,6 +30,11 @@ MOST_MAPS: Final = 128
 MOST_COMPOSITIONS: Final = 4096
 """How many different compositions are made for a question; beyond, sets of maps become one map."""
 
+MOST_TERMS: Final = 128
+"""A formula that has more terms only since maps were composed becomes a range."""
+
+_TOO_LONG: Final = f"formulas of more than {MOST_TERMS} terms"
+
 _REMEMBERED: Final = 1 << 14
 """How many compositions of maps are remembered."""
 
@@ -36,18 +42,32 @@ _REMEMBERED: Final = 1 << 14
 def compose(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
     """``producer`` after ``consumer``: see :meth:`OperandIndexing.compose`."""
     if not (consumer.runtime or producer.runtime or consumer.replica_id or producer.replica_id):
-        reason = consumer.approximation or producer.approximation
-        plain = _composed(consumer.map, producer.map)
+        plain, reason = _composed(consumer.map, producer.map)
+        reason = consumer.approximation or producer.approximation or reason
         return OperandIndexing(plain, element=producer.element, approximation=reason)
     devices = devices_in(consumer, producer)
-    whole = dependence_of(consumer, devices).compose(dependence_of(producer, devices))
+    parts = dependence_of(consumer, devices), dependence_of(producer, devices)
+    whole = parts[0].compose(parts[1]).told_by_tables()
+    most = _longest_to_keep(*(part.joint.flat for part in parts))
+    if longest_formula(whole.joint.flat) > most:
+        limits = parts[1].joint.element.result_bounds()
+        whole = whole.for_any_values().shortened(most, limits, _TOO_LONG)
     return with_known_values(whole.simplified(producer.element))
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _composed(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
-    """Layers of a model repeat themselves, and so do the compositions along them."""
-    return consumer.compose(producer).simplify().without_unused_symbols()
+def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap, str]:
+    """The composition, and why it is approximate; along the layers of a model it is the same."""
+    whole, reason = consumer.compose(producer), ""
+    most = _longest_to_keep(consumer, producer)
+    if longest_formula(whole) > most:
+        whole, reason = shortened(whole, most, producer.result_bounds()), _TOO_LONG
+    return whole.simplify().without_unused_symbols(), reason
+
+
+def _longest_to_keep(*maps: IndexingMap) -> int:
+    """What is long already may stay so, but not grow."""
+    return max(MOST_TERMS, *map(longest_formula, maps))
 
 
 # Sets of dependences.

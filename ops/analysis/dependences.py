@@ -12,13 +12,14 @@ from indexing import Variable
 from indexing.domain import Domain, substituted_constraints
 from ops.analysis.answers import OperandIndexing, RuntimeOrigin
 from ops.builders.building import dim, runtime_value
+from ops.devices.device_tables import told_by_tables
 from ops.devices.joint_maps import ANY, JointMap, Part
 from ops.devices.numbering import asking_device, devices_of, is_asking_device
 from simplifier import Interval
 from simplifier.operations import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ops.devices.numbering import Devices
     from simplifier.form import Form
@@ -44,6 +45,17 @@ class Dependence(NamedTuple):
     def for_any_values(self) -> Dependence:
         """The dependence with ranges in place of its runtime variables, and no origins."""
         return self._replace(joint=self.joint.for_any_values(), origins=())
+
+    def told_by_tables(self) -> Dependence:
+        """The same in shorter formulas: see :mod:`ops.devices.device_tables`."""
+        return self._replace(joint=told_by_tables(self.joint))
+
+    def shortened(self, most: int, limits: Sequence[Interval], reason: str) -> Dependence:
+        """The dependence without longer formulas, marked with a reason; it has no origins.
+
+        ``limits`` hold the indices and devices that it leads to.
+        """
+        return self._replace(joint=self.joint.shortened(most, limits), approximation=reason)
 
     def simplified(self, element: int) -> OperandIndexing:
         """The dependence on an array of a tuple in its smallest form."""

@@ -9,6 +9,7 @@ Calls of a computation with an instruction like no other are like no other, too.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -20,14 +21,12 @@ from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from indexing.layout import Shape
     from ops.analysis.patterns import Dependency, Pattern
     from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
 
-Key: TypeAlias = "Hashable"
+Key: TypeAlias = Hashable
 
 _NAMES_AND_NOTES: Final = frozenset(COMMON_ATTRIBUTES)
 """The attributes that no map depends on, but for the configuration of a custom call."""

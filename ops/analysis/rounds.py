@@ -6,9 +6,11 @@ do not come to an end, one map that holds whatever rounds may do takes their pla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ops.analysis import chaining
+from ops.analysis.dependences import devices_in
 from ops.analysis.known import Answers
 from ops.analysis.patterns import identity_of
 from ops.analysis.widening import boxed
@@ -16,18 +18,27 @@ from ops.builders.op_indexing import Unknown
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.analysis.answers import Answer, OperandIndexing
-    from ops.analysis.known import Known
+from ops.analysis.known import Known
 
 MOST_MAPS_OF_LOOP: Final = 64
 """Where rounds lead along more different maps between two arrays, one map takes their place."""
 
 _MOST_STEPS_OF_COMPARISON: Final = 100_000
 """How many operations of isl are spent on finding that one map is a part of another."""
+
+
+class _Meeting(NamedTuple):
+    """Ways between two arrays of some sizes, to which more come; maybe there is no end to it."""
+
+    before: Known
+    more: Known
+    sizes: tuple[tuple[int, ...], tuple[int, ...]]
+    is_endless: bool
 
 
 class Rounds:
@@ -47,23 +58,28 @@ class Rounds:
             begin: [(end, self._answers.known(answer)) for end, answer in each]
             for begin, each in steps.items()
         }
+        listed = (answer for each in steps.values() for _, answer in each)
+        self._devices = devices_in(*_ways(listed))
         self._paid: set[tuple[Known, Known]] = set()
         self._left = chaining.MOST_COMPOSITIONS
-        self._joined: dict[tuple[object, ...], tuple[Known, Known]] = {}
+        self._meetings: dict[_Meeting, tuple[Known, Known]] = {}
 
     def reached(self, begin: int) -> dict[int, Answer]:
         """All arrays that steps lead to from one of them, and the maps that they lead along."""
         found = {begin: self._itself[begin]}
         fresh = dict(found)
+        came: Counter[int] = Counter()
         while fresh:
             place = next(iter(fresh))
             known = fresh.pop(place)
             for target, step in self._steps.get(place, ()):
                 before = found.get(target, self._nothing)
-                found[target], new = self._with(
-                    before, self._followed(known, step), self._arrays[begin], self._arrays[target]
-                )
+                more = self._followed(known, step)
+                pair = self._arrays[begin].dimensions, self._arrays[target].dimensions
+                question = _Meeting(before, more, pair, came[target] > MOST_MAPS_OF_LOOP)
+                found[target], new = self._met(question)
                 if new.count:
+                    came[target] += new.count
                     fresh[target] = self._united(fresh.get(target, self._nothing), new)
         return {place: known.answer for place, known in found.items() if known.count}
 
@@ -76,41 +92,48 @@ class Rounds:
             self._paid.add((known, step))
         return known.followed(step)
 
-    def _with(self, before: Known, more: Known, begin: Shape, end: Shape) -> tuple[Known, Known]:
+    def _met(self, meeting: _Meeting) -> tuple[Known, Known]:
         """The ways between two arrays when more are found, and those that are new."""
-        if more is before:
+        before = meeting.before
+        if meeting.more is before:
             return before, self._nothing
-        key = (before, more, begin.dimensions, end.dimensions)
-        if key not in self._joined:
-            after = _widest(before.answer, more.answer, begin, end)
-            new = after if isinstance(after, Unknown) else _without(after, before.answer)
-            self._joined[key] = (
-                self._answers.known(after),
-                self._answers.known(() if after == before.answer else new),
-            )
-        return self._joined[key]
+        if meeting not in self._meetings:
+            after = self._answers.known(self._widest(meeting))
+            new = () if after == before else _without(after.answer, before.answer)
+            self._meetings[meeting] = after, self._answers.known(new)
+        return self._meetings[meeting]
+
+    def _widest(self, meeting: _Meeting) -> Answer:
+        """All ways without those that are parts of others, or one way if they do not end."""
+        before, more = meeting.before.answer, meeting.more.answer
+        if isinstance(before, Unknown):
+            return before
+        if isinstance(more, Unknown):
+            return more
+        ways = _without_parts(before, more)
+        reasons = [way.approximation for way in ways if way.approximation]
+        goes_on = meeting.is_endless or len(ways) > MOST_MAPS_OF_LOOP or (before and reasons)
+        if ways == before or not goes_on:
+            return ways
+        reason = f"rounds of a loop along more than {MOST_MAPS_OF_LOOP} different maps"
+        both = (*before, *more)
+        return (boxed(both, [*reasons, reason][0], *meeting.sizes, self._devices),)
 
     def _united(self, one: Known, other: Known) -> Known:
         return self._answers.known(_united(one.answer, other.answer))
 
 
-def _widest(before: Answer, more: Answer, begin: Shape, end: Shape) -> Answer:
-    """The ways of both without those that are parts of others, or one way if they do not end."""
-    if isinstance(before, Unknown):
-        return before
-    if isinstance(more, Unknown):
-        return more
+def _without_parts(
+    before: tuple[OperandIndexing, ...], more: tuple[OperandIndexing, ...]
+) -> tuple[OperandIndexing, ...]:
+    """The ways that are not seen to be parts of others; when they are too many, maybe not all."""
     ways = before
     for way in more:
         if not way.map.is_known_empty and not any(_is_part(way, wide) for wide in ways):
             ways = (*(other for other in ways if not _is_part(other, way)), way)
         if len(ways) > MOST_MAPS_OF_LOOP:
             break
-    marked = [way.approximation for way in (*ways, *more) if way.approximation]
-    if len(ways) <= MOST_MAPS_OF_LOOP and (len(ways) == 1 or not marked):
-        return ways
-    reason = f"rounds of a loop along more than {MOST_MAPS_OF_LOOP} different maps"
-    return (boxed((*ways, *more), [*marked, reason][0], begin.dimensions, end.dimensions),)
+    return ways
 
 
 def _is_part(way: OperandIndexing, wide: OperandIndexing) -> bool:
@@ -144,6 +167,12 @@ def _reaches_no_further(narrow: IndexingMap, wide: IndexingMap) -> bool:
         return narrow.is_subset(wide, budget=_MOST_STEPS_OF_COMPARISON, runtime_as_parameters=True)
     except IndexingError:
         return False
+
+
+def _ways(answers: Iterable[Answer]) -> Iterator[OperandIndexing]:
+    for answer in answers:
+        if not isinstance(answer, Unknown):
+            yield from answer
 
 
 def _united(one: Answer, other: Answer) -> Answer:

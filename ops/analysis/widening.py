@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexing import IndexingMap
 from indexing.hull import box, holds, hull
 from indexing.variables import arranged
 from ops.analysis.dependences import Dependence, dependence_of, devices_in
@@ -16,7 +15,9 @@ from simplifier import form as forms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from indexing import IndexingMap
     from ops.analysis.answers import OperandIndexing
+    from ops.devices.numbering import Devices
     from ops.hlo import Instruction
 
 
@@ -44,21 +45,23 @@ def widened(
 
 
 def boxed(
-    ways: Sequence[OperandIndexing], reason: str, begin: Sequence[int], end: Sequence[int]
+    ways: Sequence[OperandIndexing],
+    reason: str,
+    begin: Sequence[int],
+    end: Sequence[int],
+    devices: Devices | None,
 ) -> OperandIndexing:
     """One way that holds all of these, as :func:`widened`, and that hardly grows when it is more.
 
     It begins at all elements of an array of sizes ``begin``. Dimensions on which all agree are kept
     if they are told by the element alone; in all others it leads everywhere.
     """
-    joint = (whole := _hull(ways, _limits(end, ways[0]))).joint
-    element = joint.parts[0]
+    joint = (whole := _hull(ways, _limits(end, ways[0]), devices)).joint
     dims = [*_limits(begin, ways[0]), joint.devices]
     limits = [*_limits(end, ways[0]), joint.devices]
-    told = IndexingMap.from_forms((*element.place, element.device), joint.domain)
-    *index, device = (every := box(told, dims, limits)).forms
-    boxed = JointMap((Part(tuple(index), device),), every.domain, joint.devices)
-    return Dependence(boxed, (), whole.devices, reason).simplified(ways[0].element)
+    alone = JointMap(joint.parts[:1], joint.domain, joint.devices)
+    every = alone.with_results_of(box(joint.element, dims, limits))
+    return Dependence(every, (), whole.devices, reason).simplified(ways[0].element)
 
 
 def _limits(sizes: Sequence[int] | None, way: OperandIndexing) -> list[Interval]:
@@ -85,12 +88,14 @@ class _Value(NamedTuple):
     place: Part
 
 
-def _hull(ways: Sequence[OperandIndexing], array: Sequence[Interval]) -> Dependence:
+def _hull(
+    ways: Sequence[OperandIndexing], array: Sequence[Interval], devices: Devices | None = None
+) -> Dependence:
     """A dependence that holds several ways to an array, simplified but for its values.
 
     Values that are not the same in all of them are taken for any values.
     """
-    devices = devices_in(*ways)
+    devices = devices or devices_in(*ways)
     points = [way for way in ways if not way.map.is_known_empty] or ways[:1]
     dependences = [dependence_of(way, devices) for way in points]
     first = dependences[0]
@@ -121,5 +126,4 @@ def _over(dependence: Dependence, numbers: Sequence[int]) -> IndexingMap:
     dims, ranges, runtime = joint.domain.by_role(joint.domain.places)
     kept = [runtime[number] for number in numbers]
     others = (place for place in runtime if place not in kept)
-    whole = IndexingMap.from_forms((*joint.parts[0].place, joint.parts[0].device), joint.domain)
-    return arranged(whole, dims, (*ranges, *others), kept)
+    return arranged(joint.element, dims, (*ranges, *others), kept)

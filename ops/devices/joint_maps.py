@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
+from indexing.hull import shortened
 from indexing.variables import arranged
 from ops.builders.building import dim
 from simplifier import Interval
@@ -60,17 +61,32 @@ class JointMap:
         after = IndexingMap.from_forms(_flat(parts), wider)
         return replace(self, parts=parts).with_results_of(before.compose(after))
 
+    @property
+    def flat(self) -> IndexingMap:
+        """One map of all parts."""
+        return IndexingMap.from_forms(_flat(self.parts), self.domain)
+
+    @property
+    def element(self) -> IndexingMap:
+        """The map of the element and the device that holds it."""
+        return IndexingMap.from_forms(_flat(self.parts[:1]), self.domain)
+
     def for_any_values(self) -> JointMap:
         """The element for any values of the runtime variables, which become further ranges."""
         alone = replace(self, parts=self.parts[:1])
         dims, ranges, runtime = self.domain.by_role(self.domain.places)
-        whole = IndexingMap.from_forms(_flat(alone.parts), self.domain)
-        return alone.with_results_of(arranged(whole, dims, ranges + runtime))
+        return alone.with_results_of(arranged(self.element, dims, ranges + runtime))
+
+    def shortened(self, most: int, limits: Sequence[Interval]) -> JointMap:
+        """The element without formulas of more terms: see :func:`indexing.hull.shortened`."""
+        alone = replace(self, parts=self.parts[:1])
+        *index, device = limits
+        known = [*index, device.intersect(self.devices)]
+        return alone.with_results_of(shortened(self.element, most, known))
 
     def simplified(self) -> SimplifiedParts:
         """The parts as maps in their smallest form."""
-        joint = IndexingMap.from_forms(_flat(self.parts), self.domain).simplify()
-        return _separated(self.with_results_of(joint))
+        return _separated(self.with_results_of(self.flat.simplify()))
 
     def with_results_of(self, joint: IndexingMap) -> JointMap:
         """The parts as the results of one map of all of them, over its domain."""

@@ -16,7 +16,7 @@ from ops.fusions.provenance import MOST_PATHS, provenance_of
 from ops.fusions.reaching import made_of, needed_by
 from ops.fusions.reads import Reads, seen_from_outside
 from ops.fusions.region import Region
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -340,4 +340,4 @@ def _roots(members: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
 
 
 def _names(named: Iterable[Instruction | Computation]) -> str:
-    return ", ".join(f"%{each.name}" for each in named) or "nothing"
+    return listed([f"%{each.name}" for each in named])

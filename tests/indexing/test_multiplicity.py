@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, MapError, parse_map
+from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from indexing.exact import multiplicity
 from indexing.exact.fibres import levels_of
 from indexing.exact.multiplicity import multiplicities
@@ -191,6 +191,27 @@ REFUSED = [
 def test_what_cannot_be_counted_is_refused(text: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         multiplicities([parse_map(text)])
+
+
+BAD_ARGUMENTS: list[tuple[Any, str]] = [
+    ([UndefinedMap("nobody knows")], "undefined"),
+    (["(d0) -> (d0)"], "multiplicities: one of the maps is '.*'; expected an IndexingMap"),
+    (
+        [parse_map("() -> ()"), parse_map("() -> (1)")],
+        "there are maps with 0, 1 results; expected as many in all",
+    ),
+    (parse_map("() -> ()"), "is given; expected several maps"),
+]
+
+
+@pytest.mark.parametrize(
+    ("given_maps", "message"), BAD_ARGUMENTS, ids=["undefined", "text", "ranks", "one"]
+)
+def test_what_are_no_maps_to_one_tensor_is_refused(
+    given_maps: list[IndexingMap], message: str
+) -> None:
+    with pytest.raises(MapError, match=message):
+        multiplicities(given_maps)
 
 
 def test_a_budget_is_kept() -> None:

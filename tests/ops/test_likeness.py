@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ops import REGISTRY, analyze, elementwise, hlo
 from ops.analysis.likeness import Likeness
+from ops.builders.building import arrays_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.operations import PROGRAMS, Program
 from tests.ops.unshared import UNSHARED, all_answers
@@ -201,9 +202,20 @@ def test_sharing_changes_no_answer(name: str) -> None:
         assert [*all_answers(shared)] == [*all_answers(alone)], shared.instruction
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("cpu", "tpu"))])
+def test_sharing_changes_nothing_inside_of_what_is_called(name: str) -> None:
+    module = hlo.parse(module_text(name))
+    shared, alone = analyze(module), analyze(module, registry=UNSHARED)
+    for computation in module.computations:
+        for output in range(len(arrays_of(computation.root.shape))):
+            mine, theirs = shared[computation.root], alone[computation.root]
+            assert mine.parameter_indexing(output) == theirs.parameter_indexing(output)
+
+
 STARTS: Final = ("i", "j", "twice")
 VARIANTS: Final = [
     *(f"f32[4,4]{{{layout}}} negate(p)" for layout in ("0,1", "1,0")),
+    *(f"f32[4,4] copy({source})" for source in ("p", "column")),
     *(f"f32[4,4] transpose({source}), dimensions={{1,0}}" for source in ("p", "q", "column")),
     *(f"f32[4,4,4] broadcast(p), dimensions={{{places}}}" for places in ("0,1", "1,2", "2,0")),
     *(f"f32[2,4] slice(p), slice={{[{first}:{first + 2}],[0:4]}}" for first in range(3)),
@@ -228,7 +240,11 @@ def test_answers_do_not_depend_on_what_is_alike_nor_on_the_order_of_questions(
     shared, alone = analyze(module), [*analyze(module, registry=UNSHARED)]
     random.shuffle(alone)
     for each in alone:
-        assert [*all_answers(shared[each.instruction])] == [*all_answers(each)]
+        mine = shared[each.instruction]
+        assert [*all_answers(mine)] == [*all_answers(each)]
+        in_memory = [*all_answers(mine, physical_layout=True)]
+        assert in_memory == [*all_answers(each, physical_layout=True)]
+        assert mine.fusion_indexing() == each.fusion_indexing()
 
 
 def test_what_users_register_is_asked_for_every_instruction() -> None:

@@ -37,9 +37,11 @@ UNSHARED: Final = Registry(
 """What the library answers for, but no two instructions are seen to be alike."""
 
 
-def all_answers(each: InstructionAnalysis) -> Iterator[InstructionIndexing]:
+def all_answers(
+    each: InstructionAnalysis, *, physical_layout: bool = False
+) -> Iterator[InstructionIndexing]:
     """From every result of an instruction to its operands, and from every operand back."""
     for output in range(len(arrays_of(each.instruction.shape))):
-        yield each.output_to_input(output)
+        yield each.output_to_input(output, physical_layout=physical_layout)
     for number in range(len(each.instruction.operands)):
-        yield each.input_to_output(number)
+        yield each.input_to_output(number, physical_layout=physical_layout)

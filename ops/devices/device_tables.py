@@ -1,0 +1,117 @@
+"""What depends on the number of a device alone, told by tables again where formulas have grown.
+
+Round after round of a ring, the number of the next device takes the place of the last one in a
+formula, which nests deeper and deeper; but it is a table, of no more entries than before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain
+from indexing.hull import terms_in
+from ops.builders.building import dim
+from ops.devices.tabulation import tabulated_partly
+from simplifier import Interval
+from simplifier import form as forms
+from simplifier.operations import substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.domain import Constraint
+    from ops.devices.joint_maps import JointMap
+    from simplifier.form import Form
+
+MOST_DEVICES: Final = 4096
+"""Among more devices nothing is told by tables."""
+
+SHORT: Final = 8
+"""A formula of no more terms is left as it is."""
+
+MOST_TERMS: Final = 32
+"""A table whose formula has more terms is left, too: it is hardly better."""
+
+
+def told_by_tables(joint: JointMap) -> JointMap:
+    """The same, with tables in the place of long formulas in the number of the device that asks."""
+    domain, whole = joint.domain, joint.flat
+    place = domain.places[len(domain.dims) - 1]
+    limits = [pair for pair in domain.constraints if _is_of(pair[0], place)]
+    told = (*whole.forms, *(form for form, _ in limits))
+    long = [*dict.fromkeys(form for form in told if _is_long(form, place))]
+    if not long or domain.is_known_empty or not 1 < (joint.devices.size or 0) <= MOST_DEVICES:
+        return joint
+    asking = _numbers_within(limits, place, domain.bounds[place])
+    if not asking:
+        return joint.with_results_of(IndexingMap.from_forms(whole.forms, domain.emptied()))
+    tables = dict(zip(long, _tables(long, place, asking), strict=True))
+    constraints = tabulated_partly(dict.fromkeys(asking, 0), forms.variable(place))[1]
+    if any(terms_in(form) > MOST_TERMS for form in (*tables.values(), *map(_form, constraints))):
+        return joint
+    others = [pair for pair in domain.constraints if pair not in limits]
+    plain = Domain(domain.dims, domain.ranges, domain.runtime)
+    results = [tables.get(form, form) for form in whole.forms]
+    told_anew = plain.constrained([*others, *constraints])
+    return joint.with_results_of(IndexingMap.from_forms(results, told_anew))
+
+
+def _form(constraint: Constraint) -> Form:
+    return constraint[0]
+
+
+def _is_of(form: Form, place: str) -> bool:
+    """Whether a form depends on this variable and no other."""
+    return {*forms.variables_of([form])} == {place}
+
+
+def _is_long(form: Form, place: str) -> bool:
+    return _is_of(form, place) and terms_in(form) > SHORT
+
+
+def _numbers_within(limits: Sequence[Constraint], place: str, bounds: Interval) -> list[int]:
+    """The values of a variable that meet constraints in it alone."""
+    numbers = [*bounds]
+    rows = zip(*_values([form for form, _ in limits], place, numbers), strict=True)
+    intervals = [interval for _, interval in limits]
+    return (
+        [
+            number
+            for number, row in zip(numbers, rows, strict=True)
+            if all(value in interval for value, interval in zip(row, intervals, strict=True))
+        ]
+        if limits
+        else numbers
+    )
+
+
+def _tables(long: Sequence[Form], place: str, numbers: Sequence[int]) -> Iterator[Form]:
+    """For each form one with the same values at these numbers."""
+    for values in _values(long, place, numbers):
+        listed = _continued(dict(zip(numbers, values, strict=True)))
+        yield tabulated_partly(listed, forms.variable(place))[0]
+
+
+def _continued(values: dict[int, int]) -> dict[int, int]:
+    """The values at all numbers from the first to the last; in gaps they go on as mostly."""
+    pairs = pairwise(values.items())
+    steps = Counter(after - before for (n, before), (m, after) in pairs if m == n + 1)
+    ((step, _),) = steps.most_common(1) or [(0, 0)]
+    first, last = min(values), max(values)
+    listed = {first: values[first]}
+    for number in range(first + 1, last + 1):
+        listed[number] = values.get(number, listed[number - 1] + step)
+    return listed
+
+
+def _values(told: Iterable[Form], place: str, numbers: Sequence[int]) -> Iterator[list[int]]:
+    """The values of forms in one variable at some numbers."""
+    single = Domain((Variable(Interval(numbers[0], numbers[-1])),))
+    renamed = IndexingMap.from_forms(substitute(told, {place: dim(0)}), single)
+    for values in renamed.evaluate([np.array(numbers)]):
+        yield np.broadcast_to(values, len(numbers)).tolist()
