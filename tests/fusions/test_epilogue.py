@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops import Fusion, FusionError, Unknown
+from ops import Fusion, FusionError, Unknown, hlo
 from tests.fusions.enumeration import pairs_of
 from tests.fusions.random_programs import Program, programs
-from tests.fusions.test_grouping import heads
-from tests.fusions.units import ADD, entry, fused, fusion_in, named
+from tests.fusions.units import ADD, entry, fused, fusion_in, heads, named
+from tests.hlo.modules import NAMES, module_text
 
 if TYPE_CHECKING:
+    from ops.analysis.answers import Answer
     from ops.hlo import HloModule
 
 TRANSPOSE_AND_LOG = fused(
@@ -157,6 +159,33 @@ def test_the_epilogue_of_any_instruction_is_its_indexing_backwards(
     hero = data.draw(st.sampled_from([*indexing]))
     there = pairs_of(fusion.epilogue(hero))
     assert there == {(end, start) for start, end in pairs_of(indexing[hero])}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("gpu/")])
+def test_epilogues_of_real_fusions_are_their_indexing_backwards(name: str) -> None:
+    module = hlo.parse(module_text(name))
+    called = [each.attributes["calls"] for each in module.instructions if each.opcode == "fusion"]
+    for fusion in map(Fusion.of_computation, called):
+        answers = fusion.indexing_of_results()
+        for hero in (each for each in fusion.instructions if each.shape.is_array):
+            forth = fusion.epilogue(hero)
+            back = [(output, answer.get(hero, ())) for (_, output), answer in answers.items()]
+            if all(map(_is_small, (forth, *(answer for _, answer in back)))):
+                outputs = {output: pairs_of(forth, output) for output, _ in back}
+                assert outputs == {
+                    output: {(end, start) for start, end in pairs_of(answer)}
+                    for output, answer in back
+                }
+
+
+def _is_small(answer: Answer) -> bool:
+    """Whether all that the maps relate can be gone through."""
+    return not isinstance(answer, Unknown) and not any(
+        way.runtime
+        or way.replica_id
+        or prod(variable.bounds.size or 0 for variable in way.map.domain) > 1000
+        for way in answer
+    )
 
 
 INPUTS = [

@@ -12,8 +12,7 @@ from hypothesis import given
 from indexing import MapError
 from ops import Fusion, Reads, Unknown, hlo
 from tests.evaluation import every_point, values_of, where
-from tests.fusions.random_programs import Program, programs
-from tests.fusions.test_grouping import (
+from tests.fusions.programs import (
     CALLED_TWICE,
     DOT_CHAIN,
     NESTED,
@@ -23,6 +22,7 @@ from tests.fusions.test_grouping import (
     TWICE_REDUCED,
     WINDOWS,
 )
+from tests.fusions.random_programs import Program, programs
 from tests.fusions.units import entry, fused, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 

@@ -14,9 +14,10 @@ from ops.analysis.paths import itself
 from ops.fusions.provenance import path_text
 from ops.fusions.trails import ways_of
 from tests.fusions.enumeration import dependencies_of
+from tests.fusions.programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
 from tests.fusions.random_programs import Program, programs
+from tests.fusions.rows import ROWS
 from tests.fusions.test_epilogue import IN_A_BRANCH, IN_A_LOOP
-from tests.fusions.test_grouping import CALLED_TWICE, NESTED, ROWS, SUM_WITH_TRANSPOSE
 from tests.fusions.units import Row, entry, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ops import Fusion, hlo
+from indexing.text import format_head
+from ops import Fusion, Unknown, hlo
 
 if TYPE_CHECKING:
+    from ops.analysis.answers import Answer
     from ops.hlo import Computation, HloModule, Instruction
 
 ADD = "sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }"
@@ -77,3 +79,12 @@ class Row:
 
     def __str__(self) -> str:
         return self.name
+
+
+def heads(answer: Answer) -> list[str]:
+    """The maps without domains."""
+    assert not isinstance(answer, Unknown)
+    return sorted(
+        "EMPTY" if way.map.is_known_empty else format_head(way.map).partition(", domain")[0]
+        for way in answer
+    )
