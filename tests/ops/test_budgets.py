@@ -102,7 +102,7 @@ def test_one_map_takes_the_place_of_many_and_is_marked(
 
 
 def test_formulas_do_not_grow_without_end() -> None:
-    (way,) = parameter_ways(growing.shuffled(6, 24))
+    (way,) = parameter_ways(growing.shuffled(8, 20))
     assert way.approximation == TERMS
 
 
