@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING
 from benchmarks.coverage import TARGETS
 from ops import hlo
 from tests.hlo.modules import NAMES, module_text
-from tests.ops.perturbation import UnknownMapError, subjects_in, tallies
+from tests.ops.perturbation import tallies
+from tests.ops.subject import UnknownMapError, subjects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.ops.perturbation import Subject
+    from tests.ops.subject import Subject
 
 COUNTS = ("programs", "not run", "unknown", "pairs", "exact", "wrong", "said", "felt")
 """What is counted: computations, and pairs of a result and an operand with their pairs of elements;

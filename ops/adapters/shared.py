@@ -23,7 +23,10 @@ Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Mapping[Pair, OpIndexin
 pair of which one depends on the other, with the pair's one operand; or none."""
 
 Builder: TypeAlias = "Callable[[Instruction], Maps]"
-"""From an instruction to its maps. They are listed for every array in the operands, in order."""
+"""From an instruction to its maps. They are listed for every array in the operands, in order.
+
+What the library's builders make holds for all instructions that are alike: they look at attributes
+and shapes, and at values of operands only where a table of :data:`Values` says so."""
 
 Values: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
 """From an instruction to the values of its operands that are known, if its maps depend on them."""

@@ -83,10 +83,11 @@ class Findings:
 
     def collected(self, module: HloModule) -> list[Finding]:
         """All answers, each once, equal parts of them as one object."""
+        answers = [*self._answers.items()]  # others may be asking at the same time
         places: dict[int, int] = {}
         for place, instruction in enumerate(module.instructions):
             if self._likeness.has_number(instruction):
-                places.setdefault(self._likeness.number(instruction), place)
+                places.setdefault(self.number(instruction), place)
         same: dict[object, Any] = {}
 
         def merged(indexing: InstructionIndexing) -> InstructionIndexing:
@@ -96,15 +97,14 @@ class Findings:
 
         return [
             Finding(places[number], same.setdefault(question, question), merged(answer))
-            for (number, question), answer in self._answers.items()
+            for (number, question), answer in answers
         ]
 
     def learn(self, module: HloModule, found: Iterable[Finding]) -> None:
         """Take over answers that were collected from a module with the same text."""
         instructions = [*module.instructions]
         for place, question, answer in found:
-            number = self._likeness.number(instructions[place])
-            self._answers.setdefault((number, question), answer)
+            self._answers.setdefault((self.number(instructions[place]), question), answer)
 
     def _found(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         direction, number, view = question

@@ -108,6 +108,8 @@ class Likeness:
 
     def _is_single(self, instruction: Instruction, key: Key) -> bool:
         """Whether no other instruction is like this one, which may be wrong or read values."""
+        if key is instruction:
+            return True
         try:
             patterns = self._patterns_of(instruction, key)
         except IndexingError:

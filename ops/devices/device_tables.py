@@ -10,8 +10,6 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.hull import terms_in
@@ -111,6 +109,8 @@ def _continued(values: dict[int, int]) -> dict[int, int]:
 
 def _values(told: Iterable[Form], place: str, numbers: Sequence[int]) -> Iterator[list[int]]:
     """The values of forms in one variable at some numbers."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
     single = Domain((Variable(Interval(numbers[0], numbers[-1])),))
     renamed = IndexingMap.from_forms(substitute(told, {place: dim(0)}), single)
     for values in renamed.evaluate([np.array(numbers)]):

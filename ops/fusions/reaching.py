@@ -72,4 +72,5 @@ def _reached(
 def _join(into: Answers, more: Mapping[Array, Answer]) -> None:
     """All ways of both to each array."""
     for array, answer in more.items():
-        into[array] = joined(into.get(array, ()), answer)
+        before = into.get(array)
+        into[array] = answer if before is None else joined(before, answer)

@@ -186,14 +186,14 @@ def _bitcast(instruction: Instruction) -> list[str]:
             raise NotImplementedError(f"a bitcast from {source} to {shape}")
         return [f"%{name} = {converted} bitcast-convert(%{operand.name})"]
     table = places_in_memory(source, shape)
-    if (table == np.arange(len(table))).all():
+    if np.array_equal(table, np.arange(source.element_count)):
         return [f"%{name} = {_plain(shape)} reshape(%{operand.name})"]
-    flat = f"{shape.element_type}[{len(table)}]"
+    kind, count = shape.element_type, len(table)
     rows = ", ".join(f"{{{number}}}" for number in table.tolist())
     return [
-        f"%{name}.flat = {flat} reshape(%{operand.name})",
-        f"%{name}.table = s32[{len(table)},1] constant({{{rows}}})",
-        f"%{name}.taken = {flat} gather(%{name}.flat, %{name}.table), {_ONE_BY_ONE}",
+        f"%{name}.flat = {kind}[{source.element_count}] reshape(%{operand.name})",
+        f"%{name}.table = s32[{count},1] constant({{{rows}}})",
+        f"%{name}.taken = {kind}[{count}] gather(%{name}.flat, %{name}.table), {_ONE_BY_ONE}",
         f"%{name} = {_plain(shape)} reshape(%{name}.taken)",
     ]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops import hlo
-from tests.ops.perturbation import Subject, tallies
+from tests.ops.perturbation import tallies
+from tests.ops.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

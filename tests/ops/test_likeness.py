@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import REGISTRY, analyze, elementwise, hlo
+from ops.adapters import BUILDERS, ROUTES, VALUES
 from ops.analysis.likeness import Likeness
 from ops.builders.building import arrays_of
 from tests.hlo.modules import NAMES, module_text
@@ -19,6 +20,7 @@ from tests.ops.unshared import UNSHARED, all_answers
 if TYPE_CHECKING:
     from random import Random
 
+    from indexing.layout import Shape
     from ops import OpIndexing
 
 COMPUTATIONS: Final = """
@@ -267,3 +269,28 @@ def test_an_error_names_each_instruction_that_is_wrong() -> None:
         with pytest.raises(hlo.HloTextError) as caught:
             analyze(each.computation.module)[each].output_to_input()
         assert caught.value.instruction == each.name
+
+
+class OnlyShape(NamedTuple):
+    """All that a builder may see of an operand."""
+
+    shape: Shape
+
+
+BUILT: Final = [
+    program
+    for program in PROGRAMS.values()
+    if program.opcode in {*BUILDERS, *ROUTES} and program.opcode not in VALUES
+]
+
+
+@pytest.mark.parametrize("program", BUILT, ids=attrgetter("opcode"))
+def test_builders_look_at_nothing_but_shapes_and_attributes(program: Program) -> None:
+    root = program.root
+    operands: Any = tuple(OnlyShape(operand.shape) for operand in root.operands)
+    alone = hlo.Instruction("alone", root.opcode, root.shape, operands, root.attributes)
+    object.__setattr__(alone, "computation", root.computation)
+    if root.opcode in ROUTES:
+        assert [*ROUTES[root.opcode](alone)] == [*ROUTES[root.opcode](root)]
+    else:
+        assert BUILDERS[root.opcode](alone) == BUILDERS[root.opcode](root)

@@ -13,7 +13,8 @@ import pytest
 
 from ops import hlo
 from tests.hlo.modules import module_text
-from tests.ops.perturbation import Subject, tallies
+from tests.ops.perturbation import tallies
+from tests.ops.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

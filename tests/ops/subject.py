@@ -1,0 +1,142 @@
+"""Computations of modules, what the library says of them, and their programs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_input
+from ops.builders.building import arrays_of
+from tests.ops.drawing import INTEGERS
+from tests.ops.oracle import program
+from tests.ops.standalone import inputs_of, leading_to, shapes_of_inputs, standalone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ops import OperandIndexing, RuntimeOrigin
+    from ops.analysis.answers import Answer
+    from ops.hlo import Computation, HloModule, Instruction
+    from tests.ops.reach import Array
+
+Ways: TypeAlias = "tuple[OperandIndexing, ...]"
+
+
+class UnknownMapError(Exception):
+    """There is no map to compare with."""
+
+
+class Subject:
+    """A computation, what is said of it, and its program.
+
+    ``caller`` is the fusion or call that runs it, if one does; what is said of the caller counts,
+    too, in both directions. Arrays are numbered through all operands, and through all results.
+    """
+
+    def __init__(self, computation: Computation, caller: Instruction | None = None) -> None:
+        self.computation = computation
+        self.caller = caller
+        self.inputs = inputs_of(computation)
+        self.operands = shapes_of_inputs(computation)
+        self.results = arrays_of(computation.root.shape)
+
+    @cached_property
+    def said(self) -> dict[tuple[int, int], list[Ways]]:
+        """For each result and operand, the maps from the result: of the root, and of the caller."""
+        found: dict[tuple[int, int], list[Ways]] = {}
+        for output in range(len(self.results)):
+            inside = fusion_indexing(self.computation.root, output)
+            outside = output_to_input(self.caller, output).indexing if self.caller else ()
+            for operand, (parameter, element) in enumerate(self.inputs):
+                answers = [inside.get(parameter, ())]
+                answers += [outside[parameter.parameter_number or 0]] if outside else []
+                found[output, operand] = [_ways(answer, element) for answer in answers]
+        return found
+
+    @cached_property
+    def said_back(self) -> dict[tuple[int, int], Ways]:
+        """For each result and operand, the maps from the operand."""
+        caller = self.caller
+        if not caller:
+            return {}
+        answers = [input_to_output(caller, each).indexing for each in range(len(caller.operands))]
+        return {
+            (output, operand): _ways(answers[parameter.parameter_number or 0][output], element)
+            for output in range(len(self.results))
+            for operand, (parameter, element) in enumerate(self.inputs)
+        }
+
+    @cached_property
+    def watched(self) -> list[Instruction]:
+        """The instructions that give the values of runtime variables."""
+        every = [ways for several in self.said.values() for ways in several]
+        ways = (way for several in (*every, *self.said_back.values()) for way in several)
+        found = (self.source(origin) for way in ways for origin in way.runtime)
+        return list(dict.fromkeys(each for each in found if each))
+
+    def source(self, origin: RuntimeOrigin) -> Instruction | None:
+        """The instruction of the computation itself that gives a value, if one does."""
+        instruction: Instruction | None = origin.instruction
+        for caller in reversed(origin.callers):
+            if instruction and caller is not self.caller:
+                instruction = _argument(instruction, caller)
+        is_own = instruction and instruction.computation is self.computation
+        return instruction if is_own else None
+
+    @cached_property
+    def indices(self) -> dict[int, Computation]:
+        """What computes the operands, by number, that hold several integers.
+
+        In their values there may be an order that the maps know.
+        """
+        return {
+            number: leading_to(self.caller.operands[parameter.parameter_number or 0])
+            for number, (parameter, _) in enumerate(self.inputs)
+            if self.caller and not parameter.shape.is_tuple and parameter.shape.rank
+            if parameter.shape.element_type.kind in INTEGERS
+        }
+
+    def varies(self, output: int, operand: int) -> bool:
+        """Whether what depends on what is decided by values."""
+        return any(way.runtime for ways in self.said[output, operand] for way in ways)
+
+    @cached_property
+    def text(self) -> str:
+        """The program, which gives the results and then the arrays of what is watched."""
+        return standalone(self.computation, self.watched)
+
+    def run(self, operands: Sequence[Array]) -> list[Array]:
+        """The results, and then the arrays of what is watched."""
+        return program(self.text)(*operands)
+
+
+def subjects_in(module: HloModule) -> Iterator[tuple[str, Subject]]:
+    """What fusions, calls, loops and choices run, each text once, by the names of what runs it."""
+    seen: set[str] = set()
+    for instruction in module.instructions:
+        calls = REGISTRY.calls(instruction)
+        caller = instruction if instruction.opcode in {"fusion", "call"} else None
+        for computation in calls.computations if calls else ():
+            text = standalone(computation)
+            if text not in seen:
+                seen.add(text)
+                yield f"%{instruction.name} %{computation.name}", Subject(computation, caller)
+
+
+def _argument(instruction: Instruction, caller: Instruction) -> Instruction | None:
+    """What a parameter of a computation, or an element of it, is where that is called."""
+    if instruction.opcode == "get-tuple-element":
+        whole = _argument(instruction.operands[0], caller)
+        index: int = instruction.attributes["index"]
+        return whole.operands[index] if whole else None
+    calls, number = REGISTRY.calls(caller), instruction.parameter_number
+    if calls is None or number is None:
+        return None
+    choices = (each for each in calls.choices if each.computation is instruction.computation)
+    return caller.operands[next(choices).operands[number]]
+
+
+def _ways(answer: Answer, element: int) -> Ways:
+    if isinstance(answer, Unknown):
+        raise UnknownMapError(answer.reason)
+    return tuple(way for way in answer if way.element == element)
