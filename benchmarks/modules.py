@@ -1,6 +1,6 @@
 """Prints what it costs to analyse whole modules, and the ratio to jaxlib's C++ reader on the text.
 
-    python -m benchmarks.modules [--layers N ...] [FILE ...]
+    python -m benchmarks.modules [--layers N ...] [--profile] [FILE ...]
 
 The modules are training steps of a transformer of so many layers, by default 12 and 24 (they need
 JAX); the largest ones of each folder of the files, which are by default those in tests/data/hlo,
@@ -13,6 +13,9 @@ dumped for four targets; and then all files in one go. The columns are seconds o
   needs to read the text and do nothing else;
 * `entry`: from every result of the entry to all its parameters, through everything between them.
 
+With `--profile` it then prints where the time for all files goes: the seconds in the functions of
+this project, with what they call, while a profiler looks on.
+
 Each line is measured in a process of its own, in which nothing is remembered from others; `MB` is
 the most memory that it held (`ru_maxrss`), the library itself included.
 """
@@ -20,6 +23,7 @@ the most memory that it held (`ru_maxrss`), the library itself included.
 from __future__ import annotations
 
 import argparse
+import cProfile
 import multiprocessing
 import resource
 from collections import defaultdict
@@ -27,6 +31,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from benchmarks.clock import timed
@@ -43,10 +48,14 @@ if TYPE_CHECKING:
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-DATA: Final = Path(__file__).parents[1] / "tests" / "data" / "hlo"
+ROOT: Final = Path(__file__).parents[1]
+DATA: Final = ROOT / "tests" / "data" / "hlo"
 TARGETS: Final = ("unoptimized", "cpu", "gpu", "tpu")
 LARGEST: Final = 2
 """How many modules of each folder have a line of their own."""
+
+DEAREST: Final = 60
+"""How many functions a profile shows."""
 
 WARM_UP: Final = "ENTRY e { p = f32[8] parameter(0) ROOT r = f32[4,2] reshape(p) }"
 """A module that is analysed before the clock runs: what is imported late is imported then."""
@@ -56,11 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line a module, and one for all files."""
     parser = argparse.ArgumentParser(description="what it costs to analyse whole modules")
     parser.add_argument("--layers", nargs="*", type=int, default=[12, 24], help="of transformers")
+    parser.add_argument("--profile", action="store_true", help="print where the time goes")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="HLO text, maybe .gz")
     given = parser.parse_args(arguments)
     print(HEAD)
+    texts: list[str] = []
     for name, texts in groups(given.layers, given.files or default_files()):
         print(in_new_process(measured, texts).line(name), flush=True)
+    if given.profile:
+        print(in_new_process(profile, texts))
 
 
 def default_files() -> list[Path]:
@@ -80,7 +93,7 @@ def groups(layers: Iterable[int], files: Sequence[Path]) -> Iterator[tuple[str, 
         folders[path.parent].append((path, text_of(path)))
     for folder, found in folders.items():
         for path, text in sorted(found, key=lambda each: -len(each[1]))[:LARGEST]:
-            yield f"{folder.name}/{path.name.partition('.')[0]}", [text]
+            yield f"{folder.name}/{path.name.removesuffix('.gz').removesuffix('.hlo')}", [text]
     yield f"all {len(files)} files", [text for found in folders.values() for _, text in found]
 
 
@@ -180,6 +193,28 @@ def analysed(text: str, spent: dict[str, float]) -> int:
     for stage, action in STAGES.items():
         spent[stage] += timed(lambda action=action: action(module))[1]
     return sum(1 for _ in module.instructions)
+
+
+# Profile.
+
+
+def profile(texts: Sequence[str]) -> str:
+    """The dearest functions of the project, with the time that passes in them."""
+    analysed(WARM_UP, defaultdict(float))
+    profiler = cProfile.Profile()
+    profiler.runcall(lambda: [analysed(text, defaultdict(float)) for text in texts])
+    rows = sorted(own_functions(profiler), reverse=True)[:DEAREST]
+    return "\n".join([f"\n{'seconds':>7} {'calls':>8}  function", *(row for _, row in rows)])
+
+
+def own_functions(profiler: cProfile.Profile) -> Iterator[tuple[float, str]]:
+    """The seconds of each function, and a line about it."""
+    for entry in profiler.getstats():
+        code = entry.code
+        if isinstance(code, CodeType) and code.co_filename.startswith(str(ROOT)):
+            path = Path(code.co_filename).relative_to(ROOT)
+            line = f"{entry.totaltime:7.2f} {entry.callcount:8}  {path}: {code.co_qualname}"
+            yield entry.totaltime, line
 
 
 if __name__ == "__main__":

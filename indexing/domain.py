@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
@@ -334,11 +335,15 @@ def _order(constraint: Constraint) -> Key:
     return constraint[0].order
 
 
+_NAME: Final = attrgetter("name")
+
+
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
     """The variables without names that say no more than their place."""
+    given = tuple(variables)
+    if not any(map(_NAME, given)):
+        return given
     return tuple(
-        Variable(variable.bounds)
-        if variable.name and variable.name == f"{letter}{place}"
-        else variable
-        for place, variable in enumerate(variables)
+        Variable(variable.bounds) if variable.name == f"{letter}{place}" else variable
+        for place, variable in enumerate(given)
     )

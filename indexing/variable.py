@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Final
 
@@ -42,6 +43,9 @@ GRID: Final = (
 
 _KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
 """By name: who is called as a coordinate of a launch is one."""
+
+_REMEMBERED: Final = 1 << 10
+"""How many variables without names are kept, by their sizes."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -82,7 +86,8 @@ class Variable:
         Raises:
             MapError: the size is no integer, or less than 0.
         """
-        return cls(Interval(0, size_of(size, "Variable: size") - 1), name)
+        count = size_of(size, "Variable: size")
+        return cls(Interval(0, count - 1), name) if name else _counting(count)
 
     def within(self, bounds: Interval) -> Variable:
         """The same variable with other bounds."""
@@ -91,6 +96,12 @@ class Variable:
         object.__setattr__(other, "name", self.name)
         object.__setattr__(other, "kind", self.kind)
         return other
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _counting(size: int) -> Variable:
+    """Programs have many tensors of few sizes."""
+    return Variable(Interval(0, size - 1))
 
 
 def interval_of(bounds: IntervalLike, place: str) -> Interval:

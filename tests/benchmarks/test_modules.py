@@ -25,10 +25,12 @@ def test_each_file_and_all_of_them_have_a_line(
     paths = [tmp_path / f"{name}.hlo" for name in "ab"]
     for path in paths:
         path.write_text(FUSED, "utf-8")
-    modules.main(["--layers", "--", *map(str, paths)])
+    modules.main(["--layers", "--profile", *map(str, paths)])
     printed = capsys.readouterr().out.splitlines()
-    head, *rows = [line for line in printed if not line.startswith("no ")]
+    head, *lines = [line for line in printed if not line.startswith("no ")]
     assert head == modules.HEAD
+    rows, profile = lines[:3], lines[5:]
+    assert any(line.endswith("ops/hlo/parser.py: parse") for line in profile)
     names = [f"{tmp_path.name}/a", f"{tmp_path.name}/b", "all 2 files"]
     assert [row.split("  ")[0] for row in rows] == names
     assert [int(row[36:43]) for row in rows] == [4, 4, 8]

@@ -6,108 +6,73 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import OperandIndexing, Unknown, fusion_indexing, hlo
-from ops.analysis import chaining
+from indexing import parse_map
+from ops import OperandIndexing, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from ops.analysis import chaining, rounds
+from ops.analysis.chaining import joined
 from tests.evaluation import related
+from tests.ops import growing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
+    from ops.analysis.answers import Answer
     from tests.evaluation import Pair
 
-# Programs. Each has one parameter, and is as deep as it is told.
+MAPS = "more than 128 different maps"
+TERMS = "formulas of more than 128 terms"
+ROUNDS = "rounds of a loop along more than 64 different maps"
 
 
-def program(sizes: Iterable[int], lines: Iterable[str], computations: str = "") -> str:
-    """A module whose lines make an array ``y`` of one array ``x`` of these sizes."""
-    shape = f"f32[{','.join(map(str, sizes))}]"
-    written = "\n".join(["x = SHAPE parameter(0) zero = f32[] constant(0)", *lines])
-    text = f"{computations} ENTRY e {{ {written} ROOT r = SHAPE negate(y) }}"
-    return text.replace("SHAPE", shape)
-
-
-def layers(depth: int, layer: Callable[[int, str, str], str]) -> list[str]:
-    """Lines that make ``y`` of ``x``, layer by layer; each has its number and two names."""
-    names = ["x", *(f"y{number}" for number in range(1, depth)), "y"]
-    return [layer(number, *names[number : number + 2]) for number in range(depth)]
-
-
-def shifted(depth: int, size: int = 5000) -> str:
-    """Each array is the last one and the same moved to the right by one more step."""
-
-    def layer(number: int, last: str, new: str) -> str:
-        return (
-            f"p{number} = SHAPE pad({last}, zero), padding={number + 1}_{-number - 1}\n"
-            f"{new} = SHAPE add({last}, p{number})"
-        )
-
-    return program([size], layers(depth, layer))
-
-
-def doubling(depth: int) -> str:
-    """A network of butterflies: each element with the one whose number differs in one bit."""
-
-    def layer(number: int, last: str, new: str) -> str:
-        split = f"f32[{2 ** (depth - 1 - number)},2,{2**number}]"
-        return (
-            f"pairs{number} = {split} reshape({last})\n"
-            f"turned{number} = {split} reverse(pairs{number}), dimensions={{1}}\n"
-            f"other{number} = SHAPE reshape(turned{number})\n"
-            f"{new} = SHAPE add({last}, other{number})"
-        )
-
-    return program([2**depth], layers(depth, layer))
-
-
-def permuted(depth: int, rank: int) -> str:
-    """A swap and a rotation of all dimensions but the first, which give all their permutations."""
-    swap = (0, 2, 1, *range(3, rank))
-    turn = (0, *range(2, rank), 1)
-
-    def layer(number: int, last: str, new: str) -> str:
-        permuted = (
-            f"{name}{number} = SHAPE transpose({last}), dimensions={{{','.join(map(str, order))}}}"
-            for name, order in (("swap", swap), ("turn", turn))
-        )
-        return "\n".join([*permuted, f"{new} = SHAPE add(swap{number}, turn{number})"])
-
-    return program([9, *[2] * (rank - 1)], layers(depth, layer))
-
-
-def diamond(depth: int) -> str:
-    """Each layer uses the last one twice, and both ways there are the same."""
-
-    def layer(number: int, last: str, new: str) -> str:
-        return (
-            f"t{number} = SHAPE transpose({last}), dimensions={{1,0}}\n"
-            f"{new} = SHAPE add(t{number}, t{number})"
-        )
-
-    return program([7, 7], layers(depth, layer))
+def ways_of(answer: Answer) -> tuple[OperandIndexing, ...]:
+    assert not isinstance(answer, Unknown)
+    return answer
 
 
 def parameter_ways(text: str) -> tuple[OperandIndexing, ...]:
     """The ways from the root to the first parameter."""
     module = hlo.parse(text)
-    answer = fusion_indexing(module.entry.root)[module.entry.parameters[0]]
-    assert not isinstance(answer, Unknown)
-    return answer
+    return ways_of(fusion_indexing(module.entry.root)[module.entry.parameters[0]])
 
+
+def relation(ways: Iterable[OperandIndexing]) -> set[Pair]:
+    """All pairs of elements that some way relates."""
+    return {pair for way in ways for pair in related(way.map)}
+
+
+@pytest.fixture
+def composed(monkeypatch: pytest.MonkeyPatch) -> list[OperandIndexing]:
+    """All that is composed in a test."""
+    made: list[OperandIndexing] = []
+    compose = chaining.compose
+
+    def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
+        made.append(compose(consumer, producer))
+        return made[-1]
+
+    monkeypatch.setattr(chaining, "compose", counted)
+    return made
+
+
+# Straight on.
 
 BLOW_UPS = [
     (
         "copies that are shifted",
-        shifted(1000),
+        growing.shifted(1000),
+        MAPS,
         "(d0)[s0] -> (s0), domain: d0 in [0, 4999], s0 in [0, 4999]",
     ),
     (
         "butterflies",
-        doubling(12),
+        growing.doubling(12),
+        MAPS,
         "(d0)[s0] -> (s0), domain: d0 in [0, 4095], s0 in [0, 4095]",
     ),
     (
         "permutations of dimensions",
-        permuted(100, 7),
+        growing.permuted(100, 7),
+        MAPS,
         (
             "(d0, d1, d2, d3, d4, d5, d6)[s0, s1, s2, s3, s4, s5] -> (d0, s1, s0, s2, s3, s4, s5), "
             "domain: d0 in [0, 8], d1 in [0, 1], d2 in [0, 1], d3 in [0, 1], d4 in [0, 1], "
@@ -115,39 +80,188 @@ BLOW_UPS = [
             "s4 in [0, 1], s5 in [0, 1]"
         ),
     ),
+    (
+        "what is looked up in what is looked up",
+        growing.looked_up(9),
+        MAPS,
+        "(d0)[s0] -> (s0), domain: d0 in [0, 39], s0 in [0, 39]",
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [row[1:] for row in BLOW_UPS], ids=[row[0] for row in BLOW_UPS]
+    ("text", "reason", "expected"), [row[1:] for row in BLOW_UPS], ids=[row[0] for row in BLOW_UPS]
 )
-def test_one_map_takes_the_place_of_many_and_is_marked(text: str, expected: str) -> None:
+def test_one_map_takes_the_place_of_many_and_is_marked(
+    text: str, reason: str, expected: str, composed: list[OperandIndexing]
+) -> None:
     (way,) = parameter_ways(text)
-    assert way.approximation == "more than 128 different maps"
+    assert way.approximation == reason
     assert str(way.map) == expected
+    assert len(composed) < 2 * chaining.MOST_COMPOSITIONS
+
+
+def test_formulas_do_not_grow_without_end() -> None:
+    (way,) = parameter_ways(growing.shuffled(8, 20))
+    assert way.approximation == TERMS
+
+
+def test_a_diamond_costs_no_more_than_it_is_deep(composed: list[OperandIndexing]) -> None:
+    (way,) = parameter_ways(growing.diamond(1000))
+    assert not way.approximation
+    assert len(composed) < 1010
+
+
+def test_what_comes_again_costs_nothing(composed: list[OperandIndexing]) -> None:
+    """120 permutations, however deep."""
+    ways = parameter_ways(growing.permuted(300, 6))
+    assert (len(ways), any(way.approximation for way in ways)) == (120, False)
+    assert len(composed) < 4000
 
 
 SMALL = [
-    ("copies that are shifted", shifted(5, 20)),
-    ("butterflies", doubling(4)),
-    ("permutations of dimensions", permuted(6, 4)),
+    ("copies that are shifted", growing.shifted(5, 20), "MOST_MAPS"),
+    ("butterflies", growing.doubling(4), "MOST_MAPS"),
+    ("permutations of dimensions", growing.permuted(6, 4), "MOST_MAPS"),
+    ("places that are computed", growing.looked_up(3, 4), "MOST_MAPS"),
+    ("many compositions of shifts", growing.shifted(5, 20), "MOST_COMPOSITIONS"),
+    ("many compositions of butterflies", growing.doubling(4), "MOST_COMPOSITIONS"),
+    ("bits that change places", growing.shuffled(3, 6), "MOST_TERMS"),
 ]
 
 
 @pytest.mark.parametrize("most", [1, 2, 4])
-@pytest.mark.parametrize("limit", ["MOST_MAPS", "MOST_COMPOSITIONS"])
-@pytest.mark.parametrize("text", [row[1] for row in SMALL], ids=[row[0] for row in SMALL])
+@pytest.mark.parametrize(
+    ("text", "limit"), [row[1:] for row in SMALL], ids=[row[0] for row in SMALL]
+)
 def test_what_is_exact_is_held(
     text: str, limit: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exact = parameter_ways(text)
     assert not any(way.approximation for way in exact)
     monkeypatch.setattr(chaining, limit, most)
+    monkeypatch.setattr(chaining, "_composed", chaining._composed.__wrapped__)
     wide = parameter_ways(text)
     assert any(way.approximation for way in wide)
     assert relation(exact) <= relation(wide)
 
 
-def relation(ways: Iterable[OperandIndexing]) -> set[Pair]:
-    """All pairs of elements that some way relates."""
-    return {pair for way in ways for pair in related(way.map)}
+# Round after round.
+
+LOOPS = [
+    (
+        "elements that move",
+        growing.moved(1000),
+        "(d0)[s0] -> (s0), domain: d0 in [0, 999], s0 in [0, 999]",
+        "",
+    ),
+    (
+        "a ring of devices",
+        growing.sent(growing.ring(1003)),
+        "(d0)[s0] -> (d0), domain: d0 in [0, 7], s0 in [0, 1002]",
+        "(d0)[s0] -> (s0)",
+    ),
+    (
+        "a broken ring",
+        growing.sent(growing.broken_ring(1003)),
+        "(d0)[s0] -> (d0), domain: d0 in [0, 7], s0 in [0, 1006]",
+        "(d0)[s0] -> (s0)",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "device"), [row[1:] for row in LOOPS], ids=[row[0] for row in LOOPS]
+)
+def test_one_map_takes_the_place_of_rounds_without_end(
+    text: str, expected: str, device: str
+) -> None:
+    root = hlo.parse(text).entry.root
+    for answer in (output_to_input(root).indexing[0], input_to_output(root).indexing[0]):
+        (way,) = ways_of(answer)
+        assert str(way.map) == expected
+        assert way.approximation == ROUNDS
+        assert (str(way.replica_id).partition(", domain")[0] if way.replica_id else "") == device
+
+
+def test_a_map_that_only_grows_comes_to_an_end() -> None:
+    (answer,) = output_to_input(hlo.parse(growing.windows(500)).entry.root).indexing
+    (way,) = ways_of(answer)
+    assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 499], s0 in [0, 499]"
+    assert way.approximation == ROUNDS
+
+
+SMALL_LOOPS = [
+    ("elements that move", growing.moved(9)),
+    ("more and more elements", growing.windows(9)),
+    ("arrays that change places", growing.rotating(5)),
+]
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+@pytest.mark.parametrize(
+    "text", [row[1] for row in SMALL_LOOPS], ids=[row[0] for row in SMALL_LOOPS]
+)
+def test_what_rounds_do_is_held(text: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = ways_of(output_to_input(hlo.parse(text).entry.root).indexing[0])
+    monkeypatch.setattr(rounds, "MOST_MAPS_OF_LOOP", most)
+    wide = ways_of(output_to_input(hlo.parse(text).entry.root).indexing[0])
+    for element in {way.element for way in exact}:
+        held = relation(way for way in wide if way.element == element)
+        assert relation(way for way in exact if way.element == element) <= held
+
+
+def test_wide_states_cost_no_more_than_their_pairs(composed: list[OperandIndexing]) -> None:
+    root = hlo.parse(growing.rotating(300)).entry.root
+    (answer,) = output_to_input(root).indexing
+    assert not any(way.approximation for way in ways_of(answer))
+    assert len(ways_of(answer)) == 300
+    assert len(composed) < 1000
+
+
+# Marks.
+
+
+def exact(text: str) -> OperandIndexing:
+    return OperandIndexing(parse_map(text))
+
+
+def marked(text: str) -> OperandIndexing:
+    return OperandIndexing(parse_map(text), approximation="why")
+
+
+ROW = "(d0) -> (d0), domain: d0 in [0, 9]"
+LATER = "(d0) -> (d0 + 5), domain: d0 in [0, 4]"
+SOME = "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 5]"
+ALL = "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 9]"
+JOINED = [
+    ("what is a part goes", [exact(ROW), marked(ALL)], [marked(ALL)]),
+    ("what is none stays", [exact(ROW), marked(SOME)], [exact(ROW), marked(SOME)]),
+    ("two marks are one", [marked(SOME), marked(LATER)], [marked(ALL)]),
+    ("the exact one of two equal maps is left", [marked(ALL), exact(ALL)], [exact(ALL)]),
+    (
+        "arrays of a tuple are told apart",
+        [marked(SOME), marked(LATER).of_element(1)],
+        [marked(SOME), marked(LATER).of_element(1)],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("ways", "expected"), [row[1:] for row in JOINED], ids=[row[0] for row in JOINED]
+)
+def test_of_marked_ways_one_is_left(
+    ways: list[OperandIndexing], expected: list[OperandIndexing]
+) -> None:
+    assert joined(*((way,) for way in ways)) == tuple(expected)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [marked(ROW).compose(exact(ROW)), exact(ROW).compose(marked(ROW)), marked(ROW).simplify()],
+)
+def test_a_mark_is_kept(way: OperandIndexing) -> None:
+    assert way == marked(ROW)
+    assert way != exact(ROW)
+    assert str(way).endswith("\napproximation: why")
+    assert "why" in way._repr_html_()

@@ -1,0 +1,87 @@
+"""Formulas in the number of a device, told by tables again: the same values, and no longer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ops import OperandIndexing, Unknown, hlo, output_to_input
+from tests.ops import growing
+
+Pairs = list[tuple[int, int]]
+
+
+def sent(pairs: Pairs, count: int) -> OperandIndexing:
+    """What one exchange between devices needs."""
+    text = growing.sent(pairs).replace("HloModule m", f"HloModule m, num_partitions={count}")
+    body = hlo.parse(text).computations[1]
+    (answer,) = output_to_input(body.root).indexing
+    assert not isinstance(answer, Unknown)
+    (way,) = answer
+    return way
+
+
+def sources(way: OperandIndexing, count: int) -> dict[int, int]:
+    """For each device that has an element, where that comes from."""
+    found: dict[int, int] = {}
+    for asking in range(count):
+        if way.map.contains([0], runtime=[asking] * len(way.map.runtime)):
+            found[asking] = asking
+            if way.replica_id:
+                told = [asking] * len(way.replica_id.runtime)
+                (found[asking],) = map(int, way.replica_id.evaluate([0], runtime=told))
+    return found
+
+
+@st.composite
+def exchanges(draw: st.DrawFn, count: int) -> Pairs:
+    """Some devices send to others; each sends once and gets once."""
+    numbers = st.permutations(range(count))
+    pairs = zip(draw(numbers), draw(numbers), strict=True)
+    return [*pairs][: draw(st.integers(1, count))]
+
+
+@given(exchanges(9), st.integers(2, 5))
+def test_many_exchanges_are_those_of_their_table(pairs: Pairs, rounds: int) -> None:
+    way = step = sent(pairs, 9)
+    back = {target: source for source, target in pairs}
+    expected = back
+    for _ in range(rounds - 1):
+        way = way.compose(step)
+        expected = {to: back[source] for to, source in expected.items() if source in back}
+    assert not way.approximation
+    assert sources(way, 9) == expected
+
+
+ROUNDS = [
+    (
+        "a ring",
+        growing.ring(16),
+        16,
+        5,
+        "(d0){rt0} -> ((rt0 + 11) mod 16), domain: d0 in [0, 7], rt0 in [0, 15]",
+    ),
+    (
+        "a broken ring",
+        growing.broken_ring(100),
+        104,
+        9,
+        (
+            "(d0){rt0} -> ((((rt0 + 40) mod 100 + 1) floordiv 100) * 53 + (rt0 + 91) mod 100), "
+            "domain: d0 in [0, 7], rt0 in [0, 99], (rt0 + 41) mod 100 in [0, 91]"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "count", "rounds", "expected"),
+    [row[1:] for row in ROUNDS],
+    ids=[row[0] for row in ROUNDS],
+)
+def test_rounds_are_told_shortly(pairs: Pairs, count: int, rounds: int, expected: str) -> None:
+    way = step = sent(pairs, count)
+    for _ in range(rounds - 1):
+        way = way.compose(step)
+    assert str(way.replica_id) == expected

@@ -1,0 +1,104 @@
+"""Contractions of tensors of high rank, on which XLA's indexing analysis did not end.
+
+Issues 35646 and 35958 of JAX, https://github.com/openxla/xla/issues/41173. The programs are the
+gradient of a closed chain of ten tensors with an operator between, as JAX writes it and as XLA
+compiles it for the CPU, with tensors up to rank 22; and a chain of any length, written here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops import Fusion, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from ops.analysis import chaining
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ops import OperandIndexing
+    from ops.analysis.answers import Answer
+
+PROGRAMS = Path(__file__).parents[1] / "data" / "networks"
+
+
+def chain(length: int) -> str:
+    """Tensors of rank 4 that are contracted one after the other, to rank ``2 * length``.
+
+    Then all dimensions are turned, and put together to two, and all taken apart again.
+    """
+    lines = [f"h{n} = f32[2,2,2,2] parameter({n})" for n in range(length)]
+    lines.append("y0 = f32[1,2,2,2] slice(h0), slice={[0:1],[0:2],[0:2],[0:2]}")
+    for n in range(1, length):
+        rank = 2 * n + 2
+        sizes = ",".join(["1", *["2"] * (rank + 1)])
+        lines.append(
+            f"y{n} = f32[{sizes}] dot(y{n - 1}, h{n}), "
+            f"lhs_contracting_dims={{{rank - 1}}}, rhs_contracting_dims={{0}}"
+        )
+    rank = 2 * length + 2
+    wide = ",".join(["1", *["2"] * (rank - 1)])
+    turned = ",".join(map(str, reversed(range(rank))))
+    back = ",".join([*["2"] * (rank - 1), "1"])
+    lines += [
+        f"turned = f32[{back}] transpose(y{length - 1}), dimensions={{{turned}}}",
+        f"matrix = f32[{2 ** (rank // 2)},{2 ** (rank - rank // 2 - 1)}] reshape(turned)",
+        f"ROOT r = f32[{wide}] reshape(matrix)",
+    ]
+    return "ENTRY e {\n" + "\n".join(lines) + "\n}"
+
+
+NETWORKS = [
+    ("the gradient as it is written", (PROGRAMS / "gradient.hlo").read_text(), 300),
+    ("the gradient as it is compiled", (PROGRAMS / "gradient.compiled.hlo").read_text(), 800),
+    ("a chain of rank 22", chain(10), 60),
+    ("a chain of rank 42", chain(20), 120),
+]
+
+
+@pytest.fixture
+def composed(monkeypatch: pytest.MonkeyPatch) -> list[OperandIndexing]:
+    """All that is composed in a test."""
+    made: list[OperandIndexing] = []
+    compose = chaining.compose
+
+    def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
+        made.append(compose(consumer, producer))
+        return made[-1]
+
+    monkeypatch.setattr(chaining, "compose", counted)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "most"), [row[1:] for row in NETWORKS], ids=[row[0] for row in NETWORKS]
+)
+def test_work_is_bounded_in_both_directions(
+    text: str, most: int, composed: list[OperandIndexing]
+) -> None:
+    module = hlo.parse(text)
+    needed = fusion_indexing(module.entry.root)
+    takes_part_in = Fusion.of_computation(module.entry).epilogue(module.entry.parameters[0])
+    assert takes_part_in
+    are_exact([*needed.values(), takes_part_in])
+    assert len(composed) < most
+
+
+def test_every_fusion_has_maps_in_both_directions(composed: list[OperandIndexing]) -> None:
+    module = hlo.parse((PROGRAMS / "gradient.compiled.hlo").read_text())
+    fusions = [each for each in module.entry.instructions if each.opcode == "fusion"]
+    assert max(each.shape.rank for each in module.instructions if each.shape.is_array) == 22
+    for fusion in fusions:
+        are_exact(output_to_input(fusion).indexing)
+        are_exact(Fusion.of_instruction(fusion).indexing().values())
+        for number in range(len(fusion.operands)):
+            are_exact(input_to_output(fusion, number).indexing)
+    assert len(composed) < 20 * len(fusions)
+
+
+def are_exact(answers: Iterable[Answer]) -> None:
+    for answer in answers:
+        assert not isinstance(answer, Unknown)
+        assert not any(way.approximation for way in answer)
