@@ -33,6 +33,9 @@ MOST_COMPOSITIONS: Final = 4096
 MOST_TERMS: Final = 128
 """A formula that has more terms only since maps were composed becomes a range."""
 
+SHORT: Final = 8
+"""The terms that a formula may have where no more compositions are made."""
+
 _TOO_LONG: Final = f"formulas of more than {MOST_TERMS} terms"
 
 _REMEMBERED: Final = 1 << 14
@@ -103,13 +106,31 @@ def followed(answer: Answer, step: Answer) -> Answer:
 
 
 def narrowed(answer: Answer) -> Answer:
-    """One way to each array that holds all ways there, marked with the reason if there were more.
+    """One way to each array that holds all ways there, in short formulas; marked if it holds more.
 
     This is what becomes of answers that take part in more than :data:`MOST_COMPOSITIONS`.
     """
     if isinstance(answer, Unknown):
         return answer
-    return _limited(answer, 1, f"more than {MOST_COMPOSITIONS} compositions of maps")
+    reason = f"more than {MOST_COMPOSITIONS} compositions of maps"
+    return tuple(_shortened(way, reason) for way in _limited(answer, 1, reason))
+
+
+def length_of(way: OperandIndexing) -> int:
+    """How long the formulas of a way are: the longest, and the longest of each origin."""
+    told = [way.map, *([way.replica_id] if way.replica_id else [])]
+    return max(map(longest_formula, told)) + sum(
+        longest_formula(origin.map) for origin in way.runtime
+    )
+
+
+def _shortened(way: OperandIndexing, reason: str) -> OperandIndexing:
+    """The way without long formulas, and if there are any, for any values."""
+    if length_of(way) <= SHORT:
+        return way
+    whole = dependence_of(way, devices_in(way)).for_any_values()
+    limits = whole.joint.element.result_bounds()
+    return whole.shortened(SHORT, limits, way.approximation or reason).simplified(way.element)
 
 
 def _limited(

@@ -49,7 +49,7 @@ class Compositions:
 
     def _able(self, known: Known, step: Known, questions: int) -> int:
         """Those of some questions that can pay for an answer behind a step, and now have."""
-        cost = known.count * step.count
+        cost = known.cost(step)
         if cost <= 1:
             return questions
         paid = self._paid.get((known, step), 0)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST_ANSWERS: Final = 1 << 16
 """When so many are kept, all are forgotten: equal answers are then found out again, no more."""
 
+_USUAL_LENGTH: Final = 24
+"""The terms that a formula may have without costing more than others."""
+
 
 class Known:
     """An answer, and the answers that come of it and others of the same :class:`Answers`.
@@ -28,13 +31,14 @@ class Known:
     ``count`` says how many ways it has; 1 if that is unknown.
     """
 
-    __slots__ = ("_all", "_followed", "_hash", "_joined", "answer", "count")
+    __slots__ = ("_all", "_burden", "_followed", "_hash", "_joined", "answer", "count")
 
     def __init__(self, answer: Answer, all_answers: Answers) -> None:
         self.answer: Final = answer
         self.count: Final = 1 if isinstance(answer, Unknown) else len(answer)
         self._all = all_answers
         self._hash = hash(answer)
+        self._burden: int | None = None
         self._followed: dict[Known, Known] = {}
         self._joined: dict[tuple[object, ...], Known] = {}
 
@@ -57,6 +61,20 @@ class Known:
             found = self._all.known(chaining.joined(*several, sizes=array.dimensions))
             self._joined[key] = found
         return found
+
+    def cost(self, step: Known) -> int:
+        """What it costs to follow a step: one for each pair of ways, more if they are long."""
+        pairs = self.count * step.count
+        return pairs + self.burden * step.count + step.burden * self.count
+
+    @property
+    def burden(self) -> int:
+        """What long formulas add to a cost: it grows with the square of their length."""
+        if self._burden is None:
+            ways = () if isinstance(self.answer, Unknown) else self.answer
+            beyond = (max(0, chaining.length_of(way) - _USUAL_LENGTH) for way in ways)
+            self._burden = sum(length**2 // 2 for length in beyond)
+        return self._burden
 
     def narrowed(self) -> Known:
         """One way to each array in the place of all."""

@@ -86,9 +86,9 @@ class Rounds:
     def _followed(self, known: Known, step: Known) -> Known:
         """Every way of the one after every way of the other; of one each if too many were made."""
         if (known, step) not in self._paid:
-            if known.count * step.count > self._left:
+            if known.cost(step) > self._left:
                 return known.narrowed().followed(step.narrowed())
-            self._left -= known.count * step.count
+            self._left -= known.cost(step)
             self._paid.add((known, step))
         return known.followed(step)
 
