@@ -1,6 +1,6 @@
 """Prints what it costs to analyse whole modules, and the ratio to jaxlib's C++ reader on the text.
 
-    python -m benchmarks.modules [--layers N ...] [--profile] [FILE ...]
+    python -m benchmarks.modules [--layers 12,24] [--profile] [FILE ...]
 
 The modules are training steps of a transformer of so many layers, by default 12 and 24 (they need
 JAX); the largest ones of each folder of the files, which are by default those in tests/data/hlo,
@@ -64,7 +64,7 @@ WARM_UP: Final = "ENTRY e { p = f32[8] parameter(0) ROOT r = f32[4,2] reshape(p)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line a module, and one for all files."""
     parser = argparse.ArgumentParser(description="what it costs to analyse whole modules")
-    parser.add_argument("--layers", nargs="*", type=int, default=[12, 24], help="of transformers")
+    parser.add_argument("--layers", type=numbers, default=(12, 24), help="of transformers: 12,24")
     parser.add_argument("--profile", action="store_true", help="print where the time goes")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="HLO text, maybe .gz")
     given = parser.parse_args(arguments)
@@ -74,6 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(in_new_process(measured, texts).line(name), flush=True)
     if given.profile:
         print(in_new_process(profile, texts))
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Some numbers, or none, with commas between them."""
+    return tuple(map(int, filter(None, text.split(","))))
 
 
 def default_files() -> list[Path]:

@@ -25,7 +25,7 @@ def test_each_file_and_all_of_them_have_a_line(
     paths = [tmp_path / f"{name}.hlo" for name in "ab"]
     for path in paths:
         path.write_text(FUSED, "utf-8")
-    modules.main(["--layers", "--profile", *map(str, paths)])
+    modules.main(["--layers=", "--profile", *map(str, paths)])
     printed = capsys.readouterr().out.splitlines()
     head, *lines = [line for line in printed if not line.startswith("no ")]
     assert head == modules.HEAD

@@ -127,7 +127,10 @@ def subjects_in(module: HloModule) -> Iterator[tuple[str, Subject]]:
 
 
 def _argument(instruction: Instruction, caller: Instruction) -> Instruction | None:
-    """What a parameter of a computation, or an element of it, is where that is called."""
+    """What a parameter of a computation, or an element of it, is where that is called.
+
+    Nobody knows if two branches of a choice are one computation.
+    """
     if instruction.opcode == "get-tuple-element":
         whole = _argument(instruction.operands[0], caller)
         index: int = instruction.attributes["index"]
@@ -135,8 +138,8 @@ def _argument(instruction: Instruction, caller: Instruction) -> Instruction | No
     calls, number = REGISTRY.calls(caller), instruction.parameter_number
     if calls is None or number is None:
         return None
-    choices = (each for each in calls.choices if each.computation is instruction.computation)
-    return caller.operands[next(choices).operands[number]]
+    choices = [each for each in calls.choices if each.computation is instruction.computation]
+    return caller.operands[choices[0].operands[number]] if len(choices) == 1 else None
 
 
 def _ways(answer: Answer, element: int) -> Ways:
