@@ -174,7 +174,9 @@ def test_one_map_takes_the_place_of_too_many_rounds() -> None:
         ENTRY e { v = f32[100] parameter(0)
                   ROOT r = f32[100] while(v), condition=condition, body=body }"""
     ).entry.root
-    for ((way,),) in (output_to_input(root).indexing, input_to_output(root).indexing):
+    for (answer,) in (output_to_input(root).indexing, input_to_output(root).indexing):
+        assert not isinstance(answer, Unknown)
+        (way,) = answer
         assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 99], s0 in [0, 99]"
         assert way.approximation == "rounds of a loop along more than 64 different maps"
 
