@@ -156,7 +156,8 @@ def schedule_of(
 def _fused(fusion: Instruction) -> Computation:
     kind = fusion.attributes.get("kind")
     if kind not in {"kLoop", "kInput"}:
-        message = f"fusion: no schedule of %{fusion.name}, a {fusion.opcode} of kind {kind}"
+        given = f"{fusion.opcode} of kind {kind}" if kind else fusion.opcode
+        message = f"fusion: no schedule of %{fusion.name}, a {given}"
         raise FusionError(f"{message}; expected a fusion of kind kLoop or kInput")
     called: Computation = fusion.attributes["calls"]
     if any(each.opcode == "scatter" for each in called.instructions):
