@@ -98,8 +98,23 @@ def longest_formula(indexing_map: IndexingMap) -> int:
     >>> longest_formula(parse_map("(d0) -> (d0, (d0 * 3 + 1) floordiv 2), domain: d0 in [0, 9]"))
     2
     """
-    told = (*indexing_map.forms, *(form for form, _ in indexing_map.domain.constraints))
-    return max(map(terms_in, told), default=0)
+    return max(map(terms_in, _formulas(indexing_map)), default=0)
+
+
+def weight(indexing_map: IndexingMap) -> int:
+    """How many terms work at once where a map is simplified.
+
+    Results are simplified one by one, so it is the longest that counts; constraints are compared
+    with each other, and all of them count.
+
+    >>> from indexing import parse_map
+    >>> weight(parse_map("(d0)[s0] -> (d0, d0 + s0), domain: d0 in [0, 9], s0 in [0, 1]"))
+    2
+    >>> weight(parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 9], d0 + s0 in [2, 9]"))
+    3
+    """
+    constraints = (terms_in(form) for form, _ in indexing_map.domain.constraints)
+    return max(map(terms_in, indexing_map.forms), default=0) + sum(constraints)
 
 
 def shortened(indexing_map: IndexingMap, most: int, limits: Sequence[Interval]) -> IndexingMap:
@@ -124,6 +139,12 @@ def shortened(indexing_map: IndexingMap, most: int, limits: Sequence[Interval]) 
     constraints = tuple(pair for pair in domain.constraints if terms_in(pair[0]) <= most)
     ranges = (*domain.ranges, *free)
     return IndexingMap.from_forms(results, Domain(domain.dims, ranges, domain.runtime, constraints))
+
+
+def _formulas(indexing_map: IndexingMap) -> Iterator[Form]:
+    """The results, and what constraints are about."""
+    yield from indexing_map.forms
+    yield from (form for form, _ in indexing_map.domain.constraints)
 
 
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
@@ -185,8 +206,7 @@ def _results_hold(wide: IndexingMap, narrow: IndexingMap) -> bool:
 
 def _free_ranges(wide: IndexingMap) -> dict[Form, Interval]:
     """The results that are ranges used nowhere else, with their bounds."""
-    told = (*wide.forms, *(form for form, _ in wide.domain.constraints))
-    uses = Counter(name for form in told for name in forms.variables_of([form]))
+    uses = Counter(name for form in _formulas(wide) for name in forms.variables_of([form]))
     return {
         form: wide.domain.bounds[place]
         for form in wide.forms

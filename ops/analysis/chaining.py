@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from indexing.hull import longest_formula, shortened
+from indexing.hull import longest_formula, shortened, weight
 from ops.analysis.answers import Answer, OperandIndexing
 from ops.analysis.dependences import dependence_of, devices_in
 from ops.analysis.known_values import with_known_values
@@ -116,7 +116,13 @@ def narrowed(answer: Answer) -> Answer:
     return tuple(_shortened(way, reason) for way in _limited(answer, 1, reason))
 
 
-def length_of(way: OperandIndexing) -> int:
+def weight_of(way: OperandIndexing) -> int:
+    """How many terms work at once where a way is simplified."""
+    replica = [way.replica_id] if way.replica_id else []
+    return sum(map(weight, (way.map, *replica, *(origin.map for origin in way.runtime))))
+
+
+def _length_of(way: OperandIndexing) -> int:
     """How long the formulas of a way are: the longest, and the longest of each origin."""
     told = [way.map, *([way.replica_id] if way.replica_id else [])]
     return max(map(longest_formula, told)) + sum(
@@ -126,7 +132,7 @@ def length_of(way: OperandIndexing) -> int:
 
 def _shortened(way: OperandIndexing, reason: str) -> OperandIndexing:
     """The way without long formulas, and if there are any, for any values."""
-    if length_of(way) <= SHORT:
+    if _length_of(way) <= SHORT:
         return way
     whole = dependence_of(way, devices_in(way)).for_any_values()
     limits = whole.joint.element.result_bounds()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MOST_ANSWERS: Final = 1 << 16
 """When so many are kept, all are forgotten: equal answers are then found out again, no more."""
 
-_USUAL_LENGTH: Final = 24
-"""The terms that a formula may have without costing more than others."""
+_USUAL_WEIGHT: Final = 16
+"""The terms that may work at once in a way without costing more than others."""
 
 
 class Known:
@@ -69,11 +69,11 @@ class Known:
 
     @property
     def burden(self) -> int:
-        """What long formulas add to a cost: it grows with the square of their length."""
+        """What long formulas add to a cost: it grows with the square of their weight."""
         if self._burden is None:
             ways = () if isinstance(self.answer, Unknown) else self.answer
-            beyond = (max(0, chaining.length_of(way) - _USUAL_LENGTH) for way in ways)
-            self._burden = sum(length**2 // 2 for length in beyond)
+            beyond = (max(0, chaining.weight_of(way) - _USUAL_WEIGHT) for way in ways)
+            self._burden = sum(weight**2 // 64 for weight in beyond)
         return self._burden
 
     def narrowed(self) -> Known:
