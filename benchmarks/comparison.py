@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.clock import time_limit
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import seeded
-from simplifier.cost import cost_of_form
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
+from simplifier.extraction.cost import cost_of_form
 from tests.evaluation import first_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from benchmarks.problems import Problem
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 POINTS: Final = 200
 """Of each box where results are evaluated."""

@@ -12,7 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.problems import Ends, Problem, happens, seeded
-from simplifier.cost import cost_of_form
+from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from benchmarks import ours
 from benchmarks.clock import timed
 from benchmarks.plot import Line, log_log
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.interval import Interval
-from simplifier.scope import scope_of
-from simplifier.settling import simplified
+from simplifier.bounds.interval import Interval
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
     Family: TypeAlias = "Callable[[int], Form]"
 

@@ -27,7 +27,7 @@ def import_seconds(module: str) -> float:
 def main() -> None:
     """Print one line a module."""
     sympy_seconds = import_seconds("sympy")
-    for module in ("sympy", "simplifier", "indexing", "ops", "ops.command_line"):
+    for module in ("sympy", "simplifier", "indexing", "ops", "ops.cli"):
         seconds = sympy_seconds if module == "sympy" else import_seconds(module)
         print(f"import {module:18} {seconds * 1000:7.1f} ms  {seconds / sympy_seconds:5.2f}")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Peer
 from simplifier import parse_expr, simplify
-from simplifier.convert import to_sympy
-from simplifier.scope import scope_of
-from simplifier.settling import simplified
+from simplifier.canonical.scope import scope_of
+from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:
     from benchmarks.problems import Problem

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from simplifier.interval import Interval
-from simplifier.text import Spelling, format_form, parse_form
+from simplifier.bounds.interval import Interval
+from simplifier.expr.text import Spelling, format_form, parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simplifier.form import Form
-    from simplifier.scope import Bounds
+    from simplifier.canonical.scope import Bounds
+    from simplifier.expr.form import Form
     from tests.evaluation import Columns
 
 CONFORMANCE: Final = Path(__file__).parents[1] / "tests/data/conformance/expressions.jsonl"

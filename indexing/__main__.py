@@ -2,7 +2,7 @@
 
 import sys
 
-from ops.command_line import main
+from ops.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

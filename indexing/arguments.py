@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.variable import GRID, Variable, interval_of, size_of
-from simplifier.convert import ConversionError, from_sympy
 from simplifier.errors import quoted
+from simplifier.expr.sympy_conversion import ConversionError, from_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import sympy
 
     from indexing.domain import ByRole, Constraint
-    from simplifier.form import Form
-    from simplifier.interval import IntervalLike
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.expr.form import Form
 
 T = TypeVar("T")
 

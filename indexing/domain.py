@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
 from indexing.variable import Variable
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
 from simplifier.errors import listed, quoted
-from simplifier.form import Kind
-from simplifier.text import DOCUMENT, format_form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Kind
+from simplifier.expr.text import DOCUMENT, format_form
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.form import Atom, Form, Key
-    from simplifier.text import Spelling
+    from simplifier.expr.form import Atom, Form, Key
+    from simplifier.expr.text import Spelling
 
 Constraint: TypeAlias = "tuple[Form, Interval]"
 """A form whose values must lie in an interval."""

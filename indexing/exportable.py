@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import islpy
 
-    from indexing.interchange.numpy import CompiledMap
+    from indexing.formats.numpy import CompiledMap
     from indexing.map import IndexingMap
 
 
@@ -32,7 +32,7 @@ class Exportable:
         >>> compiled(np.array([7, 8, 31]))
         (array([0, 1, 3]), array([7, 0, 7]))
         """
-        from indexing.interchange.numpy import CompiledMap  # noqa: PLC0415 - it looks into maps
+        from indexing.formats.numpy import CompiledMap  # noqa: PLC0415 - it looks into maps
 
         return CompiledMap(self)
 
@@ -60,7 +60,7 @@ class Exportable:
         }
         <BLANKLINE>
         """
-        from indexing.interchange.c import to_c  # noqa: PLC0415 - it looks into maps
+        from indexing.formats.c import to_c  # noqa: PLC0415 - it looks into maps
 
         return to_c(self, name)
 
@@ -90,7 +90,7 @@ class Exportable:
             return (d0 >= 0) & (d0 <= 31)
         <BLANKLINE>
         """
-        from indexing.interchange.triton import to_triton  # noqa: PLC0415 - it looks into maps
+        from indexing.formats.triton import to_triton  # noqa: PLC0415 - it looks into maps
 
         return to_triton(self, name)
 
@@ -115,7 +115,7 @@ class Exportable:
         >>> print(blocks.to_isl())
         { [d0] -> [o0] : 0 <= d0 <= 3 and 8d0 <= o0 <= 7 + 8d0 }
         """
-        from indexing.interchange.isl import to_isl  # noqa: PLC0415 - it looks into maps
+        from indexing.formats.isl import to_isl  # noqa: PLC0415 - it looks into maps
 
         return to_isl(self, runtime_as_parameters=runtime_as_parameters, context=context)
 
@@ -136,22 +136,22 @@ class Exportable:
         >>> print(halves.to_affine_set())
         affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
         """
-        from indexing.interchange.mlir import to_affine_map  # noqa: PLC0415 - it makes maps
+        from indexing.formats.mlir import to_affine_map  # noqa: PLC0415 - it makes maps
 
         return to_affine_map(self)
 
     def to_affine_set(self: IndexingMap) -> str:
         """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
-        from indexing.interchange.mlir import to_affine_set  # noqa: PLC0415 - it makes maps
+        from indexing.formats.mlir import to_affine_set  # noqa: PLC0415 - it makes maps
 
         return to_affine_set(self)
 
     def _repr_latex_(self: IndexingMap) -> str:
-        from indexing.display.latex import latex_of_map  # noqa: PLC0415 - display is built on maps
+        from indexing.formats.latex import latex_of_map  # noqa: PLC0415 - display is built on maps
 
         return latex_of_map(self)
 
     def _repr_html_(self: IndexingMap) -> str:
-        from indexing.display.html import html_of_map  # noqa: PLC0415 - display is built on maps
+        from indexing.formats.html import html_of_map  # noqa: PLC0415 - display is built on maps
 
         return html_of_map(self)

@@ -9,19 +9,19 @@ from indexing.domain import Domain
 from indexing.exportable import Exportable
 from indexing.relation import Relation
 from indexing.transformable import Transformable
-from simplifier.convert import to_sympy
 from simplifier.exact import ATTEMPT
-from simplifier.form import Form
+from simplifier.expr.form import Form
+from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import sympy
 
-    from indexing.evaluation import Index, Point
+    from indexing.transform.evaluate import Index, Point
     from indexing.variable import Variable
     from simplifier import Interval
-    from simplifier.interval import IntervalLike
+    from simplifier.bounds.interval import IntervalLike
 
 
 class IndexingMap(Relation, Transformable, Exportable):
@@ -224,7 +224,7 @@ class IndexingMap(Relation, Transformable, Exportable):
         """
         if not (exact or preserve_size_one or self._simplified is None):
             return self._simplified
-        from indexing.simplification import finished, simplified  # noqa: PLC0415 - they build maps
+        from indexing.simplify import finished, simplified  # noqa: PLC0415 - they build maps
 
         if preserve_size_one:
             smallest = simplified(self, preserve_size_one=True)
@@ -235,7 +235,7 @@ class IndexingMap(Relation, Transformable, Exportable):
         return smallest
 
     def _smallest(self) -> IndexingMap:
-        from indexing.simplification import simplified  # noqa: PLC0415 - it builds maps
+        from indexing.simplify import simplified  # noqa: PLC0415 - it builds maps
 
         if self._simplified is None:
             smallest: IndexingMap = simplified(self)
@@ -251,7 +251,7 @@ class IndexingMap(Relation, Transformable, Exportable):
         Raises:
             MapError: the producer has another number of dimensions than this map has results.
         """
-        from indexing.composition import compose  # noqa: PLC0415 - it builds maps
+        from indexing.transform.compose import compose  # noqa: PLC0415 - it builds maps
 
         return compose(self, producer)
 
@@ -290,7 +290,7 @@ class IndexingMap(Relation, Transformable, Exportable):
         >>> parse_map(halves).evaluate([-3], [1])
         (-2, 1)
         """
-        from indexing.evaluation import evaluate  # noqa: PLC0415 - it looks into maps
+        from indexing.transform.evaluate import evaluate  # noqa: PLC0415 - it looks into maps
 
         return evaluate(self, dims, ranges, runtime)
 
@@ -298,7 +298,7 @@ class IndexingMap(Relation, Transformable, Exportable):
         self, dims: Sequence[int], ranges: Sequence[int] = (), runtime: Sequence[int] = ()
     ) -> bool:
         """Whether the point lies in the domain."""
-        from indexing.evaluation import contains  # noqa: PLC0415 - it looks into maps
+        from indexing.transform.evaluate import contains  # noqa: PLC0415 - it looks into maps
 
         return contains(self, dims, ranges, runtime)
 
@@ -310,13 +310,13 @@ class IndexingMap(Relation, Transformable, Exportable):
         Raises:
             MapError: a variable is not bounded.
         """
-        from indexing.evaluation import points  # noqa: PLC0415 - it looks into maps
+        from indexing.transform.evaluate import points  # noqa: PLC0415 - it looks into maps
 
         return points(self)
 
     def result_bounds(self) -> tuple[Interval, ...]:
         """An interval for each result that holds all its values; constraints count."""
-        from indexing.simplification import result_bounds  # noqa: PLC0415 - it looks into maps
+        from indexing.simplify import result_bounds  # noqa: PLC0415 - it looks into maps
 
         return result_bounds(self)
 
@@ -344,7 +344,7 @@ class IndexingMap(Relation, Transformable, Exportable):
         return IndexingMap.from_forms, (self.forms, self.domain)
 
     def __str__(self) -> str:
-        from indexing.text import format_map  # noqa: PLC0415 - the text form is built on maps
+        from indexing.formats.text import format_map  # noqa: PLC0415 - the text form is built on maps
 
         return format_map(self)
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indexing.domain import Domain
-    from indexing.evaluation import Point
     from indexing.exact import Difference, IndexSet
-    from simplifier.form import Form
-    from simplifier.interval import IntervalLike
+    from indexing.transform.evaluate import Point
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.expr.form import Form
 
 
 class Relation(ABC):

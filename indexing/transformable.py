@@ -43,7 +43,7 @@ class Transformable:
         >>> parse_map(m).unused_variables()
         ((0,), (0,), (0,))
         """
-        from indexing.removal import unused_variables  # noqa: PLC0415 - it builds maps
+        from indexing.transform.unused import unused_variables  # noqa: PLC0415 - it builds maps
 
         return unused_variables(self)
 
@@ -52,7 +52,7 @@ class Transformable:
 
         As :meth:`unused_variables`, but dimensions count as used.
         """
-        from indexing.removal import unused_symbols  # noqa: PLC0415 - it builds maps
+        from indexing.transform.unused import unused_symbols  # noqa: PLC0415 - it builds maps
 
         return unused_symbols(self)
 
@@ -66,7 +66,7 @@ class Transformable:
         >>> print(parse_map(odd).without_unused_variables())
         (d0) -> (d0), domain: d0 in [0, 59]
         """
-        from indexing.removal import without_unused_variables  # noqa: PLC0415 - it builds maps
+        from indexing.transform.unused import without_unused_variables  # noqa: PLC0415 - it builds maps
 
         return without_unused_variables(self)
 
@@ -80,7 +80,7 @@ class Transformable:
         >>> print(parse_map(reduced).without_unused_symbols())
         (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
         """
-        from indexing.removal import without_unused_symbols  # noqa: PLC0415 - it builds maps
+        from indexing.transform.unused import without_unused_symbols  # noqa: PLC0415 - it builds maps
 
         return without_unused_symbols(self)
 
@@ -100,7 +100,7 @@ class Transformable:
         >>> print(parse_map(pairs).ranges_to_dims([1]))
         (d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 7]
         """
-        from indexing.variables import ranges_to_dims  # noqa: PLC0415 - it builds maps
+        from indexing.transform.substitute import ranges_to_dims  # noqa: PLC0415 - it builds maps
 
         return ranges_to_dims(self, indices)
 
@@ -112,7 +112,7 @@ class Transformable:
         >>> print(parse_map(sliced + "rt0 in [0, 9]").symbols_to_dims())
         (d0, d1, d2) -> (d0 + d2, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 9]
         """
-        from indexing.variables import symbols_to_dims  # noqa: PLC0415 - it builds maps
+        from indexing.transform.substitute import symbols_to_dims  # noqa: PLC0415 - it builds maps
 
         return symbols_to_dims(self)
 
@@ -128,7 +128,7 @@ class Transformable:
         >>> print(parse_map(m).rescale_symbols())
         ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
         """
-        from indexing.rescaling import rescale_symbols  # noqa: PLC0415 - it builds maps
+        from indexing.transform.rescale import rescale_symbols  # noqa: PLC0415 - it builds maps
 
         return rescale_symbols(self)
 
@@ -152,7 +152,7 @@ class Transformable:
         >>> print(IndexingMap.identity([4, 8]).rename({"d0": "d1", "d1": "d0"}))
         (d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 7]
         """
-        from indexing.variables import rename  # noqa: PLC0415 - it builds maps
+        from indexing.transform.substitute import rename  # noqa: PLC0415 - it builds maps
 
         return rename(self, arguments.read_names(names, "rename") | by_name)
 
@@ -185,7 +185,7 @@ class Transformable:
         >>> print(IndexingMap.identity([4, 8]).substitute({"d0": 3}))
         (d0) -> (3, d0), domain: d0 in [0, 7]
         """
-        from indexing.variables import substitute  # noqa: PLC0415 - it builds maps
+        from indexing.transform.substitute import substitute  # noqa: PLC0415 - it builds maps
 
         new = arguments.read_roles(dims, ranges, runtime)
         return substitute(self, arguments.read_values(values, "substitute"), new)
@@ -204,7 +204,7 @@ class Transformable:
         >>> print(IndexingMap.identity([4, 8]).select_results([1, 0, 0]))
         (d0, d1) -> (d1, d0, d0), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        from indexing.selection import select_results  # noqa: PLC0415 - it builds maps
+        from indexing.transform.select import select_results  # noqa: PLC0415 - it builds maps
 
         return select_results(self, indices)
 
@@ -222,6 +222,6 @@ class Transformable:
         >>> print(halves.concatenate_results(IndexingMap.identity([8])))
         (d0) -> (d0 floordiv 2, d0), domain: d0 in [0, 7]
         """
-        from indexing.selection import concatenate_results  # noqa: PLC0415 - it builds maps
+        from indexing.transform.select import concatenate_results  # noqa: PLC0415 - it builds maps
 
         return concatenate_results(self, other)

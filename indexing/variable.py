@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from indexing.errors import MapError
 from simplifier import Interval, IntervalError
 from simplifier.errors import quoted
-from simplifier.tokens import is_name
+from simplifier.tools.lexer import is_name
 
 if TYPE_CHECKING:
-    from simplifier.interval import IntervalLike
+    from simplifier.bounds.interval import IntervalLike
 
 
 class VariableKind(enum.Enum):

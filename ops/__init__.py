@@ -37,7 +37,7 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
-from ops.fusions import (
+from ops.fusion import (
     Emitter,
     Fusion,
     FusionError,

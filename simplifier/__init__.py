@@ -1,14 +1,14 @@
 """Integer expressions of ``+ - * floordiv mod ceildiv min max``: intervals and simplification."""
 
-from simplifier.convert import ConversionError
+from simplifier.bounds.interval import Interval, IntervalError
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
 from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
-from simplifier.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
-from simplifier.interval import Interval, IntervalError
+from simplifier.expr.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
+from simplifier.expr.sympy_conversion import ConversionError
+from simplifier.laws.rules import Rule, Rules, rules
 from simplifier.problem import BoundsError
-from simplifier.rules import Rule, Rules, rules
 from simplifier.simplification import bounds_of, cost, format_expr, parse_expr, simplify
-from simplifier.tracing import Step, Trace
+from simplifier.trace import Step, Trace
 
 __all__ = [
     "BoundsError",

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier import operations
-from simplifier.cost import cost_of_form
-from simplifier.form import Form, Kind, combine, constant, postorder
-from simplifier.laws.announcing import Fact
+from simplifier.expr import operations
+from simplifier.expr.form import Form, Kind, combine, constant, postorder
+from simplifier.extraction.cost import cost_of_form
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
+from simplifier.laws.rewrite_log import Fact
 
 if TYPE_CHECKING:
-    from simplifier.form import Atom
+    from simplifier.expr.form import Atom
 
 
 def gathered(form: Form) -> Fact | None:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import sympy
 
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.convert import read, to_sympy
+from simplifier.bounds.interval import Interval, IntervalLike
+from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError
-from simplifier.interval import Interval, IntervalLike
-from simplifier.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.sympy_conversion import read, to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simplifier.form import Form
-    from simplifier.scope import Bounds as Box
-    from simplifier.scope import Constraints as Facts
-    from simplifier.scope import Scope
+    from simplifier.canonical.scope import Bounds as Box
+    from simplifier.canonical.scope import Constraints as Facts
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Form
 
 Expression: TypeAlias = sympy.Expr | int
 Name: TypeAlias = sympy.Symbol | str

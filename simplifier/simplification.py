@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplifier.convert import from_sympy, to_sympy
-from simplifier.cost import cost_of_form
+from simplifier.bounds.interval import EMPTY
 from simplifier.exact import ATTEMPT, BUDGET, exact_range
-from simplifier.exact.finishing import finished
-from simplifier.form import ZERO
-from simplifier.interval import EMPTY
-from simplifier.memory import ask
-from simplifier.settling import range_of, simplified
-from simplifier.text import format_form, parse_form
+from simplifier.exact.improve import finished
+from simplifier.expr.form import ZERO
+from simplifier.expr.sympy_conversion import from_sympy, to_sympy
+from simplifier.expr.text import format_form, parse_form
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import range_of, simplified
+from simplifier.question_cache import ask
 
 if TYPE_CHECKING:
     import sympy
 
-    from simplifier.interval import Interval
+    from simplifier.bounds.interval import Interval
     from simplifier.problem import Bounds, Constraints, Expression, Problem
-    from simplifier.tracing import Trace
+    from simplifier.trace import Trace
 
 
 def simplify(
@@ -130,7 +130,7 @@ def _exact_bounds(problem: Problem, budget: int | None) -> Interval:
 
 
 def cost(expression: Expression) -> int:
-    """What the expression costs a reader, as :mod:`simplifier.cost` counts.
+    """What the expression costs a reader, as :mod:`simplifier.extraction.cost` counts.
 
     >>> cost(parse_expr("d0 * 8 + s0 mod 3"))
     5

@@ -12,15 +12,15 @@ from itertools import accumulate, groupby, pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from simplifier import operations
-from simplifier.budget import MOST_POINTS, MOST_VALUES
-from simplifier.cost import cost_of_form
-from simplifier.form import EXTREMA, ZERO, Atom, Form, Kind, combine, constant, postorder
+from simplifier.expr import operations
+from simplifier.expr.form import EXTREMA, ZERO, Atom, Form, Kind, combine, constant, postorder
+from simplifier.extraction.cost import cost_of_form
+from simplifier.limits import MOST_POINTS, MOST_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.interval import Interval
+    from simplifier.bounds.interval import Interval
 
     Columns: TypeAlias = Mapping[Atom, Sequence[int]]
     """The values of atoms at one point after the other."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from simplifier import Interval, NotQuasiAffineError
-from simplifier.convert import from_sympy
-from simplifier.cost import cost_of_form
 from simplifier.exact import witness
-from simplifier.form import Form, Kind, postorder, variables_of
+from simplifier.expr.form import Form, Kind, postorder, variables_of
+from simplifier.expr.sympy_conversion import from_sympy
+from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sympy
 
     from indexing import IndexingMap
-    from simplifier.form import Atom
+    from simplifier.expr.form import Atom
 
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Columns: TypeAlias = "dict[str, Column]"

@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, UndefinedMap, Variable
 from indexing.domain import NO_VALUES, Domain
-from simplifier import Interval, operations
-from simplifier import form as forms
-from simplifier.scope import scope_of
-from simplifier.settling import simplified
-from simplifier.text import format_form
+from simplifier import Interval
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.text import format_form
+from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from simplifier.form import Form
-    from simplifier.scope import Scope
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Form
     from tests.evaluation import Columns
 
 NAMES = ("x", "y", "z")

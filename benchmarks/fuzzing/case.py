@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.problems import Ends, Problem
-from simplifier import form as forms
-from simplifier.interval import Interval
-from simplifier.scope import scope_of
-from simplifier.text import format_form, parse_form
+from simplifier.bounds.interval import Interval
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr.text import format_form, parse_form
 from tests.evaluation import where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from random import Random
 
-    from simplifier.form import Form
-    from simplifier.scope import Scope
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Form
     from tests.evaluation import Columns
 
 MOST_POINTS: Final = 256

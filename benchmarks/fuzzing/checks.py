@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.clock import time_limit
 from benchmarks.problems import seeded
-from simplifier.cost import cost_of_form
+from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point, exact_range
-from simplifier.form import Form, postorder
-from simplifier.scope import scope_of
-from simplifier.settling import range_of, simplified
-from simplifier.text import format_form, parse_form
+from simplifier.expr.form import Form, postorder
+from simplifier.expr.text import format_form, parse_form
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, values_of
 
 if TYPE_CHECKING:

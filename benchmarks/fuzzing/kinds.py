@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 from benchmarks import generate
 from benchmarks.fuzzing.case import Case
 from benchmarks.problems import happens, published
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.text import parse_form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
     from benchmarks.problems import Ends
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 QUASI_AFFINE: Final = ("sum", "sum", "floordiv", "floordiv", "mod", "mod", "ceildiv", "min", "max")
 EVERYTHING: Final = (*QUASI_AFFINE, "product", "quotient", "modulus", "roundup")

@@ -7,9 +7,9 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import Form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

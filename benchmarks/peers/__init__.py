@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simplifier import operations
-from simplifier.cost import cost_of_form
+from simplifier.expr import operations
+from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from benchmarks.problems import Problem
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Native: TypeAlias = Any
 """An expression of a peer, whose types are not at hand where it is not installed."""

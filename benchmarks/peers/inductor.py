@@ -19,9 +19,9 @@ from benchmarks.peers import (
     Words,
     cheapest,
 )
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import Form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

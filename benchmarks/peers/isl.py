@@ -19,17 +19,17 @@ from benchmarks.peers import (
     cheapest,
 )
 from benchmarks.problems import python_text
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import EXTREMA, Form, combine, postorder
-from simplifier.text import parse_form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import EXTREMA, Form, combine, postorder
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from benchmarks.problems import Problem
-    from simplifier.form import Atom
-    from simplifier.scope import Bounds
+    from simplifier.canonical.scope import Bounds
+    from simplifier.expr.form import Atom
 
 MOST_OPERATIONS: Final = 2_000_000
 """Of isl, for one problem: some seconds."""

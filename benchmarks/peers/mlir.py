@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from benchmarks import peers
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import Form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

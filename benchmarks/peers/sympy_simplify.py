@@ -9,11 +9,11 @@ import sympy
 
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
-from simplifier.convert import from_sympy
+from simplifier.expr.sympy_conversion import from_sympy
 
 if TYPE_CHECKING:
     from benchmarks.problems import Problem
-    from simplifier.interval import Interval
+    from simplifier.bounds.interval import Interval
 
 
 def load() -> Peer:

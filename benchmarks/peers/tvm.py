@@ -16,16 +16,16 @@ from benchmarks.peers import (
     Words,
     cheapest,
 )
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import Form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from benchmarks.problems import Problem
-    from simplifier.interval import Interval
-    from simplifier.scope import Bounds
+    from simplifier.bounds.interval import Interval
+    from simplifier.canonical.scope import Bounds
 
 INTEGER: Final = "int64"
 STEPS: Final = 8

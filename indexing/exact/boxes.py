@@ -7,9 +7,10 @@ from itertools import chain, islice
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
 from simplifier.exact import Space
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from indexing.exact.points import coordinates, rank_of
 from indexing.exact.polygons import HalfPlane, points_in_polygon
 from indexing.exact.slabs import lone_box
 from simplifier import Interval
-from simplifier.exact.space import integer, load_isl, number
+from simplifier.exact.isl import integer, load_isl, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,17 +10,17 @@ from itertools import combinations
 from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.digits import Unit
-from simplifier.form import Form, Kind
-from simplifier.interval import INFINITY, Infinity
+from simplifier.bounds.digits import Unit
+from simplifier.bounds.interval import INFINITY, Infinity
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simplifier.form import Atom
-    from simplifier.scope import Scope
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Atom
 
 
 class Digit(NamedTuple):

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from indexing.exact.relations import relation_of
-from simplifier.exact.space import integer, load_isl, number
+from simplifier.exact.isl import integer, load_isl, number
 
 if TYPE_CHECKING:
     import islpy

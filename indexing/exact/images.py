@@ -9,9 +9,10 @@ from indexing.exact.counting import count_points
 from indexing.exact.points import first_point, unbounded_place
 from indexing.exact.reading import read_set
 from indexing.exact.relations import domain_of, graph_of, image_of, points_of
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
 from simplifier.exact import BUDGET, Space
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     import islpy
 
     from indexing.domain import Domain
-    from indexing.evaluation import Point
     from indexing.exact.sets import IndexSet
     from indexing.relation import Relation
-    from simplifier.interval import IntervalLike
+    from indexing.transform.evaluate import Point
+    from simplifier.bounds.interval import IntervalLike
 
 
 def image(

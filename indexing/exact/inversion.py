@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 from indexing.domain import Domain, distinctly_named, substituted_constraints
 from indexing.exact.solving import Equation, solved
 from indexing.map import IndexingMap
-from indexing.simplification import result_bounds
+from indexing.simplify import result_bounds
 from indexing.undefined import UndefinedMap
 from indexing.variable import Variable
-from simplifier import form as forms
-from simplifier import operations
+from simplifier.canonical.scope import scope_of
 from simplifier.exact import NotQuasiAffineError, Space
-from simplifier.scope import scope_of
-from simplifier.settling import range_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.fixpoint import range_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from indexing.domain import Constraint
     from indexing.exact.solving import Solution
-    from simplifier.form import Form
-    from simplifier.scope import Scope
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Form
 
 
 def inverse(indexing_map: IndexingMap) -> IndexingMap:

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.arguments import check_map
 from indexing.errors import MapError
-from indexing.evaluation import result_columns
 from indexing.exact.counting import count_points
 from indexing.exact.fibres import levels_of
 from indexing.exact.images import count
 from indexing.exact.parts import parts_of
+from indexing.transform.evaluate import result_columns
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
 from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.space import load_isl
+from simplifier.exact.isl import load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

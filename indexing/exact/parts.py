@@ -7,9 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from indexing.map import IndexingMap
-from indexing.removal import united
-from indexing.variables import arranged
-from simplifier import form as forms
+from indexing.transform.substitute import arranged
+from indexing.transform.unused import united
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

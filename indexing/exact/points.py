@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simplifier import Interval
-from simplifier.exact.space import integer, load_isl, number
+from simplifier.exact.isl import integer, load_isl, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

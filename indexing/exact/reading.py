@@ -10,7 +10,7 @@ from indexing.domain import Domain
 from indexing.exact.points import EVERYTHING, extent, rank_of
 from indexing.exact.sets import IndexSet
 from indexing.exact.slabs import boxes_of, lone_box
-from indexing.simplification import simplified_domain
+from indexing.simplify import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.exact import BudgetError, Space

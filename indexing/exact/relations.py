@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from simplifier import form as forms
 from simplifier.exact import Space
-from simplifier.exact.space import load_isl
+from simplifier.exact.isl import load_isl
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Domain
     from indexing.relation import Relation
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def relation_of(

@@ -10,7 +10,7 @@ from indexing.exact.parts import parts_of
 from indexing.exact.reading import read_set
 from indexing.exact.relations import image_of, points_of, relation_of
 from simplifier.exact import BUDGET, Space
-from simplifier.exact.space import load_isl
+from simplifier.exact.isl import load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

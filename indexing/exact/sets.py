@@ -10,11 +10,11 @@ from indexing.errors import MapError
 from indexing.exact.boxes import box_size
 from indexing.exact.counting import count_points
 from indexing.exact.points import EVERYTHING, in_order, rank_of, slice_at
-from simplifier import form as forms
-from simplifier.convert import to_sympy
 from simplifier.exact import BUDGET, Space
-from simplifier.exact.space import load_isl
-from simplifier.operations import substitute
+from simplifier.exact.isl import load_isl
+from simplifier.expr import form as forms
+from simplifier.expr.operations import substitute
+from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from indexing.exact.points import (
     slice_at,
     values,
 )
-from simplifier.exact.space import integer, load_isl
+from simplifier.exact.isl import integer, load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

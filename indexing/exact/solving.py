@@ -13,18 +13,18 @@ from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.exact.digits import Digit, chain, digit_of, floordiv, gathered, mod
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import ZERO, Form
-from simplifier.interval import INFINITY, Infinity, Interval
+from simplifier.bounds.interval import INFINITY, Infinity, Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import ZERO, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from indexing.exact.digits import Chain
-    from simplifier.digits import Unit
-    from simplifier.form import Atom
-    from simplifier.scope import Scope
+    from simplifier.bounds.digits import Unit
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Atom
 
 _NOTHING: Final = Interval(0, 0)
 
@@ -54,7 +54,7 @@ def solved(scope: Scope, equations: Iterable[Equation], sought: Mapping[str, Int
 
     Free variables are called ``t0 t1 ...``. Takes about as many steps as the equations have terms.
 
-    >>> from simplifier.scope import scope_of
+    >>> from simplifier.canonical.scope import scope_of
     >>> bounds = {"x": Interval(0, 3), "z": Interval(0, 7)}
     >>> x, y, z = map(forms.variable, "xyz")
     >>> solved(scope_of(tuple(bounds.items())), [Equation(x * 8 + z, y)], bounds).values

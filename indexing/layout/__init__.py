@@ -5,14 +5,6 @@ from indexing.layout.decomposition import decompose_bitcast
 from indexing.layout.dimensions import delete_dimensions, in_memory_order, reorder_dimensions
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.errors import ShapeError
-from indexing.layout.formats import (
-    FORMATS,
-    UNTILED,
-    TileFormat,
-    format_of,
-    tile_format,
-    tpu_shape,
-)
 from indexing.layout.free_operations import (
     align_layouts,
     copy_is_bitcast,
@@ -33,7 +25,6 @@ from indexing.layout.maps import (
 )
 from indexing.layout.offsets import is_padding, linear_index, memory_order, multi_index
 from indexing.layout.padded import PaddedLayout, PaddingValue
-from indexing.layout.pictures import LayoutPicture, layout_picture
 from indexing.layout.reshapes import (
     OneSizedDimensions,
     common_blocks,
@@ -44,7 +35,16 @@ from indexing.layout.reshapes import (
 from indexing.layout.shape import UNBOUNDED_SIZE, Shape
 from indexing.layout.sizes import ArraySize, Piece, array_size, pieces
 from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
-from indexing.layout.words import order_in_words, size_in_words
+from indexing.layout.tile_formats import (
+    FORMATS,
+    UNTILED,
+    TileFormat,
+    format_of,
+    tile_format,
+    tpu_shape,
+)
+from indexing.layout.view.describe import order_in_words, size_in_words
+from indexing.layout.view.picture import LayoutPicture, layout_picture
 
 __all__ = [
     "COMBINE_DIMENSION",

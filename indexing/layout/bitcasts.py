@@ -26,15 +26,15 @@ from indexing.layout.steps import (
 )
 from indexing.map import IndexingMap
 from indexing.undefined import UndefinedMap
-from simplifier import form as forms
-from simplifier import operations
 from simplifier.exact import BudgetError
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
     from indexing.layout.shape import Shape
     from indexing.layout.steps import Index, Limit, Sizes
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 _REMEMBERED = 1 << 12
 

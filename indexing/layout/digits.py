@@ -12,8 +12,8 @@ from indexing.layout.shape import UNBOUNDED_SIZE
 from indexing.map import IndexingMap
 from indexing.variable import Variable
 from simplifier import Interval
-from simplifier import form as forms
-from simplifier.form import Form, Kind
+from simplifier.expr import form as forms
+from simplifier.expr.form import Form, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Self
 
-from simplifier.interval import Interval
+from simplifier.bounds.interval import Interval
 
 
 class Kind(enum.Enum):

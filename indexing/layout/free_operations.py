@@ -15,8 +15,8 @@ from indexing.layout.maps import logical_to_linear
 from indexing.layout.reshapes import common_blocks
 from indexing.layout.steps import Reshape, Transpose, memory_size
 from indexing.map import IndexingMap
-from simplifier import form as forms
-from simplifier import operations
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -25,8 +25,9 @@ from indexing.layout.steps import (
     tiling_steps,
 )
 from indexing.map import IndexingMap
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

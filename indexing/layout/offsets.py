@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.evaluation import LARGEST, checked_value, is_array
 from indexing.layout.errors import ShapeError
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
+from indexing.transform.evaluate import LARGEST, checked_value, is_array
 from simplifier.errors import quoted
 
 if TYPE_CHECKING:

@@ -266,7 +266,7 @@ class Shape:
 
     def _repr_svg_(self) -> str | None:
         """A picture of the layout for notebooks; none where there are no offsets."""
-        from indexing.display.layout_svg import svg_of_layout  # noqa: PLC0415 - display is built on shapes
+        from indexing.layout.view.layout_svg import svg_of_layout  # noqa: PLC0415 - display is built on shapes
 
         try:
             return svg_of_layout(self)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import COMBINE_DIMENSION
 from indexing.layout.reshapes import common_blocks
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import Form
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import Kind
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ops.hlo import Instruction
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ops.devices.groups import checked_replica_count
 from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
 from ops.devices.numbering import devices_of
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import Call, Calls, arrays_in_operands
 from ops.builders.building import arrays_of
-from ops.hlo.checks import branches_of
+from ops.hlo.verifier import branches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

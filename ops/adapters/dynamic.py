@@ -12,7 +12,7 @@ from ops.adapters.values import value_of
 from ops.builders.building import index_map, symbol
 from ops.builders.dynamic import dynamic_slice, dynamic_update_slice
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

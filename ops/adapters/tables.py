@@ -7,7 +7,7 @@ from math import prod
 from operator import mul
 from typing import TYPE_CHECKING, Final
 
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
     from simplifier import Interval
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 _LARGEST: Final = 1 << 16
 """How many elements of a constant are looked at."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ops.adapters.shared import Builder
     from ops.hlo import Computation, HloModule, Instruction
     from simplifier import Interval
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 _INTEGERS: Final = {Kind.BOOLEAN, Kind.SIGNED, Kind.UNSIGNED}
 _DEEPEST: Final = 32

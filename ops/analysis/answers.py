@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.display.html import html_of_map
-from indexing.text import format_head, format_map
+from indexing.formats.html import html_of_map
+from indexing.formats.text import format_head, format_map
 from ops.builders.op_indexing import Unknown, replica_note
 from ops.devices.numbering import is_number_of_device
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from indexing.hull import longest_formula, shortened, weight
+from indexing.transform.hull import longest_formula, shortened, weight
 from ops.analysis.answers import Answer, OperandIndexing
 from ops.analysis.dependences import dependence_of, devices_in
 from ops.analysis.known_values import with_known_values

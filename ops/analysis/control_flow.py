@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ops.analysis.answers import Answer, OperandIndexing
 from ops.analysis.chaining import followed
 from ops.analysis.dependences import dependence_of, devices_in
+from ops.analysis.loops import Rounds
 from ops.analysis.patterns import identity_of
-from ops.analysis.rounds import Rounds
 from ops.builders.building import arrays_of, every_element, no_dimensions
 from ops.builders.op_indexing import Unknown
 

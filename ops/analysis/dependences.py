@@ -16,13 +16,13 @@ from ops.devices.device_tables import told_by_tables
 from ops.devices.joint_maps import ANY, JointMap, Part
 from ops.devices.numbering import asking_device, devices_of, is_asking_device
 from simplifier import Interval
-from simplifier.operations import substitute
+from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ops.devices.numbering import Devices
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 class Dependence(NamedTuple):

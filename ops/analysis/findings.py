@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ops.analysis.answers import Answer, InstructionIndexing, of_element
 from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
-from ops.analysis.likeness import Likeness
 from ops.analysis.paths import Paths, check_operand, check_output
+from ops.analysis.value_numbering import Likeness
 from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:

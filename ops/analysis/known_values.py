@@ -10,14 +10,14 @@ from ops.adapters.values import clamped, value_of
 from ops.analysis.dependences import dependence_of, device_of, devices_in
 from ops.devices.numbering import is_asking_device
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ops.analysis.answers import OperandIndexing, RuntimeOrigin
     from ops.devices.numbering import Devices
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def with_known_values(way: OperandIndexing) -> OperandIndexing:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Step
     from ops.analysis.known import Known
-    from ops.analysis.likeness import Likeness
     from ops.analysis.registry import Registry
+    from ops.analysis.value_numbering import Likeness
     from ops.hlo import Computation, Instruction
 
 Reached: TypeAlias = "tuple[Array, Answer]"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexing.hull import box, holds, hull
-from indexing.variables import arranged
+from indexing.transform.hull import box, holds, hull
+from indexing.transform.substitute import arranged
 from ops.analysis.dependences import Dependence, dependence_of, devices_in
 from ops.devices.joint_maps import ANY, JointMap, Part
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def _limits(sizes: Sequence[int] | None, way: OperandIndexing) -> list[Interval]
 def is_held(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
     """Whether one way is seen at a glance to tell nothing that another one to its array does not.
 
-    Source: :func:`indexing.hull.holds`, which knows the cases.
+    Source: :func:`indexing.transform.hull.holds`, which knows the cases.
     """
     plain = not (wide.runtime or wide.replica_id or narrow.replica_id)
     return plain and holds(wide.map, narrow.map)

@@ -14,7 +14,7 @@ from ops.builders.building import (
     symbol,
 )
 from ops.builders.op_indexing import OpIndexing
-from simplifier.form import ZERO
+from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,14 +10,14 @@ from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.layout import ShapeError
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from indexing.domain import Constraint
     from indexing.layout import Shape
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Sizes: TypeAlias = "Sequence[int]"
 """The sizes of the dimensions of a tensor, major first."""

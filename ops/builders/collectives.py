@@ -24,7 +24,7 @@ from ops.builders.building import (
 from ops.devices.groups import device_groups, even_groups
 from ops.devices.ways import ASKING, Way, beside, indexing_between, parted, with_value
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

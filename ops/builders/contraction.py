@@ -19,8 +19,9 @@ from ops.builders.building import (
     unrelated,
 )
 from ops.builders.op_indexing import OpIndexing
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,9 +9,9 @@ from indexing.layout import ShapeError
 from ops.builders.building import check_sizes, checked_sizes, dim
 from ops.builders.op_indexing import OpIndexing
 from ops.builders.sliding import map_of, numbered, place_of, sliding_windows
-from simplifier import form as forms
-from simplifier import operations
-from simplifier.form import ZERO
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ops.builders.building import Sizes
     from ops.builders.sliding import Found, SlidingWindow
     from ops.hlo.values import DimensionLabels, Window
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def convolution(

@@ -17,15 +17,16 @@ from ops.builders.building import (
     no_dimensions,
 )
 from ops.builders.op_indexing import OpIndexing, Origin
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.domain import Constraint
     from ops.builders.building import Sizes
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def dynamic_slice(

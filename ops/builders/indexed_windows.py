@@ -23,7 +23,7 @@ from ops.builders.building import (
 )
 from ops.builders.op_indexing import Origin
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from ops.builders.building import Sizes
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 class Names(NamedTuple):

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.layout import ShapeError
 from ops.builders.building import checked_sizes, dim, index_map, symbol
 from ops.builders.op_indexing import OpIndexing
-from simplifier import Interval, operations
+from simplifier import Interval
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from ops.builders.building import Sizes
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 _Place: TypeAlias = "tuple[Form, Form]"
 """The row and the column of an element of a matrix."""

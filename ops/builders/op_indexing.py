@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.text import format_head
+from indexing.formats.text import format_head
 
 if TYPE_CHECKING:
     from indexing import IndexingMap

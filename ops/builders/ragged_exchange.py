@@ -10,7 +10,7 @@ from ops.builders.pointwise import elementwise
 from ops.devices.groups import even_groups
 from ops.devices.ways import ASKING, Read, Way, beside, indexing_between, parted, with_value
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ops.builders.building import Sizes
     from ops.builders.op_indexing import OpIndexing
     from ops.devices.groups import DeviceGroups
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def ragged_all_to_all(

@@ -15,8 +15,8 @@ from ops.builders.building import (
     symbol,
 )
 from ops.builders.op_indexing import OpIndexing
-from simplifier import form as forms
-from simplifier import operations
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,15 +16,16 @@ from ops.builders.building import (
     index_map,
 )
 from ops.builders.op_indexing import OpIndexing
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing import IndexingMap
     from ops.builders.building import Extent, Sizes
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def slice(  # noqa: A001 - the operation's name

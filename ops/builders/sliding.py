@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.builders.building import check_count, dim, index_map, symbol
-from simplifier import Interval, operations
-from simplifier import form as forms
-from simplifier.form import ZERO
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from ops.builders.building import Extent, Sizes
     from ops.hlo.values import Window
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Found: TypeAlias = "tuple[Form, list[Constraint]]"
 """An index, and what must hold for there to be one."""

@@ -21,7 +21,7 @@ from ops.devices.groups import checked_replica_count, device_groups
 from ops.devices.tabulation import tabulated_partly
 from ops.devices.ways import ASKING, Read, Way, indexing_between
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
-from indexing.hull import terms_in
+from indexing.transform.hull import terms_in
 from ops.builders.building import dim
 from ops.devices.tabulation import tabulated_partly
 from simplifier import Interval
-from simplifier import form as forms
-from simplifier.operations import substitute
+from simplifier.expr import form as forms
+from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing.domain import Constraint
     from ops.devices.joint_maps import JointMap
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 MOST_DEVICES: Final = 4096
 """Among more devices nothing is told by tables."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.domain import Constraint
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 MOST_REPLICAS: Final = 1 << 20
@@ -26,7 +26,7 @@ MOST_REPLICAS: Final = 1 << 20
 class DeviceGroups:
     """Groups of devices, by their numbers, among ``count`` devices.
 
-    >>> from simplifier.form import variable
+    >>> from simplifier.expr.form import variable
     >>> pairs = DeviceGroups(((0, 2), (1, 3)), 4)
     >>> print(pairs.member(variable("device"), variable("place")))
     place * 2 + device mod 2

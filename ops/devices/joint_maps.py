@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
-from indexing.hull import shortened
-from indexing.variables import arranged
+from indexing.transform.hull import shortened
+from indexing.transform.substitute import arranged
 from ops.builders.building import dim
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 ANY: Final = Interval(None, None)
 
@@ -78,7 +78,7 @@ class JointMap:
         return alone.with_results_of(arranged(self.element, dims, ranges + runtime))
 
     def shortened(self, most: int, limits: Sequence[Interval]) -> JointMap:
-        """The element without formulas of more terms: see :func:`indexing.hull.shortened`."""
+        """The element without formulas of more than ``most`` terms."""
         alone = replace(self, parts=self.parts[:1])
         *index, device = limits
         known = [*index, device.intersect(self.devices)]

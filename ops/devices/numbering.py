@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ops.devices.modes import Mode, largest_number
 from ops.hlo.pickles import module_of
-from simplifier import form as forms
-from simplifier.operations import floordiv, mod
+from simplifier.expr import form as forms
+from simplifier.expr.operations import floordiv, mod
 
 if TYPE_CHECKING:
     from ops.hlo import HloModule, Instruction
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 class Devices(NamedTuple):

@@ -13,20 +13,20 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier import Interval
-from simplifier import form as forms
-from simplifier.operations import floordiv, mod
+from simplifier.expr import form as forms
+from simplifier.expr.operations import floordiv, mod
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from indexing.domain import Constraint
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def tabulated(values: Sequence[int], place: Form) -> Form:
     """The value at a place of a table, for places from 0 to the last one.
 
-    >>> from simplifier.form import variable
+    >>> from simplifier.expr.form import variable
     >>> tabulated([7, 5, 3, 1], variable("d0"))
     Form(d0 * -2 + 7)
     >>> tabulated([0, 4, 8, 1, 5, 9], variable("d0"))
@@ -82,7 +82,7 @@ def _stepwise(values: Sequence[int], place: Form) -> Form:
 def tabulated_partly(values: Mapping[int, int], place: Form) -> tuple[Form, list[Constraint]]:
     """The value at the places that a table lists, and constraints that hold at these alone.
 
-    >>> from simplifier.form import variable
+    >>> from simplifier.expr.form import variable
     >>> tabulated_partly({1: 0, 2: 1, 3: 2}, variable("d0"))
     (Form(d0 - 1), [(Form(d0), Interval(lower=1, upper=3))])
     """

@@ -12,15 +12,15 @@ from ops.builders.building import dim
 from ops.builders.op_indexing import OpIndexing, Origin
 from ops.devices.joint_maps import JointMap, Part
 from simplifier import Interval
-from simplifier import form as forms
-from simplifier.operations import floordiv, mod, substitute
+from simplifier.expr import form as forms
+from simplifier.expr.operations import floordiv, mod, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.domain import Constraint
     from ops.builders.building import Sizes
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 T = TypeVar("T")
 

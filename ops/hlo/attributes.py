@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from ops.hlo import formats
+from ops.hlo import codecs as formats
 
 if TYPE_CHECKING:
-    from ops.hlo.formats import Format
+    from ops.hlo.codecs import Format
 
 
 class Reference(enum.Enum):

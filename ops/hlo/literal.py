@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ops.hlo.tokens import Tokens
+    from ops.hlo.lexer import Tokens
 
 Scalar = bool | int | float | complex
 

@@ -15,7 +15,7 @@ from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.hlo.formats import Format
+    from ops.hlo.codecs import Format
 
 
 @dataclass(frozen=True, slots=True)

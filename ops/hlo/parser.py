@@ -1,7 +1,7 @@
 """The reader for HLO text: :func:`parse` a text, :func:`load` a file.
 
 It accepts what XLA's own parser accepts, in one pass over the text, and checks more: see
-:mod:`ops.hlo.checks`.
+:mod:`ops.hlo.verifier`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ops.hlo.attributes import MODULE_ATTRIBUTES
+from ops.hlo.codecs import Format, read_attributes, read_value
 from ops.hlo.errors import HloTextError
 from ops.hlo.files import read_text
-from ops.hlo.formats import Format, read_attributes, read_value
-from ops.hlo.instructions import InstructionReader
+from ops.hlo.instruction_reader import InstructionReader
+from ops.hlo.lexer import Tokens
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
-from ops.hlo.scopes import Registry, Scope
-from ops.hlo.tokens import Tokens
+from ops.hlo.symbol_table import Registry, Scope
 from ops.hlo.values import ProgramShape
 from simplifier.errors import TextError
 

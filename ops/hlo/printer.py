@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Reference
-from ops.hlo.formats import Format
-from ops.hlo.tokens import escape
+from ops.hlo.codecs import Format
+from ops.hlo.lexer import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

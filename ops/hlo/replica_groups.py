@@ -12,7 +12,7 @@ from ops.hlo.errors import AttributeValueError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ops.hlo.tokens import Tokens
+    from ops.hlo.lexer import Tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from indexing.domain import Constraint
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Counts: TypeAlias = tuple[int, int, int]
 """How many threads or blocks there are in x, y and z."""

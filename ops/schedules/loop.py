@@ -8,13 +8,13 @@ from ops.schedules.launch import block_id, check_positive, loop_id, thread_id
 from ops.schedules.places import in_array
 from ops.schedules.schedule import Access, Schedule
 from simplifier import Interval
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.schedules.launch import LaunchDimensions
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> Schedule:

@@ -19,8 +19,8 @@ from ops.schedules.launch import (
 from ops.schedules.places import in_array, unflattened, within
 from ops.schedules.schedule import Access
 from ops.schedules.transpose import SharedTile, TransposeSchedule, joined_in_memory
-from simplifier import form as forms
-from simplifier import operations
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from indexing.layout import Shape
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 BANKS: Final = 32
 """Words of shared memory that can be reached at the same time."""

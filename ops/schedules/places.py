@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.layout import Shape
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 def unflattened(number: Form, sizes: Sequence[int]) -> tuple[Form, ...]:

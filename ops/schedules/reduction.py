@@ -25,14 +25,15 @@ from ops.schedules.launch import (
 )
 from ops.schedules.places import in_array, unflattened, within
 from ops.schedules.schedule import Access, Schedule
-from simplifier import Interval, operations
-from simplifier import form as forms
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from indexing.layout import Shape
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Triple: TypeAlias = tuple[int, int, int]
 

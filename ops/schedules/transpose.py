@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from indexing.layout import Shape
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 TILE_SIZE: Final = 32
 """Elements along each side of a tile: one for each bank of shared memory."""

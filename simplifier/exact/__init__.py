@@ -5,8 +5,7 @@ grows exponentially with the number of variables, quotients and extrema. So ever
 budget of operations.
 """
 
-from simplifier.exact.questions import differing_point, equivalent, exact_range, witness
-from simplifier.exact.space import (
+from simplifier.exact.isl import (
     ATTEMPT,
     BUDGET,
     BudgetError,
@@ -14,6 +13,7 @@ from simplifier.exact.space import (
     NotQuasiAffineError,
     Space,
 )
+from simplifier.exact.questions import differing_point, equivalent, exact_range, witness
 
 __all__ = [
     "ATTEMPT",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from simplifier import form as forms
-from simplifier.exact.space import BUDGET, Space
-from simplifier.interval import Interval
-from simplifier.memory import ask
+from simplifier.bounds.interval import Interval
+from simplifier.exact.isl import BUDGET, Space
+from simplifier.expr import form as forms
+from simplifier.question_cache import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
     from simplifier.problem import Bounds, Constraints, Expression, Problem
 
 EVERYTHING: Final = Interval(None, None)

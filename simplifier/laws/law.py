@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from simplifier.laws.statement import statement, variables_in
 
 if TYPE_CHECKING:
-    from simplifier.form import Form
-    from simplifier.interval import Interval
+    from simplifier.bounds.interval import Interval
+    from simplifier.expr.form import Form
     from simplifier.laws.statement import Comparison
 
 

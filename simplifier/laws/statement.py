@@ -1,6 +1,6 @@
 """Statements about integers as text: ``A <= B and B < A + c``, ``0 <= x <= 63``.
 
-The sides are expressions as :mod:`simplifier.text` reads them, so what laws say is data that
+The sides are expressions as :mod:`simplifier.expr.text` reads them, so what laws say is data that
 programs can read, too. A statement is a conjunction of comparisons; comparisons may be chained.
 """
 
@@ -10,10 +10,10 @@ import operator
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from simplifier.bounds.interval import Interval
 from simplifier.errors import Span, TextError
-from simplifier.form import Form, variables_of
-from simplifier.interval import Interval
-from simplifier.text import parse_form
+from simplifier.expr.form import Form, variables_of
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -14,8 +14,8 @@ from benchmarks.clock import time_limit
 from benchmarks.comparison import Row, compared, summary
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Problem, published
-from simplifier.cost import cost_of_form
-from simplifier.text import parse_form
+from simplifier.expr.text import parse_form
+from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,15 +14,15 @@ from benchmarks.fuzzing import checks
 from benchmarks.fuzzing.case import Case
 from benchmarks.fuzzing.kinds import KINDS
 from benchmarks.fuzzing.shrink import shrunk
-from simplifier import form as forms
-from simplifier.interval import Interval
-from simplifier.scope import Scope, scope_of
-from simplifier.text import parse_form
+from simplifier.bounds.interval import Interval
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import form as forms
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 CASE = Case.of("(x + y) floordiv 3 + x", {"x": (0, 5), "y": (0, 7)}, {"x + y": (0, 9)})
 DEAR = parse_form("(x floordiv 2) mod 2 + y floordiv 5 + (y floordiv 3) mod 2")

@@ -10,10 +10,10 @@ import pytest
 from indexing.layout import Shape
 from ops import hlo
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, MODULE_ATTRIBUTES
-from ops.hlo.formats import Format, read_value
+from ops.hlo.codecs import Format, read_value
+from ops.hlo.lexer import Tokens
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.replica_groups import IotaGroups, ListedGroups, MeshAxis, MeshGroups
-from ops.hlo.tokens import Tokens
 from ops.hlo.values import Aliasing, DimensionLabels, Window
 
 VALUES: list[tuple[str, str, Any]] = [

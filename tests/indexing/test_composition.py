@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, compose, parse_map
-from simplifier import form as forms
 from simplifier import symbol
+from simplifier.expr import form as forms
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import related
 from tests.strategies import maps

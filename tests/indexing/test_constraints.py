@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
 from indexing.domain import Domain
-from indexing.simplification.constraints import normal
-from indexing.simplification.residues import Residues, merged
-from simplifier import Interval, operations
-from simplifier import form as forms
-from simplifier.scope import scope_of
-from simplifier.text import parse_form
+from indexing.simplify.constraints import normal
+from indexing.simplify.residues import Residues, merged
+from simplifier import Interval
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.text import parse_form
 from tests.evaluation import cost_of_map, related
 from tests.strategies import quasi_affine
 

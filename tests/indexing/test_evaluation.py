@@ -12,15 +12,15 @@ from hypothesis import given
 from indexing import IndexingMap, MapError, parse_map
 from indexing.domain import Domain
 from indexing.variable import Variable
-from simplifier import operations
-from simplifier.convert import from_sympy
+from simplifier.expr import operations
+from simplifier.expr.sympy_conversion import from_sympy
 from tests.evaluation import related, values_of
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 tiles = parse_map(
     "(d0)[s0]{rt0} -> (d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)), "

@@ -15,7 +15,7 @@ from tests.strategies import maps
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from indexing.evaluation import Point
+    from indexing.transform.evaluate import Point
 
 EQUAL = [
     # ranges count for what they reach

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
-from indexing.hull import holds, hull
+from indexing.transform.hull import holds, hull
 from tests.evaluation import related
 from tests.strategies import maps
 

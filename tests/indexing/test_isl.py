@@ -8,8 +8,8 @@ from hypothesis import given
 
 from indexing import IndexingMap, MapError, UndefinedMap, Variable, from_isl, parse_map
 from simplifier import NotQuasiAffineError, TextError, symbol
-from simplifier import form as forms
 from simplifier.exact import BudgetError
+from simplifier.expr import form as forms
 from tests.evaluation import related
 from tests.indexing.tables import table
 from tests.strategies import index_maps, maps

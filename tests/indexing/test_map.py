@@ -12,7 +12,7 @@ from hypothesis import given
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
 from simplifier import ConversionError, FloorDiv, Interval, Mod, symbol
-from simplifier import form as forms
+from simplifier.expr import form as forms
 from tests.strategies import maps
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from indexing import (
     parse_map,
 )
 from simplifier import FloorDiv, IndexingError, Mod, TextError, format_expr, parse_expr, symbol
-from simplifier.form import variable
-from simplifier.text import DIALECTS, format_form, parse_form, read_expression
-from simplifier.tokens import Reader
+from simplifier.expr.form import variable
+from simplifier.expr.text import DIALECTS, format_form, parse_form, read_expression
+from simplifier.tools.lexer import Reader
 from tests.conformance import Row, for_each, rows_of
 from tests.strategies import any_maps, maps
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
-from simplifier import ConversionError, Interval, operations, symbol
-from simplifier import form as forms
-from simplifier.convert import to_sympy
+from simplifier import ConversionError, Interval, symbol
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.sympy_conversion import to_sympy
 from tests.conformance import Row, for_each, rows_of
 from tests.evaluation import related, values_of
 from tests.strategies import constraints, maps, quasi_affine
@@ -21,7 +22,7 @@ from tests.strategies import constraints, maps, quasi_affine
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from indexing.evaluation import Point
+    from indexing.transform.evaluate import Point
 
 MIXED = parse_map(
     "(row, d1)[s0, k]{rt0} -> (row + s0, k, d1 + rt0), domain: row in [0, 3], d1 in [0, 7], "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexing.layout import FORMATS, UNTILED, Shape, ShapeError, format_of, tile_format, tpu_shape
-from indexing.layout.formats import PLATFORMS
+from indexing.layout.tile_formats import PLATFORMS
 
 
 @pytest.mark.parametrize(

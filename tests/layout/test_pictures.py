@@ -18,11 +18,11 @@ from indexing.layout import (
     linear_index,
     multi_index,
 )
-from indexing.layout.pictures import MOST_CELLS, MOST_COLUMNS, MOST_PLACES, MOST_ROWS, Sides
+from indexing.layout.view.picture import MOST_CELLS, MOST_COLUMNS, MOST_PLACES, MOST_ROWS, Sides
 from tests.layout.strategies import small_arrays
 
 if TYPE_CHECKING:
-    from indexing.layout.pictures import Cell, Plane
+    from indexing.layout.view.picture import Cell, Plane
 
 FIGURE_1: Final = "f32[3,5]{1,0:T(2,2)}"
 FIGURE_2: Final = "bf16[4,8]{1,0:T(2,4)(2,1)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from indexing import IndexingMap
-from simplifier import form as forms
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
     from indexing.layout import Shape
     from ops import OperandIndexing, RuntimeOrigin
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 

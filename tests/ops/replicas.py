@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from indexing import IndexingMap
-    from indexing.evaluation import Point
+    from indexing.transform.evaluate import Point
     from ops import OperandIndexing, Origin
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"

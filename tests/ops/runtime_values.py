@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from simplifier import form as forms
+from simplifier.expr import form as forms
 from tests.evaluation import every_point, pairs_at, values_of, where
 
 if TYPE_CHECKING:

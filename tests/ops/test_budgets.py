@@ -8,7 +8,8 @@ import pytest
 
 from indexing import parse_map
 from ops import OperandIndexing, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.analysis import chaining, rounds
+from ops.analysis import chaining
+from ops.analysis import loops as rounds
 from ops.analysis.chaining import joined
 from tests.evaluation import related
 from tests.ops import growing

@@ -10,7 +10,7 @@ import numpy as np
 from indexing import parse_map
 from indexing.exact import equals
 from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from simplifier.cost import cost_of_form
+from simplifier.extraction.cost import cost_of_form
 from tests.conformance import for_each, rows
 from tests.ops.runtime_values import related_given
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ops import REGISTRY, analyze, elementwise, hlo
 from ops.adapters import BUILDERS, ROUTES, VALUES
-from ops.analysis.likeness import Likeness
+from ops.analysis.value_numbering import Likeness
 from ops.builders.building import arrays_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.operations import PROGRAMS, Program

@@ -81,4 +81,4 @@ def test_wheel_holds_the_packages_and_nothing_else(
         ".html",
         ".json",
     }
-    assert PurePosixPath("ops/command_line/schema.json") in names
+    assert PurePosixPath("ops/cli/schema.json") in names

@@ -16,12 +16,12 @@ FLOORS_OF_OPS = (
     ("ops.builders", "ops.devices", "ops.hlo"),
     ("ops.adapters", "ops.schedules"),
     ("ops.analysis",),
-    ("ops.fusions",),
+    ("ops.fusion",),
     ("ops.modules",),
     ("ops", "ops.__init__"),
-    ("ops.command_line",),
+    ("ops.cli",),
 )
-THE_ONE_IMPORT_UPWARDS = ("indexing/__main__.py", "ops.command_line")
+THE_ONE_IMPORT_UPWARDS = ("indexing/__main__.py", "ops.cli")
 
 
 def imported_modules(source: Source) -> Iterator[str]:
@@ -68,9 +68,9 @@ def test_packages_do_not_import_tests_or_relatively(source: Source) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("simplifier/form.py", "import indexing.map", ["indexing.map"]),
-        ("simplifier/form.py", "def f():\n    from ops import hlo", ["ops"]),
-        ("indexing/map.py", "from ops.command_line import main", ["ops.command_line"]),
+        ("simplifier/expr/form.py", "import indexing.map", ["indexing.map"]),
+        ("simplifier/expr/form.py", "def f():\n    from ops import hlo", ["ops"]),
+        ("indexing/map.py", "from ops.cli import main", ["ops.cli"]),
         ("indexing/map.py", "from simplifier import Interval", []),
         ("ops/analysis/fusion.py", "import indexing, simplifier", []),
         (
@@ -80,7 +80,7 @@ def test_packages_do_not_import_tests_or_relatively(source: Source) -> None:
         ),
         ("ops/adapters/windows.py", "from ops.builders.windows import reduce_window", []),
         ("ops/adapters/windows.py", "from ops import hlo", ["ops"]),
-        ("indexing/__main__.py", "from ops.command_line import main", []),
+        ("indexing/__main__.py", "from ops.cli import main", []),
         ("indexing/__main__.py", "from ops.hlo import load", ["ops.hlo"]),
     ],
 )

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from simplifier import Interval, operations
-from simplifier import form as forms
-from simplifier.form import Form, variables_of
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

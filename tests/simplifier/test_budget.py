@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simplifier import bounds_of, cost, format_expr, parse_expr, simplify
-from simplifier.cost import cost_of_form
-from simplifier.scope import Scope
-from simplifier.settling import range_of, simplified
-from simplifier.text import format_form, parse_form
+from simplifier import bounds_of, format_expr, parse_expr, simplify
+from simplifier.canonical.scope import Scope
+from simplifier.expr.text import format_form, parse_form
+from simplifier.extraction import cost
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, values_of
 from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, points_in, total
 from tests.work import calls_of
@@ -19,7 +20,7 @@ from tests.work import calls_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 MOST, MANY, FEW = 10_000, 1_000, 100
 """Levels of a nest, terms of a sum."""

@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplifier import Interval, operations
-from simplifier.budget import MOST_EQUATIONS
-from simplifier.cost import cost_of_form
-from simplifier.form import Form, constant, variable, variables_of
-from simplifier.scope import Scope, scope_of
-from simplifier.settling import range_of, simplified
-from simplifier.text import format_form, parse_form
+from simplifier import Interval
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import operations
+from simplifier.expr.form import Form, constant, variable, variables_of
+from simplifier.expr.text import format_form, parse_form
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import range_of, simplified
+from simplifier.limits import MOST_EQUATIONS
 from tests.evaluation import first_difference, values_of, where
 from tests.strategies import NAMES, Problem, bounded_boxes, quasi_affine
 
 if TYPE_CHECKING:
-    from simplifier.scope import Constraints
+    from simplifier.canonical.scope import Constraints
     from tests.evaluation import Columns
 
 

@@ -10,13 +10,13 @@ import sympy
 from hypothesis import given
 
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
-from simplifier.convert import _remembered_reading, from_sympy, to_sympy
-from simplifier.form import Kind
-from simplifier.text import format_form, parse_form
+from simplifier.expr.form import Kind
+from simplifier.expr.sympy_conversion import _remembered_reading, from_sympy, to_sympy
+from simplifier.expr.text import format_form, parse_form
 from tests.strategies import expressions
 
 if TYPE_CHECKING:
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 x, y = symbol("x"), symbol("y")
 real = sympy.Symbol("r", real=True)

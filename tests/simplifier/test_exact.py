@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 from hypothesis import given
 
-from simplifier import Interval, operations, parse_expr
-from simplifier import form as forms
+from simplifier import Interval, parse_expr
 from simplifier.exact import (
     MissingIslError,
     NotQuasiAffineError,
@@ -19,11 +18,13 @@ from simplifier.exact import (
     equivalent,
     witness,
 )
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 from tests.evaluation import first_difference
 from tests.strategies import bounded_boxes, points_of, quasi_affine
 
 if TYPE_CHECKING:
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
 

@@ -21,28 +21,28 @@ from simplifier import (
     Mod,
     NotQuasiAffineError,
     bounds_of,
-    cost,
     equivalent,
     exact,
     format_expr,
-    memory,
     parse_expr,
     simplify,
     symbol,
 )
-from simplifier.cost import cost_of_form
-from simplifier.exact.finishing import finished
-from simplifier.exact.relations import reduced, solved
-from simplifier.form import variable
-from simplifier.scope import scope_of
-from simplifier.settling import simplified
+from simplifier import question_cache as memory
+from simplifier.canonical.scope import scope_of
+from simplifier.exact.affine_hull import reduced, solved
+from simplifier.exact.improve import finished
+from simplifier.expr.form import variable
+from simplifier.extraction import cost
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import simplified
 from tests.evaluation import first_difference, values_of, where
 from tests.strategies import bounded_boxes, points_of, quasi_affine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
 Known: TypeAlias = "list[tuple[str, int | tuple[int | None, int | None]]]"

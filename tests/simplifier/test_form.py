@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
-from simplifier import Interval, operations
-from simplifier import form as forms
-from simplifier.form import Form, Kind
-from simplifier.text import format_form, parse_form
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form, Kind
+from simplifier.expr.text import format_form, parse_form
 from tests.evaluation import first_difference, values_of
 from tests.strategies import NAMES, Problem, boxes, expressions, points_of, problems, quasi_affine
 
@@ -112,7 +113,7 @@ def test_order_is_by_structure() -> None:
 
 
 ORDER_SCRIPT = """
-from simplifier.text import parse_form
+from simplifier.expr.text import parse_form
 form = parse_form("b * 3 + a + min(c, a mod 5, b floordiv 2) - c * b * 2 + max(a, 1) mod d10 + d2")
 print([str(atom.order) for atom in form.terms], form)
 """

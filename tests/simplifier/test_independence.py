@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval, simplify
-from simplifier.scope import scope_of
-from simplifier.settling import simplified
+from simplifier.canonical.scope import scope_of
+from simplifier.fixpoint import simplified
 from tests.simplifier.answers import answer, answers, forget
 from tests.simplifier.questions import Question, questions
 from tests.strategies import Problem, any_problem, expressions
@@ -27,7 +27,7 @@ from tests.strategies import Problem, any_problem, expressions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 ROOT = Path(__file__).parents[2]
 WORKERS = 8

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval, IntervalError, UndecidedError
-from simplifier.interval import Unknown
+from simplifier.bounds.interval import Unknown
 from tests.conformance import Row, for_each, rows
 from tests.strategies import bounded_intervals, half_open_intervals
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 import sympy
 
-from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, memory, simplify, symbol
+from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, simplify, symbol
+from simplifier import question_cache as memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simplifier import Interval, bounds_of, cost, parse_expr, simplify
+from simplifier import Interval, bounds_of, parse_expr, simplify
+from simplifier.extraction import cost
 from tests.conformance import Row, for_each
 from tests.evaluation import differing_point
 

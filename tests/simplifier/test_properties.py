@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 
 from simplifier import Interval
-from simplifier.cost import cost_of_form
-from simplifier.scope import scope_of
-from simplifier.settling import range_of, simplified
-from simplifier.text import format_form, parse_form
+from simplifier.canonical.scope import scope_of
+from simplifier.expr.text import format_form, parse_form
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, plain_range, values_of, where
 from tests.strategies import Problem, any_problem, constraints, problems
 
 if TYPE_CHECKING:
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 
 @given(any_problem)

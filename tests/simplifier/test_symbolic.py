@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplifier import Interval, bounds_of, format_expr, operations, parse_expr, simplify
-from simplifier import form as forms
-from simplifier.scope import scope_of
-from simplifier.settling import range_of
-from simplifier.text import parse_form
+from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.text import parse_form
+from simplifier.fixpoint import range_of
 from tests.evaluation import first_difference, values_of
 from tests.strategies import NAMES, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 EVERYTHING = Interval(None, None)
 

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplifier import Interval, TextError, format_expr, parse_expr
-from simplifier.text import format_form, parse_form
+from simplifier.expr.text import format_form, parse_form
 from tests.carets import Complaint, complaints
 from tests.conformance import Row, for_each, rows_of
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of
 
 if TYPE_CHECKING:
-    from simplifier.form import Form
+    from simplifier.expr.form import Form
 
 ROUND_TRIPS = [
     "0",

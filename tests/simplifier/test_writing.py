@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given
 
-from simplifier.cost import cost_of_form
-from simplifier.form import Kind
-from simplifier.text import parse_form
-from simplifier.writing import written
-from simplifier.writing.bounds import UNIT, least_price_in_detail
+from simplifier.expr.form import Kind
+from simplifier.expr.text import parse_form
+from simplifier.extraction import written
+from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.lower_bounds import UNIT, least_price_in_detail
 from tests.strategies import Problem, any_problem
 
 REACHED = [

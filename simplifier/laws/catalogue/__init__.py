@@ -1,6 +1,6 @@
 """All laws of the simplifier, one module a group; reading them from top to bottom explains it.
 
-A name in a module is a law; its place is its place in the table that :func:`simplifier.rules`
+A name in a module is a law; its place is its place in the table that :func:`simplifier.laws.rules`
 shows. Whoever adds a law adds it here, announces it where it is applied, and has the tests prove
 it; ``docs/simplifier.md`` says how.
 """

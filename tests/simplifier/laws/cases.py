@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier import Interval, parse_expr
-from simplifier.convert import to_sympy
+from simplifier.expr.sympy_conversion import to_sympy
 from simplifier.laws.catalogue import LAWS
 
 if TYPE_CHECKING:

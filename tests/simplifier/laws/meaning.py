@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simplifier.form import Kind, postorder
+from simplifier.expr.form import Kind, postorder
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.statement import RELATIONS, statement
 from tests.evaluation import values_of
@@ -18,7 +18,7 @@ from tests.evaluation import values_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simplifier.form import Atom, Form
+    from simplifier.expr.form import Atom, Form
     from simplifier.laws.law import Law
     from simplifier.laws.statement import Comparison
     from tests.evaluation import Column, Columns

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplifier import Interval, operations
-from simplifier.form import Form, constant, variable
-from simplifier.scope import Scope
+from simplifier import Interval
+from simplifier.canonical.scope import Scope
+from simplifier.expr import operations
+from simplifier.expr.form import Form, constant, variable
 
 SIZES = (12, 36, 60, 64, 210, 360, 1024)
 

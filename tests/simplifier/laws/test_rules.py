@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from simplifier import Rules, rules
-from simplifier.laws.announcing import Announcer
+from simplifier import Rules
+from simplifier.laws import rules
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
+from simplifier.laws.rewrite_log import Announcer
 
 
 def test_the_table_holds_every_law_in_order() -> None:

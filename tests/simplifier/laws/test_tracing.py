@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
-from simplifier import Interval, Trace, format_expr, operations, parse_expr, rules, simplify
-from simplifier.form import Form, constant, variable, variables_of
+from simplifier import Interval, Trace, format_expr, parse_expr, simplify
+from simplifier.canonical.scope import scope_of, traced_scope
+from simplifier.expr import operations
+from simplifier.expr.form import Form, constant, variable, variables_of
+from simplifier.expr.text import parse_form
+from simplifier.fixpoint import simplified
+from simplifier.laws import rules
 from simplifier.laws.catalogue import LAWS
-from simplifier.scope import scope_of, traced_scope
-from simplifier.settling import simplified
-from simplifier.text import parse_form
-from simplifier.tracing import facts_of
+from simplifier.trace import facts_of
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import first_difference, where
 from tests.simplifier.laws.cases import every_case, question
@@ -24,8 +26,8 @@ from tests.strategies import Problem, points_of, problems, reshape_chains
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from simplifier.canonical.scope import Constraints
     from simplifier.laws.law import Example, Law
-    from simplifier.scope import Constraints
 
 every_law_and_case = pytest.mark.parametrize(
     ("law", "kind", "case"),

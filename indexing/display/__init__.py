@@ -1,1 +1,0 @@
-"""How maps look outside of plain text."""

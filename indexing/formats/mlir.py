@@ -1,0 +1,316 @@
+"""MLIR's ``affine_map`` and ``affine_set``, both ways.
+
+An ``affine_map`` is a function without a domain, an ``affine_set`` a domain alone: a map is the
+two of them. Symbols are the ranges and then the runtime variables, as in XLA. What one may multiply
+and divide by is constant or made of symbols; there are no extrema.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from indexing.domain import Domain
+from indexing.errors import MapError
+from indexing.formats.grammar import read_items, read_names
+from indexing.map import IndexingMap
+from indexing.variable import Variable, interval_of
+from simplifier import Interval
+from simplifier.errors import Span, TextError, listed, quoted
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import EXTREMA, Kind, combine, postorder
+from simplifier.expr.text import format_form, read_expression
+from simplifier.tools.lexer import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+
+    from indexing.domain import Constraint
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.expr.form import Atom, Form
+
+# Writing.
+
+
+def to_affine_map(indexing_map: IndexingMap) -> str:
+    """The results of a map as MLIR reads them; bounds and constraints go into the affine set.
+
+    Raises:
+        MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+            dimensions, a quotient by one, a constant beyond 64 bits.
+
+    >>> from indexing import parse_map
+    >>> tiles = parse_map("(d0)[s0] -> (d0 * 8 + s0, d0 mod 2), domain: d0 in [0, 3], s0 in [0, 7]")
+    >>> print(to_affine_map(tiles))
+    affine_map<(d0)[s0] -> (d0 * 8 + s0, d0 mod 2)>
+    >>> print(to_affine_set(tiles))
+    affine_set<(d0)[s0] : (d0 >= 0, -d0 + 3 >= 0, s0 >= 0, -s0 + 7 >= 0)>
+    """
+    domain = indexing_map.domain
+    results = _written(
+        domain, [domain.named(form) for form in indexing_map.forms], "affine_map: result"
+    )
+    return f"affine_map<{_declarations(domain)} -> ({', '.join(results)})>"
+
+
+def to_affine_set(indexing_map: IndexingMap) -> str:
+    """The bounds and constraints of a map as MLIR reads them; see :func:`to_affine_map`."""
+    domain = indexing_map.domain
+    sides = [side for form, interval in domain.limits() for side in _sides(form, interval)]
+    lefts = _written(domain, [left for left, _ in sides], "affine_set: inequality")
+    texts = (f"{left} {relation} 0" for left, (_, relation) in zip(lefts, sides, strict=True))
+    return f"affine_set<{_declarations(domain)} : ({', '.join(texts)})>"
+
+
+def _declarations(domain: Domain) -> str:
+    dims, ranges, runtime = domain.by_role(domain.names)
+    symbols = f"[{', '.join(ranges + runtime)}]" if ranges or runtime else ""
+    return f"({', '.join(dims)}){symbols}"
+
+
+def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
+    """What is not negative, or zero, where the form lies in the interval."""
+    lower, upper = interval.lower, interval.upper
+    if lower is not None and lower == upper:
+        yield form.plus_constant(-lower), "=="
+        return
+    if lower is not None:
+        yield form.plus_constant(-lower), ">="
+    if upper is not None:
+        yield (-form).plus_constant(upper), ">="
+
+
+def _written(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
+    """The texts of forms over the names of the variables."""
+    _, ranges, runtime = domain.by_role(domain.names)
+    symbols = frozenset(ranges + runtime)
+    turned = [_turned(form) for form in named]
+    for number, form in enumerate(turned):
+        if objection := _objection(form, symbols) or _objection_to_constants(form):
+            raise MapError(f"{role} {number} has {objection}")
+    return [format_form(form, domain.names) for form in turned]
+
+
+_TURNED: Final[Mapping[Kind, Callable[[Form, Form], Form]]] = {
+    Kind.FLOORDIV: operations.floordiv,
+    Kind.CEILDIV: operations.ceildiv,
+    Kind.MOD: lambda numerator, divisor: -operations.mod(numerator, divisor),
+}
+"""``x op c`` as an operation on ``-x`` and ``-c``: MLIR divides by positive numbers only."""
+
+
+def _turned(form: Form) -> Form:
+    """The same values, without quotients and remainders by negative constants."""
+    values: dict[Atom, Form] = {}
+    for atom in postorder((form,)):
+        arguments = tuple(combine(argument, values) for argument in atom.arguments)
+        if atom.kind in _TURNED and arguments[1].is_constant and arguments[1].constant < 0:
+            numerator, divisor = arguments
+            values[atom] = _TURNED[atom.kind](-numerator, -divisor)
+        else:
+            values[atom] = operations.rebuilt(atom, arguments)
+    return combine(form, values)
+
+
+# What MLIR has.
+
+_MOST: Final = (1 << 63) - 1
+"""The largest constant that MLIR reads; signs are operators there."""
+
+
+def _objection_to_constants(form: Form) -> str:
+    parts = [form, *(argument for atom in postorder((form,)) for argument in atom.arguments)]
+    for part in parts:
+        for constant in (part.constant, *part.terms.values()):
+            if abs(constant) > _MOST:
+                return f"a constant of {constant.bit_length()} bits in it; expected at most 63"
+    return ""
+
+
+def _objection(form: Form, symbols: Container[str]) -> str:
+    """The part of a form that MLIR does not have, and what it has; empty if there is none."""
+    symbolic: set[Atom] = set()
+    for atom in postorder((form,)):
+        are_symbolic = [symbolic.issuperset(argument.terms) for argument in atom.arguments]
+        if expected := _expected(atom, are_symbolic):
+            part = format_form(forms.Form(0, {atom: 1}))
+            return f"{quoted(part)[1:-1]} in it; expected {expected}"
+        if all(are_symbolic) and (atom.arguments or atom.name in symbols):
+            symbolic.add(atom)
+    return ""
+
+
+def _expected(atom: Atom, are_symbolic: Sequence[bool]) -> str:
+    """What MLIR has instead of an atom, of whose arguments some are symbolic."""
+    if atom.kind in EXTREMA:
+        return "no minimum or maximum"
+    if atom.kind is Kind.PRODUCT:
+        is_wrong = are_symbolic.count(False) > 1
+        return "at most one factor that is not constant or symbolic" if is_wrong else ""
+    if atom.kind not in (*_TURNED, Kind.QUOTIENT):
+        return ""
+    if not are_symbolic[1]:
+        return "a divisor that is constant or symbolic"
+    _, divisor = atom.arguments
+    return "a positive divisor" if divisor.is_constant and divisor.constant <= 0 else ""
+
+
+# Reading.
+
+_ANY: Final = Interval(None, None)
+_FOREIGN: Final = {
+    "/": "expected 'floordiv', but found '/'",
+    "//": "expected 'floordiv'; in MLIR '//' begins a comment",
+    "%": "expected 'mod', but found '%'",
+}
+
+
+def from_affine_map(
+    text: str,
+    bounds: Mapping[str, IntervalLike] = MappingProxyType({}),
+    *,
+    affine_set: str = "",
+    runtime: int = 0,
+) -> IndexingMap:
+    """The map that MLIR's ``affine_map<...>`` is on a domain; ``affine_map<`` may be missing.
+
+    Args:
+        text: the affine map.
+        bounds: of the variables by name; those that are not given have no bounds.
+        affine_set: the domain as MLIR's ``affine_set<...>`` over as many dimensions and symbols.
+        runtime: how many of the symbols, the last ones, are runtime variables; others are ranges.
+
+    Raises:
+        TextError: with line, column, and a caret under the place.
+        MapError: the bounds do not fit.
+
+    >>> print(from_affine_map("affine_map<(i)[n] -> (i * 8 + n)>", {"i": (0, 3), "n": (0, 7)}))
+    (i)[n] -> (i * 8 + n), domain: i in [0, 3], n in [0, 7]
+    >>> print(from_affine_map("(d0) -> (d0 mod 4)", affine_set="(d0) : (d0 >= 0, d0 <= 9)"))
+    (d0) -> (d0 mod 4), domain: d0 in [0, 9]
+    """
+    reader = _reader(text)
+    is_enclosed = _is_opened(reader, "affine_map")
+    dims, symbols = _read_declarations(reader)
+    domain = _domain(dims, symbols, bounds, runtime)
+    known = {name: forms.variable(name) for name in domain.names}
+    reader.expect("->", "before the results")
+    results = read_items(
+        reader, "()", "before the results", lambda: _read_affine(reader, known, symbols)
+    )
+    _finish(reader, is_enclosed)
+    constraints = _read_set(affine_set, dims, symbols) if affine_set else []
+    return IndexingMap.from_forms(domain.placed(results, "result"), domain.with_named(constraints))
+
+
+def _domain(
+    dims: Iterable[str], symbols: Sequence[str], bounds: Mapping[str, IntervalLike], runtime: int
+) -> Domain:
+    names = (*dims, *symbols)
+    for name in bounds:
+        if name not in names:
+            given = f"from_affine_map: bounds are given for {quoted(name)}"
+            raise MapError(f"{given}; expected one of {listed(names)}")
+    if not 0 <= runtime <= len(symbols):
+        expected = f"a number of the {len(symbols)} symbols"
+        raise MapError(f"from_affine_map: runtime is {quoted(runtime)}; expected {expected}")
+
+    def variables(of: Iterable[str]) -> list[Variable]:
+        place = "from_affine_map: bounds of {!r}"
+        return [
+            Variable(interval_of(bounds.get(name, _ANY), place.format(name)), name) for name in of
+        ]
+
+    ranges = len(symbols) - runtime
+    return Domain.of(variables(dims), variables(symbols[:ranges]), variables(symbols[ranges:]))
+
+
+def _read_set(text: str, dims: Sequence[str], symbols: Sequence[str]) -> list[Constraint]:
+    """The constraints of an affine set, in the names of the map's variables."""
+    reader = _reader(text)
+    is_enclosed = _is_opened(reader, "affine_set")
+    start = reader.token
+    own_dims, own_symbols = _read_declarations(reader)
+    if (len(own_dims), len(own_symbols)) != (len(dims), len(symbols)):
+        expected = f"{len(dims)} dimensions and {len(symbols)} symbols, as many as of the map"
+        raise reader.error(f"expected {expected}", start)
+    known = {
+        name: forms.variable(other)
+        for name, other in zip(own_dims + own_symbols, (*dims, *symbols), strict=True)
+    }
+    reader.expect(":", "before the constraints")
+    constraints = read_items(
+        reader, "()", "before the constraints", lambda: _read_constraint(reader, known, symbols)
+    )
+    _finish(reader, is_enclosed)
+    return constraints
+
+
+def _reader(text: str) -> Reader:
+    """A reader of a text without operators that mean something else to MLIR."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise MapError(f"from_affine_map: text is {quoted(text)}; expected a string")
+    reader = Reader(text)
+    for position, word in enumerate(reader.words):
+        if word in _FOREIGN:
+            raise reader.error(_FOREIGN[word], reader.token_at(position))
+    return reader
+
+
+def _is_opened(reader: Reader, word: str) -> bool:
+    is_opened = reader.accept(word)
+    if is_opened:
+        reader.expect("<")
+    return is_opened
+
+
+def _finish(reader: Reader, is_enclosed: bool) -> None:  # noqa: FBT001 - what was opened is closed
+    if is_enclosed:
+        reader.expect(">")
+    reader.finish()
+
+
+def _read_declarations(reader: Reader) -> tuple[list[str], list[str]]:
+    """The names of the dimensions and of the symbols."""
+    dims = read_names(reader, "()")
+    symbols = read_names(reader, "[]", dims) if reader.word == "[" else {}
+    return list(dims), list(symbols)
+
+
+def _read_affine(reader: Reader, known: Mapping[str, Form], symbols: Container[str]) -> Form:
+    position = reader.position
+    form = read_expression(reader, known)
+    if objection := _objection(form, symbols):
+        first, last = reader.token_at(position), reader.token_at(reader.position - 1)
+        span = Span(reader.source, first.start, last.start + len(last.text), reader.file)
+        raise TextError(f"the expression has {objection}", span)
+    return form
+
+
+_RELATIONS: Final = {
+    "==": Interval(0, 0),
+    ">=": Interval(0, None),
+    "<=": Interval(None, 0),
+}
+"""Where the difference of both sides lies."""
+
+
+def _read_constraint(
+    reader: Reader, known: Mapping[str, Form], symbols: Container[str]
+) -> Constraint:
+    left = _read_affine(reader, known, symbols)
+    if reader.word not in _RELATIONS:
+        raise reader.expected("'==', '>=' or '<='")
+    interval = _RELATIONS[reader.take()]
+    return _normal(left - _read_affine(reader, known, symbols), interval)
+
+
+def _normal(form: Form, interval: Interval) -> Constraint:
+    """The same constraint of a form without constant whose first term is positive."""
+    if not form.terms:
+        return form, interval
+    bare = form.plus_constant(-form.constant)
+    if next(iter(bare.terms.values())) > 0:
+        return bare, interval - form.constant
+    return -bare, form.constant - interval

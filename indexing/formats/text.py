@@ -1,0 +1,193 @@
+"""The text of maps, both ways, as XLA writes it.
+
+``(d0)[s0]{rt0} -> (d0 * 8, rt0), domain: d0 in [0, 3], ..., (d0 + s0) mod 2 in [0, 0]``:
+dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then
+constraints. A map without points reads ``... -> (0), domain: KNOWN EMPTY``, one that is undefined
+``UNDEFINED: reason``.
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Final
+
+from indexing.domain import NO_VALUES, Domain
+from indexing.errors import MapError
+from indexing.formats.grammar import read_interval, read_items, read_names
+from indexing.map import IndexingMap
+from indexing.undefined import read_undefined
+from indexing.variable import Variable
+from simplifier import Interval
+from simplifier.errors import quoted
+from simplifier.expr.form import ZERO
+from simplifier.expr.text import DIALECTS, Spelling, read_expression
+from simplifier.tools.lexer import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from indexing.domain import Constraint
+    from simplifier.expr.form import Form
+
+_EMPTY: Final = "KNOWN EMPTY"
+_BRACKETS: Final = ("()", "[]", "{}")
+
+
+def format_map(
+    indexing_map: IndexingMap, *, dialect: str = "floordiv", multiline: bool = False
+) -> str:
+    """The text of a map.
+
+    Args:
+        indexing_map: the map.
+        dialect: what quotients and remainders are written with: ``"floordiv"`` writes ``d0 floordiv
+            8`` and ``d0 mod 8`` as XLA's documentation does, ``"/"`` writes ``d0 / 8`` and ``d0 mod
+            8`` as newer versions of XLA do, ``"//"`` writes Python's ``d0 // 8`` and ``d0 % 8``.
+        multiline: each bound and constraint on its own line instead of all on one.
+
+    Raises:
+        MapError: there is no such dialect.
+
+    >>> halves = parse_map("(d0) -> (d0 floordiv 2, d0 mod 2), domain: d0 in [0, 3]")
+    >>> print(format_map(halves, dialect="//", multiline=True))
+    (d0) -> (d0 // 2, d0 % 2),
+    domain:
+    d0 in [0, 3]
+    """
+    spelling = _spelling(dialect)
+    if indexing_map.is_undefined:
+        return str(indexing_map)
+    domain, head = indexing_map.domain, _head(indexing_map, spelling)
+    parts = [_EMPTY] if domain.is_known_empty else list(_domain_texts(domain, spelling))
+    if not parts:
+        return head
+    joint, lead = (",\n", "\n") if multiline else (", ", " ")
+    return f"{head}{joint}domain:{lead}{joint.join(parts)}"
+
+
+def format_head(indexing_map: IndexingMap) -> str:
+    """The text of a map without its domain.
+
+    >>> print(format_head(parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")))
+    (d0)[s0] -> (d0 + s0)
+    """
+    return _head(indexing_map, DIALECTS["floordiv"])
+
+
+def _head(indexing_map: IndexingMap, spelling: Spelling) -> str:
+    domain = indexing_map.domain
+    results = ", ".join(domain.text_of(form, spelling) for form in indexing_map.forms)
+    return f"{_declarations(domain)} -> ({results})"
+
+
+def _spelling(dialect: str) -> Spelling:
+    if dialect not in DIALECTS:
+        known = ", ".join(map(repr, DIALECTS))
+        raise MapError(f"format_map: dialect is {quoted(dialect)}; expected one of {known}")
+    return DIALECTS[dialect]
+
+
+def _declarations(domain: Domain) -> str:
+    return "".join(
+        f"{opening}{', '.join(names)}{closing}"
+        for (opening, closing), names in zip(_BRACKETS, domain.by_role(domain.names), strict=True)
+        if names or opening == "("
+    )
+
+
+def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
+    for name, variable in zip(domain.names, domain, strict=True):
+        yield f"{name} in {variable.bounds}"
+    for text, (_, interval) in domain.constraint_texts(spelling):
+        yield f"{text} in {interval}"
+
+
+def parse_map(text: str, file: str = "") -> IndexingMap:
+    """The map that a text describes.
+
+    Operators are read in every spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``); ``-inf`` and
+    ``inf`` are ends without bound; white space and line breaks mean nothing, a comma may follow the
+    last of anything. ``KNOWN EMPTY`` alone, which XLA prints for any map without points, is one
+    without variables and results. ``parse_map(str(m)) == m`` for every map.
+
+    Raises:
+        TextError: with line, column, and a caret under the place.
+
+    >>> print(parse_map("(d0)[s0] -> (d0 * 8 + s0, d0 % 2), domain: d0 in [0, 3], s0 in [0, 7]"))
+    (d0)[s0] -> (d0 * 8 + s0, d0 mod 2), domain: d0 in [0, 3], s0 in [0, 7]
+    >>> parse_map("(d0) -> (d7), domain: d0 in [0, 3]")
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:10: 'd7' is not a declared variable
+    (d0) -> (d7), domain: d0 in [0, 3]
+             ^^
+    hint: declared: d0
+    """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise MapError(f"parse_map: text is {quoted(text)}; expected a string")
+    return read_undefined(text) or _read_map(Reader(text, file))
+
+
+def _read_map(reader: Reader) -> IndexingMap:
+    if reader.accept_all(*_EMPTY.split()):
+        reader.finish()
+        return IndexingMap.from_forms((), Domain(()).emptied())
+    roles = _read_declarations(reader)
+    known = _domain(roles, repeat(Interval(None, None))).by_name
+    reader.expect("->", "before the results")
+    results = read_items(reader, "()", "before the results", lambda: read_expression(reader, known))
+    bounds, constraints = _read_domain(reader, known)
+    reader.finish()
+    return IndexingMap.from_forms(results, _domain(roles, bounds).constrained(constraints))
+
+
+def _read_declarations(reader: Reader) -> list[dict[str, None]]:
+    """The names of the dimensions, ranges and runtime variables; only dimensions must be there."""
+    declared: dict[str, None] = {}
+    roles: list[dict[str, None]] = []
+    for brackets in _BRACKETS:
+        is_there = not roles or reader.word == brackets[0]
+        roles.append(read_names(reader, brackets, declared) if is_there else {})
+        declared |= roles[-1]
+    return roles
+
+
+def _domain(roles: Iterable[Iterable[str]], bounds: Iterable[Interval]) -> Domain:
+    left = iter(bounds)
+    dims, ranges, runtime = ([Variable(next(left), name) for name in names] for names in roles)
+    return Domain.of(dims, ranges, runtime)
+
+
+def _read_domain(
+    reader: Reader, known: Mapping[str, Form]
+) -> tuple[list[Interval], list[Constraint]]:
+    """The bounds of the variables in order, and the constraints."""
+    if not reader.word and not known:
+        return [], []
+    if not reader.accept(","):
+        raise reader.expected("', domain:'", "the bounds of every variable must be given")
+    reader.expect("domain")
+    reader.expect(":")
+    if reader.accept_all(*_EMPTY.split()):
+        return [NO_VALUES for _ in known], [(ZERO, Interval(1, 1))]
+    bounds = [_read_bounds(reader, name) for name in known]
+    constraints: list[Constraint] = []
+    while reader.word:
+        form = read_expression(reader, known)
+        constraints.append((form, _read_limits(reader)))
+    return bounds, constraints
+
+
+def _read_bounds(reader: Reader, name: str) -> Interval:
+    if not reader.accept(name):
+        order = "bounds stand in the order of declaration"
+        raise reader.expected(f"the bounds of {quoted(name)}", order)
+    return _read_limits(reader)
+
+
+def _read_limits(reader: Reader) -> Interval:
+    """``in [0, 3]``, and the comma before the next part of the domain."""
+    reader.expect("in", "before an interval")
+    interval = read_interval(reader)
+    if reader.word and not reader.accept(","):
+        raise reader.expected("',' before the next part of the domain")
+    return interval

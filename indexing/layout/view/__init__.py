@@ -1,0 +1,1 @@
+"""What people see of a layout: pictures, grids of offsets, words."""

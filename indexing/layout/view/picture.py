@@ -1,0 +1,311 @@
+"""What a picture of a layout shows: places of memory in a grid, as the array is read.
+
+A picture is data, which the modules beside this one draw as SVG and as text. Its grid is a
+:class:`~indexing.layout.view.grid.Canvas`. Two dimensions lie in a plane, the two most minor ones
+in memory; for each index of the others there is another plane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, pairwise, product
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+
+from indexing.layout.layout import write_tiles
+from indexing.layout.offsets import multi_index
+from indexing.layout.steps import memory_size
+from indexing.layout.view.describe import order_in_words, size_in_words
+from indexing.layout.view.grid import canvas_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from indexing.layout.shape import Shape
+    from indexing.layout.view.grid import Canvas, Place
+
+MOST_ROWS: Final = 16
+MOST_COLUMNS: Final = 24
+"""Longer axes are cropped to where something happens: the ends, and the first borders of tiles."""
+
+MOST_CHARACTERS: Final = 120
+"""Offsets of a row have no more digits and blanks than that, if it leaves some columns."""
+
+MOST_PLANES: Final = 4
+MOST_CELLS: Final = 240
+"""Of all planes together, if that leaves one."""
+
+MOST_PLACES: Final = 72
+"""Memory is shown whole up to so many places; of a larger one half as many."""
+
+_FEWEST_COLUMNS: Final = 8
+_BORDERS: Final = 3
+"""How many levels of tiles show their first border where an axis is cropped."""
+
+_AROUND: Final = 2
+"""How much is shown on either side of where something happens."""
+
+_Number = TypeVar("_Number", int, float)
+
+
+class Sides(NamedTuple):
+    """On which sides of a cell something ends."""
+
+    left: bool
+    right: bool
+    top: bool
+    bottom: bool
+
+
+NO_SIDES: Final = Sides(left=False, right=False, top=False, bottom=False)
+
+Tiles: TypeAlias = tuple[int | None, ...]
+"""The number of a tile for each level of tiles; ``None`` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A place in memory: its offset, and the index of the element there; ``None`` is padding.
+
+    ``tiles`` tells for each level of tiles in which one the place is, counted row by row, and
+    ``outlines`` where that one ends. Padding behind the last tile is in none.
+    """
+
+    offset: int
+    index: tuple[int, ...] | None
+    tiles: Tiles
+    outlines: tuple[Sides, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Rows or columns: the dimensions that they are, and which of their places are shown.
+
+    ``dimensions`` are several where a tile combines them, and none for the only row of an array of
+    one dimension. ``padded_size`` is the number of places, those of padding included.
+    """
+
+    name: str
+    dimensions: tuple[int, ...]
+    sizes: tuple[int, ...]
+    padded_size: int
+    positions: tuple[int, ...]
+
+    @property
+    def is_cropped(self) -> bool:
+        """Whether places are left out."""
+        return len(self.positions) < self.padded_size
+
+    def starts(self, size: _Number, gap: _Number) -> Iterator[_Number]:
+        """Where each row or column of a size begins, with a gap where some are left out.
+
+        >>> list(Axis("x", (0,), (9,), padded_size=9, positions=(0, 1, 7, 8)).starts(10, 5))
+        [0, 10, 25, 35]
+        """
+        start = size - size
+        for position, after in pairwise((*self.positions, -1)):
+            yield start
+            start += size + gap * (after != position + 1)
+
+    def starts_behind_gaps(self, starts: Sequence[_Number]) -> Iterator[_Number]:
+        """Of all ``starts`` those behind a gap."""
+        for (position, after), start in zip(pairwise(self.positions), starts[1:], strict=True):
+            if after != position + 1:
+                yield start
+
+    def label(self, position: int) -> str:
+        """The index at a position; nothing where padding is, or no dimension.
+
+        >>> axis = Axis("y,x", (0, 1), (2, 3), padded_size=8, positions=(5, 6))
+        >>> [axis.label(position) for position in axis.positions]
+        ['1,2', '']
+        """
+        if position >= prod(self.sizes) or not self.dimensions:
+            return ""
+        digits: list[str] = []
+        for size in reversed(self.sizes):
+            position, digit = divmod(position, size)
+            digits.append(str(digit))
+        return ",".join(reversed(digits))
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The cells, row by row, at one index of the dimensions that are neither rows nor columns."""
+
+    title: str
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutPicture:
+    """All that a picture of a layout shows, in plain values.
+
+    ``levels`` are the texts of the tiles, ``memory`` the first places of memory in their order;
+    ``notes`` say what is left out.
+    """
+
+    shape: Shape
+    summary: tuple[str, ...]
+    levels: tuple[str, ...]
+    rows: Axis
+    columns: Axis
+    planes: tuple[Plane, ...]
+    memory: tuple[Cell, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """All cells of all planes."""
+        return (cell for plane in self.planes for row in plane.cells for cell in row)
+
+    def neighbours(self, *, across_gaps: bool = False) -> Iterator[tuple[Cell, Cell]]:
+        """Cells beside or above each other, with nothing or something left out between them."""
+        for plane in self.planes:
+            columns = zip(*plane.cells, strict=True)
+            for axis, lines in ((self.columns, plane.cells), (self.rows, columns)):
+                for line in lines:
+                    steps = zip(pairwise(axis.positions), pairwise(line), strict=True)
+                    yield from (
+                        cells
+                        for (place, after), cells in steps
+                        if across_gaps == (after != place + 1)
+                    )
+
+
+def layout_picture(shape: Shape) -> LayoutPicture:
+    """What a picture of an array's layout shows.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> picture = layout_picture(Shape.parse("f32[3,5]{1,0:T(2,2)}"))
+    >>> picture.planes[0].cells[2][3]
+    Cell(offset=17, index=(2, 3), tiles=(4,),
+         outlines=(Sides(left=False, right=True, top=True, bottom=False),))
+    >>> [[cell.offset for cell in row if cell.index] for row in picture.planes[0].cells]
+    [[0, 1, 4, 5, 8], [2, 3, 6, 7, 10], [12, 13, 16, 17, 20], []]
+    """
+    canvas = canvas_of(shape)
+    rows, columns = (_axis(canvas, dimension) for dimension in canvas.plane)
+    planes = tuple(_planes(canvas, rows, columns))
+    memory = tuple(_memory(canvas))
+    return LayoutPicture(
+        shape,
+        (order_in_words(shape), size_in_words(shape)),
+        tuple(write_tiles((tile,)) for tile in shape.array_layout.tiles),
+        rows,
+        columns,
+        planes,
+        memory,
+        tuple(_notes(canvas, (rows, columns), len(planes))),
+    )
+
+
+# What is shown of an axis.
+
+
+def _axis(canvas: Canvas, dimension: int) -> Axis:
+    sizes, padded_size = canvas.sizes(dimension), canvas.padded_sizes[dimension]
+    most = MOST_ROWS if dimension == canvas.plane[0] else _most_columns(canvas)
+    borders = [*canvas.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
+    positions = _positions(padded_size, borders, most)
+    return Axis(canvas.name(dimension), canvas.groups[dimension], sizes, padded_size, positions)
+
+
+def _most_columns(canvas: Canvas) -> int:
+    digits = len(str(memory_size(canvas.shape)))
+    return min(MOST_COLUMNS, max(_FEWEST_COLUMNS, MOST_CHARACTERS // (digits + 1)))
+
+
+def _positions(size: int, borders: Sequence[int], most: int) -> tuple[int, ...]:
+    """All places of an axis; of a long one those around both ends and around the borders."""
+    if size <= most:
+        return tuple(range(size))
+    around = {
+        position
+        for border in (0, *borders, size)
+        for position in range(border - _AROUND, border + _AROUND)
+        if 0 <= position < size
+    }
+    shown = sorted(around)
+    gaps = (range(low + 1, high) for low, high in pairwise(shown) if high - low <= _AROUND + 1)
+    return tuple(sorted([*shown, *(position for gap in gaps for position in gap)]))
+
+
+# Cells.
+
+
+def _planes(canvas: Canvas, rows: Axis, columns: Axis) -> Iterator[Plane]:
+    cells = len(rows.positions) * len(columns.positions)
+    if not cells:
+        return
+    majors = range(len(canvas.groups) - 2)
+    most = max(1, min(MOST_PLANES, MOST_CELLS // cells))
+    firsts = (range(min(most, canvas.padded_sizes[dimension])) for dimension in majors)
+    for major in islice(product(*firsts), most):
+        parts = zip(map(canvas.name, majors), major, strict=True)
+        title = ", ".join(f"{name} = {value}" for name, value in parts)
+        yield Plane(title, _cells_of_plane(canvas, major, rows, columns))
+
+
+def _cells_of_plane(
+    canvas: Canvas, major: Place, rows: Axis, columns: Axis
+) -> tuple[tuple[Cell, ...], ...]:
+    @cache
+    def tiles(place: Place) -> Tiles:
+        return canvas.tiles(canvas.offset(place)) if place in canvas else ()
+
+    def cell(row: int, column: int) -> Cell:
+        def beside(right: int, down: int) -> Place:
+            place = (row + down, column + right)
+            return (*major, *(place[::-1] if canvas.is_transposed else place))
+
+        around = (beside(-1, 0), beside(1, 0), beside(0, -1), beside(0, 1))
+        here = beside(0, 0)
+        return _cell(canvas, canvas.offset(here), tiles(here), [tiles(place) for place in around])
+
+    return tuple(tuple(cell(row, column) for column in columns.positions) for row in rows.positions)
+
+
+def _memory(canvas: Canvas) -> Iterator[Cell]:
+    """The first places of memory, side by side."""
+    total = memory_size(canvas.shape)
+    count = total if total <= MOST_PLACES else MOST_PLACES // 2
+    tiles = [(), *map(canvas.tiles, range(count)), canvas.tiles(count) if count < total else ()]
+    for offset, (before, here, after) in enumerate(zip(tiles, tiles[1:], tiles[2:], strict=False)):
+        yield _cell(canvas, offset, here, (before, after, (), ()))
+
+
+def _cell(canvas: Canvas, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> Cell:
+    """A cell, from the tiles that it and the places beside it are in."""
+    outlines = tuple(
+        Sides(*(not others or others[level] != tile for others in around))
+        if tile is not None
+        else NO_SIDES
+        for level, tile in enumerate(tiles)
+    )
+    return Cell(offset, multi_index(offset, canvas.shape), tiles, outlines)
+
+
+# What is left out.
+
+
+def _notes(canvas: Canvas, axes: Sequence[Axis], planes: int) -> Iterator[str]:
+    total = memory_size(canvas.shape)
+    if not total:
+        yield "The array has no elements."
+        return
+    for axis, what in zip(axes, ("rows", "columns"), strict=True):
+        if axis.is_cropped:
+            yield f"{len(axis.positions)} of {axis.padded_size:,} {what} are shown."
+    count = prod(canvas.padded_sizes[:-2])
+    if planes < count:
+        yield f"The first {planes} of {count:,} planes are shown."
+    lost = total - prod(canvas.padded_sizes)
+    if lost:
+        yield f"{lost:,} places of padding lie in memory, but beside no element."
+    if any(canvas.shape.dynamic_dimensions):
+        yield "Dynamic dimensions are shown at their bounds."

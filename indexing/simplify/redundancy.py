@@ -1,0 +1,67 @@
+"""Constraints that others imply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.simplify.grouping import connected
+from indexing.simplify.scopes import scope_within
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import range_of
+from simplifier.fixpoint import simplified as simplified_form
+
+if TYPE_CHECKING:
+    from indexing.domain import Constraint, Domain
+    from indexing.simplify.kept import Kept
+    from simplifier.canonical.scope import Scope
+
+
+_MOST_COMPARED: Final = 12
+"""Of more constraints on shared variables none is compared with all the others together."""
+
+
+def without_redundancy(domain: Domain, kept: Kept) -> Domain:
+    """Each constraint as small as the others allow, the costliest first; none that they imply."""
+    if len(domain.constraints) <= 1 or domain.is_known_empty:
+        return domain
+    left: list[Constraint] = []
+    for group in connected(kept.hidden(domain.constraints)):
+        if 1 < len(group) <= _MOST_COMPARED:
+            needed = _needed(domain, group, kept.facts)
+            if needed is None:
+                return domain.emptied()
+            left += needed
+        else:
+            left += group
+    return domain.with_constraints().constrained(kept.shown(left))
+
+
+def _needed(
+    domain: Domain, group: list[Constraint], facts: tuple[Constraint, ...]
+) -> list[Constraint] | None:
+    """What is left of the group; ``None`` if it contradicts itself."""
+    left = sorted(group, key=_price)
+    for constraint in left[::-1]:
+        place = left.index(constraint)
+        others = tuple(left[:place] + left[place + 1 :])
+        scope = scope_within(domain, (*facts, *others))
+        if scope.is_empty:
+            return None
+        left[place : place + 1] = _beside_others(scope, constraint)
+    return left
+
+
+def _price(constraint: Constraint) -> tuple[object, ...]:
+    return cost_of_form(constraint[0]), constraint[0].order
+
+
+def _beside_others(scope: Scope, constraint: Constraint) -> list[Constraint]:
+    """The constraint where the others hold, if they do not imply it."""
+    form, interval = constraint
+    values = range_of(scope, form)
+    if interval.contains(values):
+        return []
+    smaller = simplified_form(scope, form)
+    if cost_of_form(smaller) >= cost_of_form(form):
+        smaller = form
+    return [(smaller, interval.intersect(values))]

@@ -1,0 +1,1 @@
+"""Maps made of maps: composed, substituted, without unused variables; and their values."""

@@ -1,0 +1,325 @@
+"""Values of a map: at one point, on arrays, over the whole domain."""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+from itertools import repeat
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from indexing.errors import MapError
+from simplifier.expr.form import Form, Kind, postorder, variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from indexing.domain import Domain
+    from indexing.map import IndexingMap
+    from indexing.variable import Variable
+    from simplifier.expr.form import Atom
+
+Value: TypeAlias = Any
+"""A Python integer, or a NumPy array of integers."""
+
+Index: TypeAlias = "Sequence[Value]"
+Point: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]"
+
+_CHUNK: Final = 1 << 14
+"""Points that are evaluated at a time."""
+
+LARGEST: Final = (1 << 63) - 1
+"""The largest integer of 64 bits."""
+
+
+def evaluate(
+    indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()
+) -> tuple[Value, ...]:
+    """The results at one point, or on arrays that broadcast; the domain is not checked.
+
+    Arrays are computed in 64 bits where that is enough for the values given, else in
+    Python integers.
+
+    Raises:
+        MapError: a wrong number of values, values that are no integers, or a division by zero.
+    """
+    values = _environment(indexing_map, dims, ranges, runtime)
+    return _evaluated(indexing_map.forms, values)
+
+
+def contains(
+    indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()
+) -> bool:
+    """Whether one point lies within the bounds of the variables and meets all constraints."""
+    values = _environment(indexing_map, dims, ranges, runtime)
+    bounds = indexing_map.domain.bounds
+    if not all(values[place] in bounds[place] for place in values):
+        return False
+    constraints = indexing_map.domain.constraints
+    found = _evaluated([form for form, _ in constraints], values)
+    return all(value in interval for value, (_, interval) in zip(found, constraints, strict=True))
+
+
+def points(indexing_map: IndexingMap) -> Iterator[Point]:
+    """Every point of the domain in order, the last variable fastest, with its results.
+
+    A point is ``(dims, ranges, runtime, results)``.
+
+    Raises:
+        MapError: a variable is not bounded.
+    """
+    domain = indexing_map.domain
+    for columns in _chunks(domain):
+        point, index = columns.values(), _evaluated(indexing_map.forms, columns)
+        count = next((len(column) for column in point), 1)
+        by_role = (_rows(role, count) for role in domain.by_role(point))
+        yield from zip(*by_role, _rows(index, count), strict=True)
+
+
+def result_columns(indexing_map: IndexingMap) -> Iterator[tuple[int, tuple[Value, ...]]]:
+    """The results at all points of the domain: so many points at a time, and a column for each.
+
+    A column of equal values may be one integer.
+
+    Raises:
+        MapError: a variable is not bounded.
+    """
+    for columns in _chunks(indexing_map.domain):
+        count = next((len(column) for column in columns.values()), 1)
+        yield count, _evaluated(indexing_map.forms, columns)
+
+
+def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
+    """The rows of a table from its columns; a column of equal values may be one integer."""
+    listed = [
+        [column] * count if isinstance(column, int) else column.tolist() for column in columns
+    ]
+    return zip(*listed, strict=True) if listed else repeat((), count)
+
+
+def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
+    """Whether the domain holds a point; ``None`` if none is among ``budget`` candidates."""
+    if domain.is_known_empty:
+        return False
+    if not domain.constraints:
+        return True
+    if any(variable.bounds.size is None for variable in domain):
+        return None
+    total = prod(variable.bounds.size or 0 for variable in domain)
+    if next(_chunks(domain, budget), None) is not None:
+        return True
+    return None if budget < total else False
+
+
+def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Value]]:
+    """The points of the domain in order as columns by place, some thousands of candidates a time.
+
+    Without variables there are no columns, and the one point is a chunk.
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    steps = [_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True)]
+    total = prod(map(_size, steps))
+    stop = total if budget is None else min(budget, total)
+    for start in range(0, stop, _CHUNK):
+        columns = _candidates(domain.places, steps, range(start, min(start + _CHUNK, stop)))
+        keep = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
+        found = _evaluated([form for form, _ in domain.constraints], columns)
+        for value, (_, interval) in zip(found, domain.constraints, strict=True):
+            lower, upper = interval.ends
+            keep &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
+        if keep.any():
+            yield {place: column[keep] for place, column in columns.items()}
+
+
+def _candidates(places: Sequence[str], steps: Sequence[range], numbers: range) -> dict[str, Value]:
+    """Columns of the points within the bounds that have these numbers; the last place is fastest.
+
+    In 64 bits where that is enough, else in Python integers.
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    widest = max((abs(step.start) + _size(step) for step in steps), default=0)
+    dtype = np.int64 if max(widest, numbers.stop) <= LARGEST else object
+    left = np.array(numbers, dtype=dtype)
+    columns: dict[str, Value] = {}
+    for place, step in zip(reversed(places), reversed(steps), strict=True):
+        columns[place] = left % _size(step) + step.start
+        left = left // _size(step)
+    return {place: columns[place] for place in places}
+
+
+def _size(step: range) -> int:
+    """``len`` of a range of any length."""
+    return max(0, step.stop - step.start)
+
+
+def _steps(variable: Variable, name: str) -> range:
+    bounds = variable.bounds
+    if bounds.lower is None or bounds.upper is None:
+        message = f"points: {name} has the bounds {bounds}; expected a bounded variable"
+        raise MapError(message)
+    return range(bounds.lower, bounds.upper + 1)
+
+
+def _environment(
+    indexing_map: IndexingMap, dims: Index, ranges: Index, runtime: Index
+) -> dict[str, Value]:
+    names = ("dims", "ranges", "runtime")
+    values: list[Value] = []
+    for role, given, variables in zip(
+        names, (dims, ranges, runtime), indexing_map.domain.roles, strict=True
+    ):
+        if len(given) != len(variables):
+            message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"
+            raise MapError(message)
+        values += [checked_value(value, f"evaluate: {role}") for value in given]
+    return dict(zip(indexing_map.domain.places, values, strict=True))
+
+
+def checked_value(value: Value, place: str) -> Value:
+    """A Python integer, or an array of integers; ``place`` says in a message whose value it is.
+
+    Raises:
+        MapError: it is neither.
+    """
+    if hasattr(value, "dtype") and value.dtype.kind in "iuO":
+        return value if value.ndim else int(value)
+    if hasattr(value, "__index__") and not hasattr(value, "dtype"):
+        return operator.index(value)
+    message = f"{place} has the value {value!r}; expected an integer or an array of integers"
+    raise MapError(message)
+
+
+class Procedure:
+    """Forms as steps on numbered values: what several of them share is computed once."""
+
+    __slots__ = ("_atoms", "_results", "_steps", "wanted")
+
+    def __init__(self, wanted: Iterable[Form]) -> None:
+        self.wanted = tuple(wanted)
+        self._atoms = postorder(self.wanted)
+        numbers = {atom: number for number, atom in enumerate(self._atoms)}
+
+        def row(form: Form) -> _Row:
+            return form.constant, [(numbers[atom], factor) for atom, factor in form.terms.items()]
+
+        self._steps = [[row(argument) for argument in atom.arguments] for atom in self._atoms]
+        self._results = [row(form) for form in self.wanted]
+
+    def run(self, environment: Mapping[str, Value], dtype: object) -> tuple[Value, ...]:
+        """The forms' values where the variables have these; arrays are computed in the dtype."""
+        known: list[Value] = []
+        for atom, rows in zip(self._atoms, self._steps, strict=True):
+            if atom.kind is Kind.VARIABLE:
+                value = environment[atom.name]
+                known.append(value.astype(dtype, copy=False) if is_array(value) else value)
+            else:
+                known.append(_OPERATIONS[atom.kind](atom, [_sum(row, known) for row in rows]))
+        # The unary plus copies an array: no result is an argument's own memory.
+        return tuple(+_sum(row, known) for row in self._results)
+
+
+_Row: TypeAlias = "tuple[int, list[tuple[int, int]]]"
+"""A constant, and pairs of a number of a value and its factor."""
+
+
+def _sum(row: _Row, known: Sequence[Value]) -> Value:
+    constant, terms = row
+    total = None
+    for number, factor in terms:
+        term = known[number] if factor == 1 else known[number] * factor
+        total = term if total is None else total + term
+    return constant if total is None else total + constant if constant else total
+
+
+def _evaluated(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tuple[Value, ...]:
+    procedure = Procedure(wanted)
+    has_arrays = any(map(is_array, environment.values()))
+    in_64_bits = has_arrays and _fits(procedure.wanted, environment)
+    return procedure.run(environment, "int64" if in_64_bits else object)
+
+
+def _fits(wanted: Sequence[Form], environment: Mapping[str, Value]) -> bool:
+    """Whether nothing that is computed on the way can leave 64 bits."""
+    sizes = {name: _magnitude(environment[name]) for name in variables_of(wanted)}
+    return max(magnitudes(wanted, sizes), default=0) <= LARGEST
+
+
+def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int]:
+    """How far from 0 each value that is computed on the way may be.
+
+    ``sizes`` says it of the variables. Partial sums in any order are no farther than their sum.
+    """
+    known: dict[Atom, int] = {}
+
+    def size_of(form: Form) -> int:
+        return abs(form.constant) + sum(
+            abs(factor) * known[atom] for atom, factor in form.terms.items()
+        )
+
+    for atom in postorder(wanted):
+        if atom.kind is Kind.VARIABLE:
+            known[atom] = sizes[atom.name]
+        else:
+            largest = [size_of(argument) for argument in atom.arguments]
+            known[atom] = prod(largest) if atom.kind is Kind.PRODUCT else max(largest, default=0)
+    yield from known.values()
+    yield from map(size_of, wanted)
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value is an array, not a Python integer."""
+    return hasattr(value, "dtype")
+
+
+def _magnitude(value: Value) -> int:
+    if not is_array(value):
+        return abs(value)
+    return max(abs(int(value.max())), abs(int(value.min()))) if value.size else 0
+
+
+def _divided(operate: Callable[[Value, Value], Value]) -> Callable[[Atom, list[Value]], Value]:
+    """A division that refuses zero, whether it meets a number or an array."""
+
+    def divide(atom: Atom, values: list[Value]) -> Value:
+        numerator, divisor = values
+        has_zero = bool((divisor == 0).any()) if is_array(divisor) else divisor == 0
+        if has_zero:
+            message = f"evaluate: division by zero in {Form(0, {atom: 1})}"
+            raise MapError(message)
+        return operate(numerator, divisor)
+
+    return divide
+
+
+def _folded(
+    name: str, on_integers: Callable[[Value, Value], Value]
+) -> Callable[[Atom, list[Value]], Value]:
+    """An extremum, by NumPy where an array takes part."""
+
+    def choose(left: Value, right: Value) -> Value:
+        if is_array(left) or is_array(right):
+            import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+            return getattr(np, name)(left, right)
+        return on_integers(left, right)
+
+    return lambda _, values: reduce(choose, values)
+
+
+def _opaque(atom: Atom, _: list[Value]) -> Value:
+    message = f"evaluate: {atom.name} is not integer arithmetic"
+    raise MapError(message)
+
+
+_OPERATIONS: Final[Mapping[Kind, Callable[[Atom, list[Value]], Value]]] = {
+    Kind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
+    Kind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
+    Kind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
+    Kind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
+    Kind.MIN: _folded("minimum", min),
+    Kind.MAX: _folded("maximum", max),
+    Kind.PRODUCT: lambda _, values: reduce(operator.mul, values),
+    Kind.OPAQUE: _opaque,
+}

@@ -1,0 +1,223 @@
+"""One map in the place of many, which holds all that they relate and maybe more.
+
+Where all of them say the same of a result, it says so, too. Where they differ, it knows the least
+and the greatest value that any of them has, and a range runs over all between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING
+
+from indexing.domain import Domain
+from indexing.map import IndexingMap
+from indexing.variable import Variable
+from simplifier import Interval
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.domain import Constraint
+    from simplifier.expr.form import Form
+
+
+def hull(maps: Sequence[IndexingMap], limits: Sequence[Interval] | None = None) -> IndexingMap:
+    """A map that holds all that some maps relate, simplified.
+
+    The maps are not empty, have as many dimensions and results, and the same runtime variables.
+    Results and constraints that are the same in all are kept; every other result becomes a range
+    of its own, from its least to its greatest value. ``limits`` are known to hold the results.
+
+    >>> from indexing import parse_map
+    >>> here = parse_map("(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 5]")
+    >>> there = parse_map("(d0, d1) -> (d0, d1 + 2), domain: d0 in [0, 3], d1 in [1, 5]")
+    >>> print(hull([here, there]))
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 7]
+    """
+    shared = _shared_domain([each.domain for each in maps])
+    results: list[Form] = []
+    free: list[Variable] = []
+    told = zip(*(each.forms for each in maps), strict=True)
+    reaches = map(_union, zip(*map(_bounds, maps), strict=True))
+    known = limits or [Interval(None, None)] * len(maps[0].forms)
+    for (first, *others), reach, limit in zip(told, reaches, known, strict=True):
+        if all(form == first for form in others):
+            results.append(first)
+        else:
+            results.append(forms.variable(f"s{len(shared.ranges) + len(free)}"))
+            free.append(Variable(reach.intersect(limit)))
+    ranges = (*shared.ranges, *free)
+    domain = Domain(shared.dims, ranges, shared.runtime, shared.constraints)
+    return IndexingMap.from_forms(results, domain).simplify()
+
+
+def box(
+    indexing_map: IndexingMap, dims: Sequence[Interval], limits: Sequence[Interval]
+) -> IndexingMap:
+    """A map that holds all of another one, and no more than which results the dimensions tell.
+
+    It begins at all values of ``dims``. Each other result is anything within its limit or, where
+    that is unbounded, within what it is in the other map.
+
+    >>> from indexing import parse_map
+    >>> some = parse_map("(d0)[s0] -> (d0, s0, d0 + 2), domain: d0 in [2, 5], s0 in [1, 2]")
+    >>> every = Interval(0, 7)
+    >>> print(box(some, [every], [every] * 3))
+    (d0)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 7], s0 in [0, 7], s1 in [0, 7]
+    """
+    variables = zip(indexing_map.dims, dims, strict=True)
+    begin = tuple(variable.within(bounds) for variable, bounds in variables)
+    told = [form if _is_of_dims(form) else forms.ZERO for form in indexing_map.forms]
+    everywhere = _bounds(IndexingMap.from_forms(told, Domain(begin)))
+    rows = zip(indexing_map.forms, everywhere, _bounds(indexing_map), limits, strict=True)
+    results: list[Form] = []
+    free: list[Variable] = []
+    for form, reach, own, limit in rows:
+        if _is_of_dims(form) and limit.contains(reach):
+            results.append(form)
+        else:
+            results.append(forms.variable(f"s{len(free)}"))
+            free.append(Variable(own if limit.size is None else limit))
+    return IndexingMap.from_forms(results, Domain(begin, tuple(free))).simplify()
+
+
+def terms_in(form: Form) -> int:
+    """How many terms there are, those inside of operations counted, equal operations once."""
+    inside = (argument for atom in forms.postorder((form,)) for argument in atom.arguments)
+    return len(form.terms) + sum(len(argument.terms) for argument in inside)
+
+
+def longest_formula(indexing_map: IndexingMap) -> int:
+    """How many terms the longest result or constraint has, inside of operations, too.
+
+    What occurs several times counts once.
+
+    >>> from indexing import parse_map
+    >>> longest_formula(parse_map("(d0) -> (d0, (d0 * 3 + 1) floordiv 2), domain: d0 in [0, 9]"))
+    2
+    """
+    return max(map(terms_in, _formulas(indexing_map)), default=0)
+
+
+def weight(indexing_map: IndexingMap) -> int:
+    """How many terms work at once where a map is simplified.
+
+    Results are simplified one by one, so it is the longest that counts; constraints are compared
+    with each other, and all of them count.
+
+    >>> from indexing import parse_map
+    >>> weight(parse_map("(d0)[s0] -> (d0, d0 + s0), domain: d0 in [0, 9], s0 in [0, 1]"))
+    2
+    >>> weight(parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 9], d0 + s0 in [2, 9]"))
+    3
+    """
+    constraints = (terms_in(form) for form, _ in indexing_map.domain.constraints)
+    return max(map(terms_in, indexing_map.forms), default=0) + sum(constraints)
+
+
+def shortened(indexing_map: IndexingMap, most: int, limits: Sequence[Interval]) -> IndexingMap:
+    """A map that holds all of another one, without its formulas that are longer than ``most``.
+
+    Such results become ranges within their limits, and there is no trace of such constraints.
+
+    >>> from indexing import parse_map
+    >>> long = parse_map("(d0) -> (d0, d0 floordiv 2 + d0 floordiv 3), domain: d0 in [0, 9]")
+    >>> print(shortened(long, 3, [Interval(0, 9), Interval(0, 7)]))
+    (d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 7]
+    """
+    domain = indexing_map.domain
+    results: list[Form] = []
+    free: list[Variable] = []
+    for form, limit in zip(indexing_map.forms, limits, strict=True):
+        if terms_in(form) <= most:
+            results.append(form)
+        else:
+            results.append(forms.variable(f"s{len(domain.ranges) + len(free)}"))
+            free.append(Variable(limit))
+    constraints = tuple(pair for pair in domain.constraints if terms_in(pair[0]) <= most)
+    ranges = (*domain.ranges, *free)
+    return IndexingMap.from_forms(results, Domain(domain.dims, ranges, domain.runtime, constraints))
+
+
+def _formulas(indexing_map: IndexingMap) -> Iterator[Form]:
+    """The results, and what constraints are about."""
+    yield from indexing_map.forms
+    yield from (form for form, _ in indexing_map.domain.constraints)
+
+
+def _shared_domain(domains: Sequence[Domain]) -> Domain:
+    """The variables that all domains have, with all their values, and what holds in all of them."""
+    dims, ranges, runtime = zip(*(each.roles for each in domains), strict=True)
+    plain = Domain(_shared_variables(dims), _shared_variables(ranges), _shared_variables(runtime))
+    constraints = (
+        (form, interval)
+        for form, interval in _shared_constraints([each.constraints for each in domains])
+        if plain.bounds.keys() >= {*forms.variables_of([form])}
+    )
+    return plain.constrained(constraints)
+
+
+def _shared_variables(roles: Iterable[Sequence[Variable]]) -> tuple[Variable, ...]:
+    """The variables at the places that are there in all."""
+    return tuple(
+        places[0].within(_union(each.bounds for each in places))
+        for places in zip(*roles, strict=False)
+    )
+
+
+def _shared_constraints(listed: Sequence[Sequence[Constraint]]) -> Iterator[Constraint]:
+    first, *others = map(dict, listed)
+    for form, interval in first.items():
+        if all(form in other for other in others):
+            yield form, _union([interval, *(other[form] for other in others)])
+
+
+def _union(intervals: Iterable[Interval]) -> Interval:
+    return reduce(Interval.union, intervals)
+
+
+def holds(wide: IndexingMap, narrow: IndexingMap) -> bool:
+    """Whether one map is seen at a glance to hold all that another one relates.
+
+    They have as many dimensions and results. It is seen where each result of the first is a range
+    of its own that reaches as far, or the same expression of the dimensions alone, and where the
+    second is constrained as much; runtime variables are not understood.
+    """
+    inner, outer = narrow.domain, wide.domain
+    known = dict(inner.constraints)
+    dims = zip(inner.dims, outer.dims, strict=True)
+    return inner.is_known_empty or (
+        all(theirs.bounds.contains(mine.bounds) for mine, theirs in dims)
+        and all(form in known and limit.contains(known[form]) for form, limit in outer.constraints)
+        and _results_hold(wide, narrow)
+    )
+
+
+def _results_hold(wide: IndexingMap, narrow: IndexingMap) -> bool:
+    free = _free_ranges(wide)
+    rows = zip(wide.forms, narrow.forms, _bounds(narrow), strict=True)
+    return all(
+        free[form].contains(bounds) if form in free else form == other and _is_of_dims(form)
+        for form, other, bounds in rows
+    )
+
+
+def _free_ranges(wide: IndexingMap) -> dict[Form, Interval]:
+    """The results that are ranges used nowhere else, with their bounds."""
+    uses = Counter(name for form in _formulas(wide) for name in forms.variables_of([form]))
+    return {
+        form: wide.domain.bounds[place]
+        for form in wide.forms
+        if (place := form.single_variable()) and place[0] == "s" and uses[place] == 1
+    }
+
+
+def _is_of_dims(form: Form) -> bool:
+    return all(name[0] == "d" for name in forms.variables_of([form]))
+
+
+@lru_cache(maxsize=1 << 12)
+def _bounds(indexing_map: IndexingMap) -> tuple[Interval, ...]:
+    return indexing_map.result_bounds()

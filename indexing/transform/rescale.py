@@ -1,0 +1,88 @@
+"""Symbols that take every so many values count their steps instead: fewer values, no remainders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from indexing.domain import Domain
+from indexing.map import IndexingMap
+from indexing.simplify.constraints import normal
+from indexing.simplify.residues import Residues, merged
+from indexing.transform.substitute import moved
+from simplifier import Interval
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from indexing.domain import Constraint
+
+
+def rescale_symbols(indexing_map: IndexingMap) -> IndexingMap:
+    """The map with ``c*s + r`` in place of each symbol ``s`` that constraints hold to such values.
+
+    The constraints go; the symbol's bounds become those of its steps. Several constraints on one
+    symbol meet as in the Chinese remainder theorem.
+    """
+    while (rescaled := _rescaled(indexing_map)) is not indexing_map:
+        indexing_map = rescaled
+    return indexing_map
+
+
+def _rescaled(indexing_map: IndexingMap) -> IndexingMap:
+    """The map rescaled once; what other constraints say of the steps may be more."""
+    domain = indexing_map.domain
+    scope = scope_of(tuple((place, Interval(None, None)) for place in domain.places))
+    symbols = frozenset(domain.places[len(domain.dims) :])
+    read = [(pair, _residues(scope, symbols, pair)) for pair in domain.constraints]
+    rest = tuple(pair for pair, found in read if found is None)
+    if len(rest) == len(domain.constraints):
+        return indexing_map
+    steps = merged(chain.from_iterable(found or () for _, found in read))
+    if steps is None:
+        return IndexingMap.from_forms(indexing_map.forms, domain.emptied())
+    bare = IndexingMap.from_forms(indexing_map.forms, replace(domain, constraints=rest))
+    return _counting(bare, {_variable(step): step for step in steps})
+
+
+def _residues(
+    scope: Scope, symbols: frozenset[str], constraint: Constraint
+) -> list[Residues] | None:
+    """The residues of symbols that a constraint comes to, if it comes to nothing else."""
+    facts = normal(scope, constraint)
+    if facts is None:
+        return None
+    found = [Residues.of(scope, fact) for fact in facts]
+    residues = [each for each in found if each and each.is_single and _variable(each) in symbols]
+    return residues if len(residues) == len(found) else None
+
+
+def _variable(residues: Residues) -> str:
+    """The place of the variable that has the residues; empty if that is no variable alone."""
+    return residues.form.single_variable() or ""
+
+
+def _counting(indexing_map: IndexingMap, steps: Mapping[str, Residues]) -> IndexingMap:
+    """The map in which some variables count their steps."""
+    domain = indexing_map.domain
+    dims, ranges, runtime = domain.by_role(
+        variable.within(_count(variable.bounds, steps[place])) if place in steps else variable
+        for place, variable in zip(domain.places, domain, strict=True)
+    )
+    values = {
+        place: forms.variable(place).times(step.modulus).plus_constant(step.first)
+        for place, step in steps.items()
+    }
+    return moved(indexing_map, Domain(dims, ranges, runtime), values)
+
+
+def _count(bounds: Interval, step: Residues) -> Interval:
+    """The numbers of those steps that are values within the bounds."""
+    lower, upper = bounds.lower, bounds.upper
+    return Interval(
+        None if lower is None else (lower - step.first + step.modulus - 1) // step.modulus,
+        None if upper is None else (upper - step.first) // step.modulus,
+    )

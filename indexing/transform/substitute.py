@@ -1,0 +1,157 @@
+"""Maps with other variables: in other roles, under other names, with expressions in their place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from indexing.domain import Domain, distinctly_named
+from indexing.errors import MapError
+from indexing.map import IndexingMap
+from indexing.transform.select import chosen
+from indexing.variable import Variable
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from indexing.domain import ByRole, Constraint
+    from simplifier.expr.form import Form
+
+
+def arranged(
+    indexing_map: IndexingMap,
+    dims: Iterable[str],
+    ranges: Iterable[str] = (),
+    runtime: Iterable[str] = (),
+) -> IndexingMap:
+    """The map with the variables at these places in these roles, in this order.
+
+    A name that is taken in the new order goes, as in :func:`distinctly_named`.
+    """
+    domain = indexing_map.domain
+    known = dict(zip(domain.places, domain.variables, strict=True))
+    roles = (tuple(dims), tuple(ranges), tuple(runtime))
+    target = distinctly_named(*([known[place] for place in role] for role in roles))
+    if domain.is_known_empty:
+        return IndexingMap.from_forms(indexing_map.forms, target.emptied())
+    pairs = zip(chain(*roles), target.places, strict=True)
+    renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
+    return moved(indexing_map, target, renumbering)
+
+
+def moved(indexing_map: IndexingMap, domain: Domain, values: Mapping[str, Form]) -> IndexingMap:
+    """The map over another domain, with a form in place of each old variable."""
+    results, constraints = substituted(indexing_map, values)
+    return IndexingMap.from_forms(results, domain.constrained(constraints))
+
+
+def substituted(
+    indexing_map: IndexingMap, values: Mapping[str, Form]
+) -> tuple[tuple[Form, ...], tuple[Constraint, ...]]:
+    """Results and constraints with a form in place of each variable of some places."""
+    constraints = indexing_map.domain.constraints
+    if not values:
+        return indexing_map.forms, constraints
+    count = len(indexing_map.forms)
+    limited = (form for form, _ in constraints)
+    found = operations.substitute((*indexing_map.forms, *limited), values)
+    intervals = (interval for _, interval in constraints)
+    return found[:count], tuple(zip(found[count:], intervals, strict=True))
+
+
+# Roles.
+
+
+def symbols_to_dims(indexing_map: IndexingMap) -> IndexingMap:
+    """The map with all ranges, then all runtime variables, as trailing dimensions."""
+    return arranged(indexing_map, indexing_map.domain.places)
+
+
+def ranges_to_dims(indexing_map: IndexingMap, indices: Iterable[int] | None = None) -> IndexingMap:
+    """The map with some ranges, or all, as trailing dimensions, in the order given.
+
+    Raises:
+        MapError: there is no such range, or it is given twice.
+    """
+    domain = indexing_map.domain
+    dims, ranges, runtime = domain.by_role(domain.places)
+    if indices is None:
+        indices = range(len(ranges))
+    converted = chosen(ranges, indices, "ranges_to_dims", "ranges")
+    if len(set(converted)) < len(converted):
+        message = f"ranges_to_dims: indices are {list(indices)}; expected each range at most once"
+        raise MapError(message)
+    left = (place for place in ranges if place not in converted)
+    return arranged(indexing_map, (*dims, *converted), left, runtime)
+
+
+# Names.
+
+
+def rename(indexing_map: IndexingMap, names: Mapping[str, str | None]) -> IndexingMap:
+    """The map with other names; an empty one is what the place says.
+
+    Raises:
+        MapError: there is no variable of an old name, or a new one is no name or taken.
+    """
+    domain = indexing_map.domain
+    given = {domain.place_of(old, "rename"): new or "" for old, new in names.items()}
+    renamed = (
+        Variable(variable.bounds, given[place]) if place in given else variable
+        for place, variable in zip(domain.places, domain.variables, strict=True)
+    )
+    called = Domain.of(*domain.by_role(renamed))
+    called.check("rename")
+    return IndexingMap.from_forms(
+        indexing_map.forms, replace(called, constraints=domain.constraints)
+    )
+
+
+# Expressions in place of variables.
+
+
+def substitute(
+    indexing_map: IndexingMap, values: Mapping[str, Form], new: ByRole[Variable]
+) -> IndexingMap:
+    """The map with a form in place of each of some variables, which go.
+
+    The forms are over the names of the variables that stay and of the new ones, which become the
+    last ones of their role. The bounds of a variable that goes become a constraint on its form.
+
+    Raises:
+        MapError: there is no variable of a name, or a form uses one that is not there afterwards.
+    """
+    domain = indexing_map.domain
+    wider = _widened(domain, new)
+    gone = [domain.place_of(name, "substitute") for name in values]
+    placed = dict(zip(gone, wider.placed([*values.values()], "value", "substitute"), strict=True))
+    _check_values(wider, placed)
+    limits = ((form, domain.bounds[place]) for place, form in placed.items())
+    replaced = moved(indexing_map, wider.constrained(limits), placed)
+    left = (
+        [place for place in role if place not in placed] for role in wider.by_role(wider.places)
+    )
+    return arranged(replaced, *left)
+
+
+def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
+    """The variables of the domain and new ones behind them; every old one keeps its place."""
+    dims, ranges, runtime = (old + added for old, added in zip(domain.roles, new, strict=True))
+    wider = Domain.of(dims, ranges, runtime)
+    wider.check("substitute")
+    return wider
+
+
+def _check_values(domain: Domain, values: Mapping[str, Form]) -> None:
+    names = dict(zip(domain.places, domain.names, strict=True))
+    for place, form in values.items():
+        for used in forms.variables_of((form,)):
+            if used in values:
+                message = (
+                    f"substitute: the value of {names[place]!r} uses {names[used]!r}, which is "
+                    "replaced itself; expected variables that stay, or new ones"
+                )
+                raise MapError(message)

@@ -1,0 +1,140 @@
+"""Variables that nothing depends on: which they are, and maps without them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from indexing.domain import Domain
+from indexing.errors import MapError
+from indexing.map import IndexingMap
+from indexing.transform.evaluate import has_point
+from indexing.transform.substitute import arranged
+from simplifier import Interval, NotQuasiAffineError
+from simplifier.exact import ATTEMPT, BudgetError
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from indexing.domain import ByRole
+
+T = TypeVar("T")
+
+
+def unused_variables(indexing_map: IndexingMap) -> ByRole[int]:
+    """Positions of the variables that :func:`without_unused_variables` leaves out."""
+    return _positions(indexing_map.domain, _unused(indexing_map, _variables) or frozenset())
+
+
+def unused_symbols(indexing_map: IndexingMap) -> ByRole[int]:
+    """Positions of the variables that :func:`without_unused_symbols` leaves out."""
+    return _positions(indexing_map.domain, _unused(indexing_map, _symbols) or frozenset())
+
+
+def without_unused_variables(indexing_map: IndexingMap) -> IndexingMap:
+    """The map less the variables that nothing depends on; empty if they have no values."""
+    return _without(indexing_map, _unused(indexing_map, _variables))
+
+
+def without_unused_symbols(indexing_map: IndexingMap) -> IndexingMap:
+    """The map less the symbols that nothing depends on; empty if they have no values."""
+    return _without(indexing_map, _unused(indexing_map, _symbols))
+
+
+def _variables(domain: Domain) -> Sequence[str]:
+    return domain.places
+
+
+def _symbols(domain: Domain) -> Sequence[str]:
+    return domain.places[len(domain.dims) :]
+
+
+def _positions(domain: Domain, places: Collection[str]) -> ByRole[int]:
+    dims, ranges, runtime = (
+        tuple(position for position, place in enumerate(role) if place in places)
+        for role in domain.by_role(domain.places)
+    )
+    return dims, ranges, runtime
+
+
+def _unused(
+    indexing_map: IndexingMap, candidates: Callable[[Domain], Sequence[str]]
+) -> frozenset[str] | None:
+    """The places of candidates that nothing depends on; ``None`` if the map has no point.
+
+    A variable is unused if no result uses it and every constraint on it is on such variables
+    alone. Constraints of which nobody can tell soon whether they have a solution make their
+    variables used.
+    """
+    domain = indexing_map.domain
+    if domain.is_known_empty:
+        return None
+    free = set(candidates(domain)) - set(forms.variables_of(indexing_map.forms))
+    if not free or not domain.constraints:
+        return frozenset(free)
+    groups = [set(forms.variables_of((form,))) for form, _ in domain.constraints]
+    while bound := {place for group in groups if not group <= free for place in group & free}:
+        free -= bound
+    for group in united(group for group in groups if group <= free):
+        has_values = _has_point(_part(domain, group))
+        if has_values is False:
+            return None
+        if has_values is None:
+            free -= group
+    return frozenset(free)
+
+
+def united(groups: Iterable[set[T]]) -> list[set[T]]:
+    """Those that have something in common as one.
+
+    >>> [sorted(group) for group in united([{1, 2}, {3}, {2, 4}])]
+    [[3], [1, 2, 4]]
+    """
+    found: list[set[T]] = []
+    for group in groups:
+        met = [other for other in found if other & group]
+        found = [other for other in found if not other & group]
+        found.append(group.union(*met))
+    return found
+
+
+def _part(domain: Domain, places: set[str]) -> Domain:
+    """The domain of some variables and the constraints on them alone; the others are held at 0."""
+    fixed = Interval(0, 0)
+    held = (
+        variable if place in places else variable.within(fixed)
+        for place, variable in zip(domain.places, domain.variables, strict=True)
+    )
+    kept = (
+        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
+    )
+    return Domain(*domain.by_role(held), tuple(kept))
+
+
+def _has_point(domain: Domain) -> bool | None:
+    """Whether the domain holds a point, by trying some, else by isl; ``None`` if that is long."""
+    with suppress(MapError, NotQuasiAffineError, BudgetError):
+        found = has_point(domain)
+        if found is None:
+            return not IndexingMap.from_forms((), domain).is_empty(budget=ATTEMPT)
+        return found
+    return None
+
+
+def _without(indexing_map: IndexingMap, places: frozenset[str] | None) -> IndexingMap:
+    """The map less these variables, which nothing depends on, and the constraints on them."""
+    if places is None:
+        return IndexingMap.from_forms(indexing_map.forms, indexing_map.domain.emptied())
+    if not places:
+        return indexing_map
+    domain = indexing_map.domain
+    kept = (
+        pair for pair in domain.constraints if places.isdisjoint(forms.variables_of((pair[0],)))
+    )
+    left = (
+        [place for place in role if place not in places] for role in domain.by_role(domain.places)
+    )
+    rest = IndexingMap.from_forms(indexing_map.forms, replace(domain, constraints=tuple(kept)))
+    return arranged(rest, *left)

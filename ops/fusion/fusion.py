@@ -1,0 +1,343 @@
+"""A fused unit as a value: some instructions that run as one, and what is asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ops.analysis.chaining import followed, joined
+from ops.analysis.fusion import by_instruction
+from ops.analysis.instructions import output_to_input
+from ops.analysis.paths import check_output
+from ops.analysis.registry import REGISTRY
+from ops.builders.building import arrays_of
+from ops.builders.op_indexing import Unknown
+from ops.fusion.provenance import MOST_PATHS, provenance_of
+from ops.fusion.reaching import made_of, needed_by
+from ops.fusion.reads import Reads, seen_from_outside
+from ops.fusion.region import Region
+from simplifier.errors import IndexingError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ops.analysis.answers import Answer, OperandIndexing
+    from ops.analysis.graphs import Array
+    from ops.analysis.registry import Registry
+    from ops.fusion.provenance import Provenance
+    from ops.hlo import Computation, Instruction
+
+
+class FusionError(IndexingError, ValueError):
+    """Instructions that are no fusion, or a question to a fusion about what is not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """Instructions of one computation that run as one, whether the program says so or not.
+
+    What they call is looked through, nested fusions as well as loops and choices.
+
+    Attributes:
+        instructions: in their order in the computation.
+        roots: those whose results are the results of the fusion.
+        registry: what is known of operations.
+
+    Raises:
+        FusionError: there are no instructions, they are of several computations, or there is no
+            root among them.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''HloModule m
+    ... ENTRY e {
+    ...   p = f32[20,20] parameter(0)
+    ...   t = f32[20,20] transpose(p), dimensions={1,0}
+    ...   n = f32[20,20] negate(p)
+    ...   ROOT sum = f32[20,20] add(n, t)
+    ... }''')
+    >>> p, t, n, sum = module.entry.instructions
+    >>> fusion = Fusion.of_pair(t, sum)
+    >>> print(fusion)
+    fusion of %t, %sum that reads %p, %n
+    >>> for way in fusion.indexing()[p]:
+    ...     print(way)
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
+    """
+
+    instructions: tuple[Instruction, ...]
+    roots: tuple[Instruction, ...]
+    registry: Registry = REGISTRY
+
+    def __post_init__(self) -> None:
+        computations = dict.fromkeys(each.computation for each in self.instructions)
+        if len(computations) != 1:
+            given = f"instructions of {_names(computations)}" if computations else "no instructions"
+            raise FusionError(f"fusion: {given} are given; expected some of one computation")
+        inside = frozenset(self.instructions)
+        if not self.roots or not inside.issuperset(self.roots):
+            message = f"fusion: {_names(self.roots)} are its roots"
+            raise FusionError(f"{message}; expected some of {_names(self.instructions)}")
+
+    @classmethod
+    def of_computation(cls, computation: Computation, *, registry: Registry = REGISTRY) -> Fusion:
+        """A whole computation: of a fusion instruction, of a loop, or the entry."""
+        return cls(computation.instructions, (computation.root,), registry)
+
+    @classmethod
+    def of_instruction(cls, instruction: Instruction, *, registry: Registry = REGISTRY) -> Fusion:
+        """One instruction with all that it calls; its operands lie outside."""
+        return cls((instruction,), (instruction,), registry)
+
+    @classmethod
+    def of_pair(
+        cls, producer: Instruction, consumer: Instruction, *, registry: Registry = REGISTRY
+    ) -> Fusion:
+        """A producer fused into one of its consumers: it is computed again for the others.
+
+        Raises:
+            FusionError: the consumer does not read the producer.
+        """
+        if producer not in consumer.operands:
+            raise FusionError(f"fusion: %{consumer.name} does not read %{producer.name}")
+        return cls((producer, consumer), (consumer,), registry)
+
+    @classmethod
+    def of_instructions(
+        cls, instructions: Iterable[Instruction], *, registry: Registry = REGISTRY
+    ) -> Fusion:
+        """Any instructions of one computation.
+
+        Its results are what others read, or the computation gives; if nobody wants any of it,
+        what none of these instructions reads.
+
+        Raises:
+            FusionError: there are none, or they are of several computations.
+        """
+        members = _in_order(instructions)
+        return cls(members, _roots(members), registry)
+
+    @property
+    def computation(self) -> Computation:
+        """The computation that the instructions are of."""
+        return self.instructions[0].computation
+
+    @property
+    def operands(self) -> tuple[Instruction, ...]:
+        """What is read: parameters among the instructions by their numbers, then what lies outside.
+
+        >>> from ops import hlo
+        >>> text = "ENTRY e { b = f32[] parameter(1) a = f32[] parameter(0) r = f32[] add(a, b) }"
+        >>> [operand.name for operand in Fusion.of_computation(hlo.parse(text).entry).operands]
+        ['a', 'b']
+        """
+        members = frozenset(self.instructions)
+        parameters = [each for each in self.computation.parameters if each in members]
+        read = (operand for each in self.instructions for operand in each.operands)
+        return (*parameters, *dict.fromkeys(each for each in read if each not in members))
+
+    @property
+    def results(self) -> tuple[Array, ...]:
+        """Each array of the roots, with its number in a tuple, counted through nested tuples."""
+        return tuple(
+            (root, number) for root in self.roots for number in range(len(arrays_of(root.shape)))
+        )
+
+    def indexing(
+        self, start: Instruction | None = None, output: int = 0
+    ) -> dict[Instruction, Answer]:
+        """Which elements of everything that is reached are needed for an element of ``start``.
+
+        From array ``output`` of the result of ``start``, by default of the only root, the maps to
+        each instruction that it depends on, down to :attr:`operands`. Each set holds every map
+        once, in its smallest form; ``start`` itself has the identity. Of a tuple, ``element`` tells
+        which array is meant. ``start`` may be of a computation that is called, and then stands for
+        all runs of it.
+
+        Raises:
+            FusionError: ``start`` is not in the fusion; or there are several roots, and it is not
+                said which one is meant.
+            ShapeError: it has no such array.
+            HloTextError: shapes and attributes of an instruction do not fit.
+
+        Source:
+            XLA's ``ComputeGroupedOutputToInputIndexing``.
+        """
+        return by_instruction(needed_by(self._array(start, output), self._region))
+
+    def indexing_of_results(self) -> dict[Array, dict[Instruction, Answer]]:
+        """The answers of :meth:`indexing` from each of the :attr:`results`.
+
+        >>> from ops import hlo
+        >>> module = hlo.parse('''ENTRY e { p = f32[2,3] parameter(0)
+        ...   t = f32[3,2] transpose(p), dimensions={1,0}
+        ...   inner = (f32[3,2]) tuple(t)
+        ...   ROOT all = (f32[2,3], (f32[3,2])) tuple(p, inner) }''')
+        >>> answers = Fusion.of_computation(module.entry).indexing_of_results()
+        >>> for (root, output), answer in answers.items():
+        ...     print(root.name, output, *answer[module.entry.parameters[0]])
+        all 0 (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
+        all 1 (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
+        """
+        return {(root, output): self.indexing(root, output) for root, output in self.results}
+
+    def why(
+        self,
+        target: Instruction,
+        start: Instruction | None = None,
+        output: int = 0,
+        *,
+        most: int = MOST_PATHS,
+    ) -> tuple[Provenance, ...]:
+        """Along which instructions the maps to ``target`` were made.
+
+        One :class:`Provenance` for each of the maps of :meth:`indexing`, with all paths counted
+        and the shortest listed, so many at ``most``. Costs about what the analysis itself does,
+        however many paths there are.
+
+        Raises:
+            FusionError, ShapeError, HloTextError: as :meth:`indexing`.
+
+        >>> from ops import hlo
+        >>> levels = "".join(f'''a{n} = f32[8] negate(x{n}) b{n} = f32[8] abs(x{n})
+        ...   x{n + 1} = f32[8] add(a{n}, b{n}) ''' for n in range(1000))
+        >>> module = hlo.parse(f"ENTRY e {{ x0 = f32[8] parameter(0) {levels} }}")
+        >>> (found,) = Fusion.of_computation(module.entry).why(module.entry.parameters[0], most=0)
+        >>> print(found)
+        (d0) -> (d0), domain: d0 in [0, 7]
+          and at least 2**1000 more
+        """
+        self._check(target)
+        region = self._region.towards(target)
+        return provenance_of(target, self._array(start, output), region, most)
+
+    def reads(
+        self,
+        target: Instruction,
+        start: Instruction | None = None,
+        output: int | None = None,
+        *,
+        element: int = 0,
+    ) -> Reads | Unknown:
+        """How often elements of ``target`` are read, or computed if it is in the fusion.
+
+        By array ``output`` of ``start``, as for :meth:`indexing`; without either, by all
+        :attr:`results`, each on its own. ``element`` says which array of the target is meant.
+
+        Raises:
+            FusionError, ShapeError, HloTextError: as :meth:`indexing`.
+        """
+        self._check(target)
+        check_output(target, element)
+        is_any = start is None and output is None
+        starts = self.results if is_any else (self._array(start, output or 0),)
+        region = self._region.towards(target)
+        ways: list[OperandIndexing] = []
+        for array in starts:
+            answer = needed_by(array, region).get((target, element), ())
+            if isinstance(answer, Unknown):
+                return answer
+            ways += (seen_from_outside(way, self.registry) for way in answer)
+        return Reads(tuple(ways), arrays_of(target.shape)[element].dimensions)
+
+    def epilogue(
+        self, hero: Instruction, root: Instruction | None = None, output: int = 0
+    ) -> Answer:
+        """Which elements of a root an element of the hero's result becomes, or takes part in.
+
+        The hero is the instruction that a kernel is made for; the epilogue is what users make of
+        its result. From array ``output`` of ``hero``, one map for each different way along users,
+        in its smallest form; the identity if the hero is the root. ``element`` tells which array of
+        the root is meant. The hero may be of a computation that is called.
+
+        Raises:
+            FusionError, ShapeError, HloTextError: as :meth:`indexing`.
+
+        Source:
+            XLA's ``ComputeEpilogueInputToOutputIndexing``.
+
+        >>> from ops import hlo
+        >>> module = hlo.parse('''ENTRY e { p = f32[8,8] parameter(0)
+        ...   hero = f32[8,8] transpose(p), dimensions={1,0}
+        ...   line = f32[64] reshape(hero)
+        ...   ROOT log = f32[64] log(line) }''')
+        >>> fusion = Fusion.of_computation(module.entry)
+        >>> print(*fusion.epilogue(module.entry.instructions[1]))
+        (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 7], d1 in [0, 7]
+        """
+        end = self._one_root() if root is None else root
+        self._check(end)
+        found = by_instruction(made_of(self._array(hero, output), self._region))
+        return found.get(end, ())
+
+    def hero_inputs(
+        self, hero: Instruction, root: Instruction | None = None, output: int = 0
+    ) -> tuple[Answer, ...]:
+        """Which elements of each operand of the hero are needed for an element of a root.
+
+        These are read by way of the hero: what else the root needs of an operand is not told.
+
+        Raises:
+            FusionError, ShapeError, HloTextError: as :meth:`indexing`.
+        """
+        self._check(hero)
+        wanted = needed_by(self._array(root, output), self._region)
+        inputs: list[Answer] = [()] * len(hero.operands)
+        for number in range(len(arrays_of(hero.shape))):
+            found = output_to_input(hero, number, registry=self.registry).indexing
+            for operand, answer in enumerate(found):
+                more = followed(wanted.get((hero, number), ()), answer)
+                inputs[operand] = joined(inputs[operand], more)
+        return tuple(inputs)
+
+    def __contains__(self, instruction: Instruction) -> bool:
+        """Whether it is one of the instructions, or of a computation that they call."""
+        return instruction in self._region
+
+    def __str__(self) -> str:
+        is_whole = self.instructions == self.computation.instructions
+        made_of = [self.computation] if is_whole else self.instructions
+        return f"fusion of {_names(made_of)} that reads {_names(self.operands)}"
+
+    @property
+    def _region(self) -> Region:
+        return Region(frozenset(self.instructions), self.registry)
+
+    def _one_root(self) -> Instruction:
+        if len(self.roots) != 1:
+            raise FusionError(f"fusion: {_names(self.roots)} are its roots; say which one is meant")
+        return self.roots[0]
+
+    def _array(self, start: Instruction | None, output: int) -> Array:
+        """The array that a question begins at."""
+        instruction = self._one_root() if start is None else start
+        self._check(instruction)
+        check_output(instruction, output)
+        return instruction, output
+
+    def _check(self, instruction: Instruction) -> None:
+        if instruction not in self and instruction not in self.operands:
+            raise FusionError(f"fusion: %{instruction.name} is neither in it nor read")
+
+
+def _in_order(instructions: Iterable[Instruction]) -> tuple[Instruction, ...]:
+    """The instructions, each once, as their computations list them."""
+    wanted = dict.fromkeys(instructions)
+    computations = dict.fromkeys(each.computation for each in wanted)
+    return tuple(each for inner in computations for each in inner.instructions if each in wanted)
+
+
+def _roots(members: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+    """What is wanted outside of the members; or what none of them reads, if nothing is."""
+    inside = frozenset(members)
+    computations = dict.fromkeys(each.computation for each in members)
+    every = (each for computation in computations for each in computation.instructions)
+    outside = (each for each in every if each not in inside)
+    wanted = {computation.root for computation in computations}
+    wanted.update(operand for user in outside for operand in user.operands)
+    read = {operand for user in members for operand in user.operands}
+    roots = tuple(each for each in members if each in wanted)
+    return roots or tuple(each for each in members if each not in read)
+
+
+def _names(named: Iterable[Instruction | Computation]) -> str:
+    return listed([f"%{each.name}" for each in named])

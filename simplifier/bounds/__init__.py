@@ -1,0 +1,1 @@
+"""Between which values an expression lies, and what constraints say of that."""

@@ -1,0 +1,289 @@
+"""The digit view: a form read as a sum of mixed-radix digits, without changing it.
+
+Where a form holds ``m * L - m * n * floor(L / n)``, with ``floor(L / n)`` one of its atoms,
+that is ``m`` times the digit ``L mod n``, which lies in ``[0, n - 1]``, whatever ``L`` is.
+Ranges and splits that look at single terms lose this; on the view they keep it. For a quotient
+``floor(N / c)`` the candidates for ``L`` are ``N`` and ``floor(N / g)`` for the smaller
+divisors ``g`` of ``c`` whose quotient of the same form is present: the chain ``1 | g | c`` of a
+tensor's strides.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from simplifier.bounds.facts import digit_range
+from simplifier.canonical.clamps import clamped
+from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, accumulate
+from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
+from simplifier.limits import MOST_CONTENT, is_crowded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simplifier.bounds.interval import End, Range
+    from simplifier.canonical.scope import Scope
+
+
+class Unit:
+    """What has one weight: an atom, or the digit ``L mod radix`` as ``L - radix * quotient``.
+
+    Its value lies in ``[lower, upper]``; ``quotient`` is ``None`` and ``radix`` 0 for an atom.
+    """
+
+    __slots__ = ("lower", "quotient", "radix", "upper", "value")
+
+    def __init__(
+        self, value: Form, lower: End, upper: End, quotient: Atom | None = None, radix: int = 0
+    ) -> None:
+        self.value = value
+        self.lower = lower
+        self.upper = upper
+        self.quotient = quotient
+        self.radix = radix
+
+    @property
+    def holds_quotient(self) -> bool:
+        """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
+        return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)
+
+
+class View:
+    """``constant + sum(weight * unit.value for weight, unit in units)``."""
+
+    __slots__ = ("constant", "units")
+
+    def __init__(self, constant: int, units: list[tuple[int, Unit]]) -> None:
+        self.constant = constant
+        self.units = units
+
+    def ends(self) -> Range:
+        """Lowest and highest value, unit by unit."""
+        lower: End = self.constant
+        upper: End = self.constant
+        for weight, unit in self.units:
+            if weight > 0:
+                lower, upper = lower + weight * unit.lower, upper + weight * unit.upper
+            else:
+                lower, upper = lower + weight * unit.upper, upper + weight * unit.lower
+        return lower, upper
+
+
+def digit_view(scope: Scope, form: Form) -> View:
+    """The form as digits and single atoms; a crowded form is read as single atoms alone."""
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
+    if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
+        return View(form.constant, _units(scope, form.terms))
+    if len(quotients) > 1:
+        quotients.sort(key=_outermost)
+    rest = _Rest(form)
+    digits: list[tuple[int, Unit]] = []
+    # Digits that the form holds as they are come first; only then those that leave a part over
+    # for the next one up.
+    for exact in (True, False):
+        quotients = [
+            atom
+            for atom in quotients
+            if not _take_digit(scope, rest, atom, quotients, digits, exact=exact)
+        ]
+    for atom in quotients:
+        _regather(scope, rest, atom, digits)
+    digits += _units(scope, rest.terms)
+    return View(rest.constant, digits)
+
+
+def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
+    """Terms as single atoms; but what is cut off by maxima is one unit."""
+    units: list[tuple[int, Unit]] = []
+    if len(terms) > 1 and any(atom.kind is MAX for atom in terms):
+        terms = dict(terms)
+        for weight, value, ends in clamped(scope, terms):
+            scope.used(CLAMP_RANGE)
+            units.append((weight, Unit(value, *ends)))
+            accumulate(terms, value, -weight)
+    units += [(weight, scope.units[atom]) for atom, weight in terms.items()]
+    return units
+
+
+def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
+    """Whether some quotient stands beside its source, or beside a quotient that it may divide."""
+    for atom in quotients:
+        for inner in atom.numerator.terms:
+            if inner in terms:
+                return True
+    if len(quotients) > 1:
+        for atom in quotients:
+            for other in quotients:
+                if atom.divisor > other.divisor and atom.divisor % other.divisor == 0:
+                    return True
+    return False
+
+
+def _outermost(atom: Atom) -> tuple[int, int]:
+    return (-atom.depth, atom.divisor)
+
+
+class _Rest:
+    """What of the form has not become a digit yet."""
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, form: Form) -> None:
+        self.constant = form.constant
+        self.terms = dict(form.terms)
+
+    def subtract(self, form: Form, factor: int) -> None:
+        self.constant -= factor * form.constant
+        accumulate(self.terms, form, -factor)
+
+    def add_atom(self, atom: Atom, factor: int) -> None:
+        total = self.terms.get(atom, 0) + factor
+        if total:
+            self.terms[atom] = total
+        else:
+            self.terms.pop(atom, None)
+
+
+def _take_digit(
+    scope: Scope,
+    rest: _Rest,
+    quotient: Atom,
+    quotients: list[Atom],
+    digits: list[tuple[int, Unit]],
+    *,
+    exact: bool,
+) -> bool:
+    """Move a quotient's digit from the rest to the digits; tells whether the quotient is done."""
+    factor = rest.terms.get(quotient)
+    if factor is None:
+        return True
+    for chain_divisor in _chain(rest, quotient, quotients):
+        source = scope.floordiv(quotient.numerator, chain_divisor)
+        radix = quotient.divisor // chain_divisor
+        weight = (
+            _exact_weight(rest.terms, source, factor, radix)
+            if exact
+            else _common_weight(rest.terms, source)
+            or _shared_weight(rest.terms, source, factor, radix)
+        )
+        if weight:
+            rest.subtract(source, weight)
+            rest.add_atom(quotient, weight * radix)
+            digit = source.plus_atom(quotient, -radix)
+            ends = digit_range(scope.facts, digit, radix)
+            if ends != (0, radix - 1):
+                scope.used(FACT_RANGE)
+            digits.append((weight, Unit(digit, *ends, quotient, radix)))
+            return True
+    return False
+
+
+def _chain(rest: _Rest, quotient: Atom, quotients: list[Atom]) -> list[int]:
+    """Divisors below the quotient's own for which a quotient is present, greatest first, and 1."""
+    divisor = quotient.divisor
+    below = {
+        other.divisor
+        for other in quotients
+        if other.divisor < divisor and divisor % other.divisor == 0 and other in rest.terms
+    }
+    return [*sorted(below, reverse=True), 1]
+
+
+def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
+    """The weight that makes the quotient vanish, if more atoms of the source cancel than appear.
+
+    Else 0.
+    """
+    weight, remainder = divmod(-factor, radix)
+    if remainder:
+        return 0
+    cancelled = missing = 0
+    for atom, value in source.terms.items():
+        present = terms.get(atom)
+        if present is None:
+            missing += 1
+        elif present == weight * value:
+            cancelled += 1
+    return weight if cancelled > missing else 0
+
+
+def _common_weight(terms: Mapping[Atom, int], source: Form) -> int:
+    """How many times the whole source is contained; 0 if it is not."""
+    weight = 0
+    for atom, value in source.terms.items():
+        contained = terms.get(atom)
+        if contained is None:
+            return 0
+        if not weight:
+            weight, remainder = divmod(contained, value)
+            if remainder:
+                return 0
+        elif contained != weight * value:
+            return 0
+    return weight
+
+
+def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
+    """The weight that leaves every atom of the source a multiple of the quotient's coefficient.
+
+    Of ``N = 5*x + y`` the quotient by 7 is ``x + floor((y - 2*x)/7)``, and ``N mod 7`` has the
+    source ``y - 2*x``: what is left of ``x`` beside the digit belongs to the quotient. With the
+    weight ``w`` the quotient keeps ``e = factor + w*radix``, which must divide what is left; so it
+    divides ``radix*terms + factor*source``, whatever ``w`` is. Where ``N`` has a common factor, so
+    has that, and more than ``e``: then ``e`` is a divisor of it, with which the digit lies below
+    what is left. 0 where there is no such digit.
+    """
+    left = gcd(*(radix * terms.get(atom, 0) + factor * n for atom, n in source.terms.items()))
+    weight = _weight_for(left, factor, radix)
+    if weight or left < 2 * radix:
+        return weight
+    for content in range(2, MOST_CONTENT + 1):
+        if left % content == 0:
+            kept = left // content
+            weight = _weight_for(kept, factor, radix)
+            if factor * weight > 0 and _leaves_multiples(terms, source, weight, kept):
+                return weight
+    return 0
+
+
+def _weight_for(kept: int, factor: int, radix: int) -> int:
+    """The weight nearest to zero with which a quotient keeps this coefficient, or its negative."""
+    weights = [
+        (coefficient - factor) // radix
+        for coefficient in (kept, -kept)
+        if (coefficient - factor) % radix == 0
+    ]
+    return min(weights, key=abs, default=0)
+
+
+def _leaves_multiples(terms: Mapping[Atom, int], source: Form, weight: int, unit: int) -> bool:
+    """Whether every atom of the source has a multiple of the unit left beside the digit."""
+    return all((terms.get(atom, 0) - weight * n) % unit == 0 for atom, n in source.terms.items())
+
+
+def _regather(scope: Scope, rest: _Rest, quotient: Atom, digits: list[tuple[int, Unit]]) -> None:
+    """Read ``e*floor(L/c) + e*m*x`` as ``e`` times ``floor((L + c*m*x)/c)``, a unit.
+
+    Where ``x`` occurs in ``L``, the range of the whole is narrower than that of its parts.
+    """
+    factor = rest.terms.get(quotient)
+    if factor is None:
+        return
+    divisor = quotient.divisor
+    beside = {
+        atom: rest.terms[atom] // factor
+        for atom in quotient.numerator.terms
+        if atom in rest.terms and rest.terms[atom] % factor == 0
+    }
+    if not beside:
+        return
+    moved = Form(0, beside)
+    value = moved.plus_atom(quotient)
+    source = quotient.numerator.plus(moved, divisor)
+    lower, upper = scope.plain_range(source)
+    apart = scope.plain_range(value)
+    lower, upper = lower // divisor, upper // divisor
+    if apart[0] < lower or upper < apart[1]:
+        digits.append((factor, Unit(value, max(lower, apart[0]), min(upper, apart[1]))))
+        rest.subtract(value, factor)

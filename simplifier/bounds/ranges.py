@@ -1,0 +1,362 @@
+"""Between which values a form lies: the tightest of several readings, each sound on its own."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import lcm
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+from simplifier.bounds.symbolic_digits import symbolic_digits_apart
+from simplifier.canonical.clamps import branches, cancelling, maxima
+from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, Kind, postorder
+from simplifier.expr.polynomials import cofactor, factors
+from simplifier.laws.catalogue.ranges import (
+    BETWEEN_BRANCHES,
+    BRANCHES_RANGE,
+    BRANCHES_RANGE_NEGATIVE,
+    CORNERS,
+    DIGIT_RANGE,
+    FACT_RANGE,
+    POWER_RANGE,
+    PRODUCT_RANGE,
+    QUOTIENT_RANGE,
+    REMAINDER_RANGE,
+    ROUNDING_RANGE,
+    ROUNDINGS_RANGE,
+    SUM_RANGE,
+    SYMBOLIC_DIGIT,
+)
+from simplifier.limits import MOST_BITS, MOST_COMPARED, READINGS, is_crowded, is_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from simplifier.bounds.digits import View
+    from simplifier.canonical.scope import Scope
+    from simplifier.laws.law import Law
+
+    Reading: TypeAlias = tuple[Law, Range]
+    """A range, and the lemma that it rests on."""
+
+
+def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
+    """Lowest and highest value of a canonical form, as far as the readings see."""
+    ends = term_by_term(scope.ranges, form)
+    if len(form.terms) > 1 or (form.constant and scope.facts):
+        scope.used(SUM_RANGE)
+        if form.is_affine and not scope.facts:
+            return ends
+        for lemma, reading in _readings(scope, form, ends, depth):
+            tighter = meet(ends, reading)
+            if tighter != ends:
+                scope.used(lemma)
+                ends = tighter
+    return ends
+
+
+def meet(left: Range, right: Range) -> Range:
+    """What is in both; the first one where nothing is, which happens only on empty domains."""
+    lower, upper = max(left[0], right[0]), min(left[1], right[1])
+    return (lower, upper) if lower <= upper else left
+
+
+def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
+    """Interval arithmetic; exact where the atoms are independent."""
+    lower: End = form.constant
+    upper: End = form.constant
+    for atom, factor in form.terms.items():
+        low, high = ranges[atom]
+        if factor < 0:
+            low, high = high, low
+        lower = lower + factor * low
+        upper = upper + factor * high
+    return lower, upper
+
+
+def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[tuple[Law, Range]]:
+    if not depth or is_deep(form):
+        return
+    kinds = {atom.kind for atom in form.terms}
+    if FLOORDIV in kinds and not is_crowded(form):
+        # m*x - m*c*floor(x/c) is m times a digit.
+        yield DIGIT_RANGE, scope.view(form).ends()
+        if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
+            yield from _without_rounding(scope, form, depth)
+        if depth == READINGS:
+            yield from _without_any_rounding(scope, form, depth)
+    if MAX in kinds:
+        yield from _by_maxima(scope, form, depth)
+    if Kind.PRODUCT in kinds:
+        yield from _by_common_factor(scope, form, depth)
+        yield from _by_symbolic_digits(scope, form, depth)
+    if scope.facts:
+        yield from _by_facts(scope, form, depth)
+
+
+def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+    """``floor(N/c)`` is ``(N - r)/c`` with ``r`` in ``[0, c-1]``.
+
+    Worth a look where atoms of ``N`` occur in the form, or a fact speaks of the sum.
+    """
+    for atom, factor in form.terms.items():
+        divisor = atom.divisor
+        if atom.kind is not FLOORDIV or not factor % divisor:
+            continue
+        exact = form.without(atom).times(divisor).plus(atom.numerator, factor)
+        if scope.facts_about(exact) or any(inner in form.terms for inner in atom.numerator.terms):
+            lower, upper = range_of(scope, exact, depth - 1)
+            if factor > 0:
+                lower = lower - factor * (divisor - 1)
+            else:
+                upper = upper - factor * (divisor - 1)
+            yield ROUNDING_RANGE, (-(-lower // divisor), upper // divisor)
+
+
+def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+    """``f*floor(M/b) + g*floor(N/c)`` is ``(f*c*M + g*b*N)/(b*c)`` less what is rounded off.
+
+    Worth a look where quotients of both signs are not all digits.
+    """
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
+    signs = {form.terms[atom] > 0 for atom in quotients}
+    if len(signs) < 2 or not _has_single_quotient(scope.view(form)):  # noqa: PLR2004 - both
+        return
+    whole = lcm(*[atom.divisor for atom in quotients])
+    exact = form.without(*quotients).times(whole)
+    least = most = 0
+    for atom in quotients:
+        weight = form.terms[atom] * whole // atom.divisor
+        exact = exact.plus(atom.numerator, weight)
+        least += min(weight, 0) * (atom.divisor - 1)
+        most += max(weight, 0) * (atom.divisor - 1)
+    lower, upper = range_of(scope, exact, depth - 1)
+    yield ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
+
+
+def _has_single_quotient(view: View) -> bool:
+    """Whether some quotient belongs to no digit."""
+    return any(unit.holds_quotient for _, unit in view.units)
+
+
+def _by_maxima(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+    """By the branches of the first maximum; at the top, of every one."""
+    found = maxima(form)
+    for atom in found if depth == READINGS and len(found) <= MOST_COMPARED else found[:1]:
+        law = BRANCHES_RANGE if form.terms[atom] > 0 else BRANCHES_RANGE_NEGATIVE
+        yield law, _by_branches(scope, form, atom, depth - 1)
+
+
+def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
+    """``T + k*max(A, B)`` is one of ``T + k*A`` and ``T + k*B``: the lesser if ``k < 0``.
+
+    Two branches ``A`` and ``B`` are on both sides of ``(p*A + q*B)/(p + q)``.
+    """
+    parts = branches(form, atom)
+    ends = [range_of(scope, part, depth) for part in parts]
+    is_greatest = form.terms[atom] > 0
+    choose = max if is_greatest else min
+    lower, upper = choose(low for low, _ in ends), choose(high for _, high in ends)
+    for p, q in cancelling(*parts) if len(parts) == 2 else ():  # noqa: PLR2004 - two branches
+        scope.used(BETWEEN_BRANCHES)
+        low, high = range_of(scope, parts[0].times(p).plus(parts[1], q), depth)
+        if is_greatest:
+            lower = max(lower, -(-low // (p + q)))
+        else:
+            upper = min(upper, high // (p + q))
+    return lower, upper
+
+
+def _by_facts(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+    """``k*F + B`` lies between ``k`` times what is known of ``F`` and what ``B`` adds.
+
+    Where terms of ``F`` are left over, only the whole form is read so.
+    """
+    for fact in scope.facts:
+        multiple = fact.multiple_in(form)
+        if multiple:
+            yield FACT_RANGE, fact.range_within(scope, form, multiple, depth)
+        elif depth == READINGS:
+            for near in fact.multiples_near(form):
+                yield FACT_RANGE, fact.range_within(scope, form, near, depth)
+
+
+def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+    """A factor of every term multiplies the range of what is left."""
+    if form.constant:
+        return
+    first = next(atom for atom in form.terms if atom.kind is Kind.PRODUCT)
+    for factor in factors(first):
+        if all(factor in factors(atom) for atom in form.terms):
+            rest = range_of(scope, cofactor(scope, form, factor), depth - 1)
+            yield PRODUCT_RANGE, product_range(scope.ranges[factor], rest)
+            return
+
+
+def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+    """``T + m*(L mod R)``, where the digit lies between 0 and ``R - 1``; so with all digits.
+
+    The sum of ``T`` and the radix is looked at as a whole, for what the two have in common.
+    """
+    with scope.aside():
+        taken = list(symbolic_digits_apart(scope, form))
+    if not taken:
+        return
+    low = high = taken[-1].rest
+    least: End = 0
+    most: End = 0
+    for _, weight, source, radix in taken:
+        ends = scope.divisor_range(radix)
+        if ends[0] >= 1:
+            last = radix.plus_constant(-1)
+            low, high = low.plus(last, min(weight, 0)), high.plus(last, max(weight, 0))
+        else:
+            scope.used(REMAINDER_RANGE)
+            lower, upper = _digit_range(scope.range_of(source), ends)
+            least = least + (weight * lower if weight > 0 else weight * upper)
+            most = most + (weight * upper if weight > 0 else weight * lower)
+    lower, upper = range_of(scope, low, depth - 1)[0], range_of(scope, high, depth - 1)[1]
+    yield SYMBOLIC_DIGIT, (least + lower, most + upper)
+
+
+def _digit_range(source: Range, radix: Range) -> Range:
+    """A digit has the sign of its radix, and is not beyond the source if that has it, too."""
+    lower, upper = min(radix[0] + 1, 0), max(radix[1] - 1, 0)
+    if source[0] >= 0:
+        upper = min(upper, source[1])
+    if source[1] <= 0:
+        lower = max(lower, source[0])
+    return lower, upper
+
+
+def product_range(left: Range, right: Range) -> Range:
+    """The range of a product."""
+    corners = [a * b for a in left for b in right]
+    return _bounded(min(corners)), _bounded(max(corners))
+
+
+def _bounded(end: End) -> End:
+    """An end, or infinity where it would grow without limit."""
+    if isinstance(end, int) and end.bit_length() > MOST_BITS:
+        return INFINITY if end > 0 else NEGATIVE_INFINITY
+    return end
+
+
+def monomial_range(scope: Scope, atoms: Iterable[Atom]) -> Range:
+    """The range of a product of atoms; a power by its parity."""
+    exponents: dict[Atom, int] = {}
+    for atom in atoms:
+        exponents[atom] = exponents.get(atom, 0) + 1
+    ends: Range = (1, 1)
+    for atom, exponent in exponents.items():
+        scope.used(POWER_RANGE if exponent > 1 else PRODUCT_RANGE)
+        ends = product_range(ends, _power_range(scope.ranges[atom], exponent))
+    return ends
+
+
+def _power_range(ends: Range, exponent: int) -> Range:
+    low, high = (_power(end, exponent) for end in ends)
+    if exponent % 2 or ends[0] >= 0:
+        return low, high
+    return (high, low) if ends[1] <= 0 else (0, max(low, high))
+
+
+def _power(end: End, exponent: int) -> End:
+    if isinstance(end, Infinity):
+        return INFINITY if end.sign > 0 or exponent % 2 == 0 else NEGATIVE_INFINITY
+    return _bounded(end**exponent)
+
+
+def range_as_written(scope: Scope, form: Form) -> Range:
+    """The range of any form: that of its canonical form, met with interval arithmetic.
+
+    The canonical form sees correlations that the form as written hides, and the other way round:
+    ``(y mod 3) floordiv 2`` lies in ``[0, 1]`` at a glance, but not when its digit is taken apart.
+    """
+    arithmetic = term_by_term(ranges_as_written(scope, form), form)
+    return meet(range_of(scope, scope.canonical(form)), arithmetic)
+
+
+def ranges_as_written(scope: Scope, form: Form) -> dict[Atom, Range]:
+    """The ranges of all atoms inside any form, found as for :func:`range_as_written`."""
+    found: dict[Atom, Range] = {}
+    for atom in postorder((form,)):
+        ends = range_of(scope, scope.canonical(Form(0, {atom: 1})))
+        found[atom] = ends
+        if atom.kind in _ARITHMETIC:
+            lemma, arithmetic = _ARITHMETIC[atom.kind]
+            operands = [term_by_term(found, argument) for argument in atom.arguments]
+            found[atom] = meet(ends, arithmetic(operands))
+            if found[atom] != ends:
+                scope.used(lemma)
+    return found
+
+
+def _floordiv_range(operands: Sequence[Range]) -> Range:
+    """Quotients are extreme at the ends of numerator and divisor; no divisor is zero."""
+    (lower, upper), divisor = operands
+    corners = [
+        _rounded(sign * numerator, sign * size)
+        for sign, sizes in _sides(divisor)
+        for numerator in (lower, upper)
+        for size in sizes
+    ]
+    return (min(corners), max(corners)) if corners else (NEGATIVE_INFINITY, INFINITY)
+
+
+def _sides(divisor: Range) -> Iterator[tuple[int, Range]]:
+    """The signs that a divisor may have, and its range with each."""
+    lower, upper = divisor
+    if upper >= 1:
+        yield 1, (max(lower, 1), upper)
+    if lower <= -1:
+        yield -1, (lower, min(upper, -1))
+
+
+def _rounded(numerator: End, divisor: End) -> End:
+    """A quotient by a positive divisor; by infinity what it comes to in the end."""
+    if isinstance(divisor, int):
+        return numerator // divisor
+    return 0 if numerator >= 0 else -1
+
+
+def _ceildiv_range(operands: Sequence[Range]) -> Range:
+    (lower, upper), divisor = operands
+    low, high = _floordiv_range([(-upper, -lower), divisor])
+    return -high, -low
+
+
+def _mod_range(operands: Sequence[Range]) -> Range:
+    """Remainders have the sign of the divisor, and are no greater than what has that sign, too."""
+    numerator, divisor = operands
+    if divisor == (0, 0):
+        return NEGATIVE_INFINITY, INFINITY
+    low, high = _floordiv_range(operands)
+    if isinstance(low, int) and low == high and divisor[0] == divisor[1]:
+        return numerator[0] - low * divisor[0], numerator[1] - low * divisor[0]
+    lower, upper = min(divisor[0] + 1, 0), max(divisor[1] - 1, 0)
+    if numerator[0] >= 0:
+        upper = min(upper, numerator[1])
+    if numerator[1] <= 0:
+        lower = max(lower, numerator[0])
+    return lower, upper
+
+
+def _least(operands: Sequence[Range]) -> Range:
+    return min(low for low, _ in operands), min(high for _, high in operands)
+
+
+def _greatest(operands: Sequence[Range]) -> Range:
+    return max(low for low, _ in operands), max(high for _, high in operands)
+
+
+_ARITHMETIC: Final[Mapping[Kind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
+    Kind.FLOORDIV: (QUOTIENT_RANGE, _floordiv_range),
+    Kind.QUOTIENT: (CORNERS, _floordiv_range),
+    Kind.CEILDIV: (QUOTIENT_RANGE, _ceildiv_range),
+    Kind.MOD: (REMAINDER_RANGE, _mod_range),
+    Kind.MIN: (BRANCHES_RANGE_NEGATIVE, _least),
+    Kind.MAX: (BRANCHES_RANGE, _greatest),
+    Kind.PRODUCT: (PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
+    Kind.SUM: (SUM_RANGE, lambda operands: operands[0]),
+}

@@ -1,0 +1,384 @@
+"""Laws of ``floor(N / c)`` for a constant ``c > 0``: what is done before it may become an atom.
+
+Every law rests on one fact, ``floor(x + n) = floor(x) + n`` for an integer ``n``, or on
+``floor(floor(x) / n) = floor(x / n)`` for a positive integer ``n``. They are tried in the order of
+this module; the first one that applies gives a quotient with fewer quotients inside it, a smaller
+divisor, or smaller coefficients, so that they come to an end.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, TypeAlias
+
+from simplifier.bounds.digits import View
+from simplifier.expr.form import (
+    FLOORDIV,
+    MAX,
+    ZERO,
+    Atom,
+    Form,
+    Kind,
+    accumulate,
+    atom_of,
+    collected,
+    constant,
+    in_order,
+)
+from simplifier.laws.catalogue.quotients import (
+    COMMON_FACTOR,
+    EXTRACTION,
+    FLATTEN,
+    FLATTEN_TURNED,
+    HALF,
+    ONE_VALUE,
+    OPEN_DIGIT,
+    REFLECT,
+    SPLIT,
+    TWO_VALUES,
+)
+from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, NEGATIVE_REMAINDER
+from simplifier.limits import is_crowded, is_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simplifier.bounds.digits import Unit
+    from simplifier.bounds.interval import End
+    from simplifier.canonical.scope import Scope
+    from simplifier.laws.law import Law
+
+Step: TypeAlias = "tuple[Form, Form, int]"
+"""What is outside, a numerator and its divisor; with the divisor 1 nothing is left to do."""
+
+Weighted: TypeAlias = "list[tuple[int, Form]]"
+"""Parts of a form, each with its coefficient."""
+
+
+def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
+    """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
+    outside, numerator, divisor = _next_step(scope, numerator, divisor)
+    while divisor > 1:
+        taken, numerator, divisor = _next_step(scope, numerator, divisor)
+        outside = outside.plus(taken)
+    return outside.plus(numerator)
+
+
+def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
+    is_affine = numerator.is_affine
+    if not is_affine:
+        if is_deep(numerator) or is_crowded(numerator):
+            return ZERO, kept(scope, numerator, divisor), 1
+        merged = merge(scope, numerator, divisor)
+        if merged is not None:
+            return ZERO, *merged
+    outside, residue = extract(scope, numerator, divisor)
+    shorter = split(scope, residue, divisor)
+    if shorter is not None:
+        return outside, *shorter
+    rest = numerator.plus(outside, -divisor)
+    if is_affine:
+        return outside, reflect(scope, rest, divisor), 1
+    opened, rest, whole = open_digits(rest, residue, divisor)
+    if opened.terms:
+        scope.fired(OPEN_DIGIT)
+    if not opened.terms or _size(rest) >= _size(numerator):
+        flat = flatten(scope, rest, divisor)
+        rest, divisor = flat or (reflect(scope, rest, divisor, whole), 1)
+    return outside.plus(opened), rest, divisor
+
+
+def _size(form: Form) -> tuple[int, int]:
+    """What gets smaller whenever a numerator is looked at again."""
+    return len(form.terms), sum(map(abs, form.terms.values()))
+
+
+def kept(scope: Scope, numerator: Form, divisor: int) -> Form:
+    """``floor((c*A + B)/c) = A + floor(B/c)`` term by term, and nothing else."""
+    outside: dict[Atom, int] = {}
+    terms = dict(numerator.terms)
+    for atom in numerator.terms:
+        _reduce(terms, atom, divisor, outside)
+    whole, rest = divmod(numerator.constant, divisor)
+    taken = collected(whole, outside)
+    if taken != ZERO:
+        scope.fired(EXTRACTION)
+    return taken.plus(scope.quotient_atom(Form(rest, terms), divisor)) if terms else taken
+
+
+def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
+    """``N mod c`` as it stands, with small coefficients; ``N mod -c = -(-N mod c)``."""
+    sign = 1 if divisor > 0 else -1
+    divisor = abs(divisor)
+    residue = collected(
+        sign * numerator.constant % divisor,
+        {atom: sign * factor % divisor for atom, factor in numerator.terms.items()},
+    )
+    scope.fired(CONGRUENT_RESIDUES)
+    if sign < 0:
+        scope.fired(NEGATIVE_REMAINDER)
+    lower, upper = scope.range_of(residue)
+    if isinstance(lower, int) and lower // divisor == upper // divisor:
+        scope.fired(ONE_VALUE)
+        return residue.plus_constant(-(lower // divisor) * divisor).times(sign)
+    remainder = atom_of(Kind.MOD, (residue, constant(divisor)))
+    return scope.remember(remainder, (0, divisor - 1)).times(sign)
+
+
+def merge(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
+    """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
+
+    Before anything else: ``x - floor(x/2)`` must not be torn apart.
+    """
+    for atom, factor in numerator.terms.items():
+        if factor in (1, -1) and atom.kind is FLOORDIV:
+            for inner, value in atom.numerator.terms.items():
+                if value * factor * numerator.terms.get(inner, 0) >= 0:
+                    break
+            else:
+                return _flattened(scope, numerator, divisor, atom)
+    return None
+
+
+def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, View]:
+    """``floor((c*A + B)/c) = A + floor(B/c)``.
+
+    ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit.
+    """
+    outside, residue = _reduced(scope.view(numerator), divisor, turning=False)
+    if outside is not ZERO:
+        scope.fired(EXTRACTION)
+    return outside, residue
+
+
+def _reduced(view: View, divisor: int, *, turning: bool) -> tuple[Form, View]:
+    """A view as ``c*A + B``, where the weights of ``B`` are nearest to zero; half of ``c`` stays.
+
+    Half of ``c`` is positive then, but on quotients only if they may turn.
+    """
+    whole, rest = divmod(view.constant, divisor)
+    outside: dict[Atom, int] = {}
+    units: list[tuple[int, Unit]] = []
+    for weight, unit in view.units:
+        if -divisor < 2 * weight <= divisor:
+            units.append((weight, unit))
+            continue
+        residue = nearest_residue(weight, divisor)
+        if not turning and _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
+            residue = weight
+        if residue != weight:
+            multiple = (weight - residue) // divisor
+            whole += multiple * unit.value.constant
+            accumulate(outside, unit.value, multiple)
+        if residue:
+            units.append((residue, unit))
+    taken = Form(whole, in_order(outside)) if whole or outside else ZERO
+    return taken, View(rest, units)
+
+
+def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
+    """Whether 1 came of -1 in halves; a quotient keeps its sign there."""
+    return divisor == 2 and residue == -value  # noqa: PLR2004 - the half of 2 is a unit
+
+
+def nearest_residue(value: int, divisor: int) -> int:
+    """The number congruent to ``value`` nearest to zero; half of the divisor stays positive."""
+    residue = value % divisor
+    return residue - divisor if 2 * residue > divisor else residue
+
+
+def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
+    """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
+
+    One law covers quotients that are constant, small terms that never matter, common factors,
+    coefficients that are congruent to smaller ones, and variables of two values.
+    """
+    if not residue.units:
+        return ZERO, 1
+    is_reduced = divisor > 2  # noqa: PLR2004 - halves may have to turn
+    found = (_affine_remainder if is_reduced else _affine_quotient)(residue, divisor)
+    if found is not None:
+        scope.fired(found[1])
+        return found[0], 1
+    for factor in _common_factors(residue, divisor):
+        found = _affine_quotient(residue, factor)
+        if found is not None:
+            quotient, why = found
+            if why is not COMMON_FACTOR:
+                scope.fired(SPLIT)
+            scope.fired(why)
+            return quotient, divisor // factor
+    return None
+
+
+def _common_factors(residue: View, divisor: int) -> list[int]:
+    """What the divisor has in common with sets of weights, greatest first."""
+    found = {gcd(weight, divisor) for weight, _ in residue.units}
+    found.discard(1)
+    if len(found) > 1:
+        found |= {gcd(a, b) for a in found for b in found}
+        found |= {gcd(a, b) for a in found for b in found}
+        found.discard(1)
+    return sorted(found, reverse=True)
+
+
+def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
+    """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
+    outside, small = _reduced(residue, divisor, turning=True)
+    found = _affine_remainder(small, divisor)
+    return None if found is None else (outside.plus(found[0]), found[1])
+
+
+def _affine_remainder(small: View, divisor: int) -> tuple[Form, Law] | None:
+    """The quotient of what is smaller than the divisor, and why: one value, or one of two."""
+    ends = small.ends()
+    value = _cell(*ends, divisor)
+    if value is not None:
+        return constant(value), ONE_VALUE if small.units else COMMON_FACTOR
+    for weight, unit in small.units:
+        if 2 * weight == divisor:
+            value = _cell(*_other_sign(ends, weight, unit), divisor)
+            if value is not None:
+                return unit.value.plus_constant(value), HALF
+            break
+    if len(small.units) == 1:
+        ((weight, unit),) = small.units
+        found = _two_valued(unit, weight, small.constant, divisor)
+        if found is not None:
+            return found, TWO_VALUES
+    return None
+
+
+def _cell(lower: End, upper: End, divisor: int) -> int | None:
+    """The quotient that all values of a range have in common."""
+    quotient = lower // divisor
+    return quotient if quotient == upper // divisor and isinstance(quotient, int) else None
+
+
+def _other_sign(ends: tuple[End, End], weight: int, tie: Unit) -> tuple[End, End]:
+    """The range with ``-c/2`` in place of ``c/2`` as the weight of a unit."""
+    shift = weight * (tie.lower + tie.upper)
+    return ends[0] - shift, ends[1] - shift
+
+
+def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | None:
+    """Any function of something with two values is affine in it."""
+    low = unit.lower
+    if not isinstance(low, int) or unit.upper != low + 1:
+        return None
+    first = (offset + weight * low) // divisor
+    step = (offset + weight * (low + 1)) // divisor - first
+    return unit.value.times(step).plus_constant(first - step * low)
+
+
+def open_digits(rest: Form, residue: View, divisor: int) -> tuple[Form, Form, Weighted]:
+    """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
+
+    ``residue`` shows the rest. Gives what leaves, what is left, and what stays whole in it: clamps,
+    and digits that do not close on ``c``. The other atoms are reduced again.
+    """
+    digits = [
+        (weight, unit, unit.quotient) for weight, unit in residue.units if unit.quotient is not None
+    ]
+    whole = [(weight, unit.value) for weight, unit in residue.units if _is_clamp(unit)]
+    if not digits:
+        return ZERO, rest, whole
+    terms = dict(rest.terms)
+    outside: dict[Atom, int] = {}
+    for weight, unit, quotient in digits:
+        factor = terms.get(quotient, 0)
+        closing = weight * unit.radix
+        if factor and (factor % divisor == 0 or factor != -closing):
+            if closing % divisor == 0:
+                terms[quotient] = factor + closing
+                outside[quotient] = outside.get(quotient, 0) - closing // divisor
+            _reduce(terms, quotient, divisor, outside)
+    whole += [
+        (weight, unit.value)
+        for weight, unit, quotient in digits
+        if terms.get(quotient) == -weight * unit.radix
+    ]
+    closed = {atom for _, value in whole for atom in value.terms}
+    for atom in list(terms):
+        if atom not in closed:
+            _reduce(terms, atom, divisor, outside)
+    return collected(0, outside), Form(rest.constant, terms), whole
+
+
+def _is_clamp(unit: Unit) -> bool:
+    """Whether the unit is what maxima cut off."""
+    value = unit.value.terms
+    return len(value) > 1 and any(atom.kind is MAX for atom in value)
+
+
+def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:
+    """Leave of a term only its residue; the multiple goes outside."""
+    factor = terms[atom]
+    residue = nearest_residue(factor, divisor)
+    if _is_turned_half(residue, factor, divisor) and atom.kind is FLOORDIV:
+        residue = factor
+    if residue != factor:
+        outside[atom] = outside.get(atom, 0) + (factor - residue) // divisor
+    if residue:
+        terms[atom] = residue
+    else:
+        del terms[atom]
+
+
+def flatten(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
+    """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, for one inner quotient.
+
+    A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
+    """
+    inner = [
+        atom
+        for atom, factor in numerator.terms.items()
+        if atom.kind is FLOORDIV and factor in (1, -1)
+    ]
+    return _flattened(scope, numerator, divisor, inner[-1]) if inner else None
+
+
+def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
+    radix = inner.divisor
+    if numerator.terms[inner] > 0:
+        scope.fired(FLATTEN)
+        source = inner.numerator
+    else:
+        scope.fired(FLATTEN_TURNED)
+        source = inner.numerator.times(-1).plus_constant(radix - 1)
+    return source.plus(numerator.without(inner), radix), radix * divisor
+
+
+def reflect(scope: Scope, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
+    """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights.
+
+    What stays whole in the numerator has one weight.
+    """
+    weights = [n for n, _ in _weighted(numerator, whole)] if whole else numerator.terms.values()
+    if not _is_reflected(weights, numerator.constant, divisor):
+        return scope.quotient_atom(numerator, divisor)
+    # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
+    halves = ZERO
+    for weight, value in _weighted(numerator, whole or []):
+        if 2 * weight == divisor:
+            halves = halves.plus(value)
+    scope.fired(REFLECT)
+    turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
+    return halves.plus(scope.quotient_atom(turned, divisor), -1)
+
+
+def _weighted(numerator: Form, whole: Weighted) -> Weighted:
+    """What stays whole in a numerator, and the atoms beside it."""
+    beside = numerator
+    for weight, value in whole:
+        beside = beside.plus(value, -weight)
+    return [*whole, *((factor, Form(0, {atom: 1})) for atom, factor in beside.terms.items())]
+
+
+def _is_reflected(weights: Iterable[int], offset: int, divisor: int) -> bool:
+    signs = [weight > 0 for weight in weights if 2 * weight != divisor]
+    surplus = 2 * signs.count(True) - len(signs)
+    if surplus:
+        return surplus < 0
+    turned = divisor - 1 - offset
+    return turned < offset or (turned == offset and bool(signs) and not signs[0])

@@ -1,0 +1,333 @@
+"""One problem: bounds of variables, facts about forms, and the memory of what follows from them.
+
+A scope turns forms into canonical ones. Canonical forms hold only variables, quotients,
+``max(0, ...)``, products and foreign terms: ``x mod c`` is ``x - c*floor(x/c)``, and a minimum is a
+negated maximum, so that everything linear in quotients cancels without a law. Each law looks only
+at canonical forms, bounds and facts, never at what happens to be remembered; so results do not
+depend on what was asked before.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simplifier.bounds import digits, ranges
+from simplifier.bounds import propagation as learning
+from simplifier.bounds.digits import Unit, View
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
+from simplifier.canonical import extrema, products, symbolic
+from simplifier.canonical import floordiv as floor
+from simplifier.expr.form import (
+    ZERO,
+    Atom,
+    Form,
+    Kind,
+    atom_of,
+    combine,
+    constant,
+    floordiv_atom,
+)
+from simplifier.laws.catalogue.extrema import MINIMUM
+from simplifier.laws.catalogue.quotients import (
+    CEILING,
+    NEGATIVE_DIVISOR,
+    ONE_VALUE,
+    ONLY_VALUE,
+    REMAINDER,
+    UNIT_DIVISOR,
+)
+from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE, QUOTIENT_RANGE
+from simplifier.laws.rewrite_log import Announcer, Journal
+from simplifier.limits import MOST_EQUATIONS, READINGS, is_crowded, is_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from simplifier.bounds.facts import Fact
+    from simplifier.bounds.interval import Interval
+    from simplifier.bounds.propagation import Smaller
+    from simplifier.bounds.samples import Values
+    from simplifier.expr.form import Key
+    from simplifier.extraction import Speller
+    from simplifier.laws.law import Law
+
+_DEPTH = attrgetter("depth")
+"""Atoms are deeper than those inside them."""
+
+UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
+
+Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
+"""Bounds of variables by name; who is not there is unbounded."""
+
+Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
+
+_REMEMBERED_SCOPES: Final = 512
+
+
+class Scope(Announcer):
+    """Canonical forms and their ranges under one set of bounds and facts.
+
+    Use :func:`scope_of`, which gives the same scope for the same problem.
+    """
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        constraints: Constraints = (),
+        solvable: int = MOST_EQUATIONS,
+        journal: Journal | None = None,
+    ) -> None:
+        self.journal = journal
+        self.bounds = dict(bounds)
+        self.ranges: dict[Atom, Range] = {}
+        """Ranges of all atoms that occur in canonical forms of this scope."""
+        self.facts: tuple[Fact, ...] = ()
+        self.smaller: Smaller | None = None
+        """An equal problem, where some constraint is an equation that can be solved."""
+        self.is_empty = False
+        """Whether the constraints were seen to contradict the bounds or each other."""
+        self.speller: Speller | None = None
+        """What :mod:`simplifier.extraction` has found out here."""
+        self.simplified: dict[Key, Form] = {}
+        """What forms came to in the end."""
+        self.samples: dict[Atom, Values] = {}
+        """What :mod:`simplifier.bounds.samples` has looked at."""
+        self._canonical: dict[Atom, Form] = {}
+        self._quotients: dict[tuple[Key, int], Form] = {}
+        self._views: dict[Key, View] = {}
+        self.units: dict[Atom, Unit] = {}
+        """The same atoms as units of digit views."""
+        self._sums: dict[tuple[Key, int], Range] = {}
+        if constraints:
+            self._learn(bounds, constraints, solvable)
+
+    def _learn(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
+        """Take over what constraints come to."""
+        make = scope_of
+        if self.journal is not None:
+            make = partial(traced_scope, lemmas=self.journal.lemmas)
+        knowledge = learning.learned(make, bounds, constraints, solvable)
+        if knowledge is None:
+            self.is_empty = True
+            return
+        self.bounds, self.facts, self.smaller = knowledge
+        for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
+            if atom.kind is Kind.VARIABLE:
+                self.remember(atom, self._variable_range(atom))
+
+    # Canonical forms.
+
+    def canonical(self, form: Form) -> Form:
+        """The canonical form that is equal on the domain."""
+        known = self._canonical
+        found: dict[Atom, None] = {}
+        waiting = [*form.terms]
+        while waiting:
+            atom = waiting.pop()
+            if atom not in known and atom not in found:
+                found[atom] = None
+                for argument in atom.arguments:
+                    waiting += argument.terms
+        if self.journal is not None:
+            self.journal.begin()
+        for atom in sorted(found, key=_DEPTH):
+            known[atom] = self._meaning(atom)
+        return combine(form, known)
+
+    def _meaning(self, atom: Atom) -> Form:
+        """The canonical form of an atom; those of the atoms inside it are known."""
+        arguments: tuple[Form, ...] = ()
+        if atom.arguments:
+            known = self._canonical
+            arguments = tuple([combine(argument, known) for argument in atom.arguments])
+        value = _MEANINGS[atom.kind](self, atom, arguments)
+        if is_crowded(value):
+            value = self.kept(atom.kind, arguments, value)
+        if self.journal is not None:
+            self.journal.end(atom, arguments, value)
+        return value
+
+    def is_canonical(self, atom: Atom) -> bool:
+        """Whether the atom may stand in canonical forms as it is."""
+        value = self._canonical.get(atom)
+        if value is None:
+            value = self.canonical(Form(0, {atom: 1}))
+        return not value.constant and len(value.terms) == 1 and value.terms.get(atom) == 1
+
+    def kept(self, kind: Kind, arguments: tuple[Form, ...], value: Form) -> Form:
+        """An operation whose value holds too many quotients, as one term."""
+        if kind not in (Kind.FLOORDIV, Kind.MOD) or arguments[1].constant < 1:
+            return self.single(value)
+        return self.remember(atom_of(kind, arguments), self.range_of(value))
+
+    def single(self, form: Form) -> Form:
+        """The form as one term, which is not looked into any more."""
+        if len(form.terms) + (form.constant != 0) <= 1:
+            return form
+        return self.remember(atom_of(Kind.SUM, (form,)), self.range_of(form))
+
+    def variable(self, atom: Atom, _: tuple[Form, ...] = ()) -> Form:
+        """A variable, or its only value."""
+        ends = lower, upper = self._variable_range(atom)
+        if lower == upper and isinstance(lower, int):
+            self.fired(ONLY_VALUE)
+            return constant(lower)
+        return self.remember(atom, ends)
+
+    def _variable_range(self, atom: Atom) -> Range:
+        interval = self.bounds.get(atom.name)
+        return UNBOUNDED if interval is None else interval.ends
+
+    def remember(self, atom: Atom, ends: Range) -> Form:
+        """The form of an atom whose range is known from now on."""
+        if atom not in self.ranges:
+            for fact in self.facts:
+                if fact.lead is atom and len(fact.form.terms) == 1:
+                    self.used(FACT_RANGE)
+                    ends = ranges.meet(ends, fact.ends)
+            # The range last: another thread that finds it finds the unit, too.
+            self.units[atom] = Unit(Form(0, {atom: 1}), *ends)
+            self.ranges[atom] = ends
+        return self.units[atom].value
+
+    def view(self, form: Form) -> View:
+        """The digits of a canonical form."""
+        if not form.has_quotient_or_maximum:
+            units = self.units
+            return View(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
+        view = self._views.get(form.key)
+        if view is None:
+            view = self._views[form.key] = digits.digit_view(self, form)
+        return view
+
+    def range_of(self, form: Form, depth: int = READINGS) -> Range:
+        """Lowest and highest value of a canonical form, as far as seen."""
+        if len(form.terms) <= 1:
+            return ranges.range_of(self, form, depth)
+        key = (form.key, depth)
+        known = self._sums.get(key)
+        if known is None:
+            known = self._sums[key] = ranges.range_of(self, form, depth)
+        return known
+
+    def divisor_range(self, divisor: Form) -> Range:
+        """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
+        lower, upper = self.range_of(divisor)
+        if lower == upper or (lower and upper):
+            return lower, upper
+        self.used(DIVISOR_RANGE)
+        return lower or 1, upper or -1
+
+    def plain_range(self, form: Form) -> Range:
+        """Lowest and highest value of a canonical form, term by term."""
+        return ranges.term_by_term(self.ranges, form)
+
+    def facts_about(self, form: Form) -> Iterable[Fact]:
+        """Facts whose form is contained in the given one."""
+        return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()
+
+    # Operations on canonical forms.
+
+    def floordiv(self, numerator: Form, divisor: int) -> Form:
+        """``floor(numerator / divisor)`` for a divisor other than zero."""
+        if divisor < 0:
+            self.fired(NEGATIVE_DIVISOR)
+            numerator, divisor = -numerator, -divisor
+        if divisor == 1:
+            self.fired(UNIT_DIVISOR)
+            return numerator
+        key = (numerator.key, divisor)
+        quotient = self._quotients.get(key)
+        if quotient is None or self.journal is not None:
+            quotient = self._quotients[key] = floor.floordiv(self, numerator, divisor)
+        return quotient
+
+    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
+        """A quotient in normal shape as an atom, or its only value."""
+        atom = floordiv_atom(numerator, divisor)
+        if atom not in self.ranges:
+            lower, upper = ranges.range_of(self, numerator)
+            ends = lower // divisor, upper // divisor
+            if isinstance(ends[0], int) and ends[0] == ends[1]:
+                self.fired(ONE_VALUE)
+                return constant(ends[0])
+            self.used(QUOTIENT_RANGE)
+            return self.remember(atom, ends)
+        return self.units[atom].value
+
+    def quotient(self, numerator: Form, divisor: Form) -> Form:
+        """``floor(numerator / divisor)`` for any divisor."""
+        if not divisor.terms and divisor.constant:
+            return self.floordiv(numerator, divisor.constant)
+        return symbolic.quotient(self, numerator, divisor)
+
+    def mod(self, numerator: Form, divisor: Form) -> Form:
+        """``numerator - divisor * floor(numerator / divisor)``."""
+        if not divisor.terms and divisor.constant:
+            if is_deep(numerator):
+                return floor.kept_remainder(self, numerator, divisor.constant)
+            self.fired(REMAINDER)
+            return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
+        return symbolic.mod(self, numerator, divisor)
+
+    def product(self, left: Form, right: Form) -> Form:
+        """The product, multiplied out."""
+        return products.product(self, left, right)
+
+    def monomial(self, atoms: Iterable[Atom]) -> Atom:
+        """The atom that multiplies atoms."""
+        return products.monomial(self, atoms)
+
+    def maximum(self, arguments: Iterable[Form]) -> Form:
+        """The greatest of canonical forms."""
+        return extrema.maximum(self, arguments)
+
+    def minimum(self, arguments: Iterable[Form]) -> Form:
+        """The least of canonical forms, as the negated greatest of the negated ones."""
+        self.fired(MINIMUM)
+        return -extrema.maximum(self, [-argument for argument in arguments])
+
+
+def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
+    numerator, divisor = arguments
+    if divisor == ZERO:
+        return symbolic.by_zero(scope, Kind.CEILDIV, numerator)
+    scope.fired(CEILING)
+    return -scope.quotient(-numerator, divisor)
+
+
+_MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {
+    Kind.VARIABLE: Scope.variable,
+    Kind.FLOORDIV: lambda scope, _, arguments: scope.quotient(*arguments),
+    Kind.QUOTIENT: lambda scope, _, arguments: scope.quotient(*arguments),
+    Kind.MOD: lambda scope, _, arguments: scope.mod(*arguments),
+    Kind.CEILDIV: _ceildiv,
+    Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
+    Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
+    Kind.PRODUCT: lambda scope, _, arguments: products.product_of_all(scope, arguments),
+    Kind.SUM: lambda scope, _, arguments: scope.single(*arguments),
+    Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
+}
+
+
+@lru_cache(maxsize=_REMEMBERED_SCOPES)
+def scope_of(
+    bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
+) -> Scope:
+    """The scope of a problem; equal problems share one, and so what is known about it.
+
+    So many equations among the constraints may be solved.
+    """
+    return Scope(bounds, constraints, solvable)
+
+
+def traced_scope(
+    bounds: Bounds,
+    constraints: Constraints = (),
+    solvable: int = MOST_EQUATIONS,
+    lemmas: dict[Law, None] | None = None,
+) -> Scope:
+    """A scope of its own that writes down what is announced in it."""
+    return Scope(bounds, constraints, solvable, Journal(lemmas))

@@ -1,0 +1,317 @@
+"""Bounds, constraints and forms as isl's sets and piecewise quasi-affine expressions.
+
+Forms are handed to isl operation by operation through its programming interface, never as text.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import reduce
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simplifier.bounds.interval import EMPTY, Interval
+from simplifier.errors import IndexingError
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from types import ModuleType
+
+    import islpy
+
+    from simplifier.expr.form import Atom
+
+    Translation: TypeAlias = "Callable[[Space, Atom, list[islpy.PwAff]], islpy.PwAff]"
+
+BUDGET: Final = 1_000_000
+"""Operations that isl may spend on a question unless it is told otherwise: seconds."""
+
+ATTEMPT: Final = 100_000
+"""Operations that isl may spend on an attempt to make an expression cheaper."""
+_BASE: Final = 1 << 62
+"""Larger integers go to isl and come back in pieces of this size."""
+
+
+class NotQuasiAffineError(IndexingError, ValueError):
+    """An expression beyond Presburger arithmetic; ``term`` is the text of the part to blame."""
+
+    def __init__(self, term: str, reason: str) -> None:
+        super().__init__(f"{term}: is {reason}; exact answers need a quasi-affine expression")
+        self.term = term
+
+
+class BudgetError(IndexingError, RuntimeError):
+    """An exact question took more operations than its ``budget``, or the budget is none."""
+
+    def __init__(self, budget: int, objection: str = "") -> None:
+        spent = f"{budget} operations of isl were not enough; give more, or None for no limit"
+        super().__init__(f"budget: {objection or spent}")
+        self.budget = budget
+
+
+class MissingIslError(IndexingError, ImportError):
+    """An exact question was asked where islpy is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__("exact answers need islpy, which is not installed: pip install islpy")
+
+
+class Space:
+    """Variables with bounds as dimensions of an isl space, and forms over them as its expressions.
+
+    Spaces share a context only where one is given: isl's contexts must not cross threads, but what
+    is compared must be of one context.
+    """
+
+    def __init__(
+        self,
+        bounds: Mapping[str, Interval],
+        context: islpy.Context | None = None,
+        budget: int | None = BUDGET,
+    ) -> None:
+        self.isl = load_isl()
+        self.bounds = dict(bounds)
+        self.budget = checked_budget(budget)
+        self.context = context or self.isl.Context()
+        self._places = {name: place for place, name in enumerate(self.bounds)}
+        space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
+        self._local = self.isl.LocalSpace.from_space(space)
+
+    @contextmanager
+    def within_budget(self) -> Generator[None]:
+        """Questions asked inside raise a :class:`BudgetError` once the budget is spent."""
+        self.context.reset_operations()
+        self.context.set_max_operations(self.budget)
+        try:
+            yield
+        except self.isl.Error as error:
+            if "maximal number of operations" not in str(error):
+                raise
+            raise BudgetError(self.budget) from None
+        finally:
+            self.context.set_max_operations(0)
+
+    def domain(self, constraints: Sequence[tuple[Form, Interval]] = ()) -> islpy.Set:
+        """All points within the bounds that meet the constraints."""
+        variables = [self._variable(name) for name in self.bounds]
+        limited = self.expressions([form for form, _ in constraints])
+        intervals = chain(self.bounds.values(), (interval for _, interval in constraints))
+        points = self.isl.Set.universe(self._local.get_space())
+        for expression, interval in zip([*variables, *limited], intervals, strict=True):
+            if interval.lower is not None:
+                points = points.intersect(expression.ge_set(self._constant(interval.lower)))
+            if interval.upper is not None:
+                points = points.intersect(expression.le_set(self._constant(interval.upper)))
+        return points
+
+    def checked(self, wanted: Iterable[Form]) -> tuple[Form, ...]:
+        """The forms with the value of each variable that has only one, if isl can be told of them.
+
+        Raises:
+            NotQuasiAffineError: naming an innermost term that is not quasi-affine.
+        """
+        simpler = operations.substitute(wanted, self._points())
+        for atom in forms.postorder(simpler):
+            if atom.kind is not Kind.VARIABLE:
+                _translation(atom)
+        return simpler
+
+    def expressions(self, wanted: Iterable[Form]) -> list[islpy.PwAff]:
+        """The forms as piecewise quasi-affine expressions.
+
+        Variables that have only one value are replaced by it.
+
+        Raises:
+            NotQuasiAffineError: naming an innermost term that is not quasi-affine.
+        """
+        simpler = self.checked(wanted)
+        known: dict[Atom, islpy.PwAff] = {}
+        for atom in forms.postorder(simpler):
+            if atom.kind is Kind.VARIABLE:
+                known[atom] = self._variable(atom.name)
+            else:
+                arguments = [self._sum(argument, known) for argument in atom.arguments]
+                known[atom] = _translation(atom)(self, atom, arguments)
+        return [self._sum(form, known) for form in simpler]
+
+    def sample(self, points: islpy.Set) -> dict[str, int] | None:
+        """Some point of a set, by name, or ``None`` if it is empty."""
+        if points.is_empty():
+            return None
+        point, kind = points.sample_point(), self.isl.dim_type.set
+        return {
+            name: integer(point.get_coordinate_val(kind, place))
+            for name, place in self._places.items()
+        }
+
+    def extent(self, values: islpy.PwAff) -> Interval:
+        """The least and the greatest value of an expression; empty where it has none."""
+        # As a set: isl refuses extrema of expressions whose parts are integers on the domain alone.
+        found = self.isl.Map.from_pw_aff(values).range()
+        lower, upper = found.dim_min_val(0), found.dim_max_val(0)
+        if lower.is_nan():
+            return EMPTY
+        return Interval(
+            *(
+                None if end.is_infty() or end.is_neginfty() else integer(end)
+                for end in (lower, upper)
+            )
+        )
+
+    def agree(self, left: Form, right: Form, domain: islpy.Set) -> bool:
+        """Whether two forms have the same value everywhere on a domain."""
+        (difference,) = self.expressions([left - right])
+        return bool(domain.intersect(difference.non_zero_set()).is_empty())
+
+    def form_of(self, expression: islpy.Aff) -> Form:
+        """The form of an expression that has only one piece."""
+        divisions: list[Form] = []
+        for place in range(expression.dim(self.isl.dim_type.div)):
+            divisions.append(self._quotient(expression.get_div(place), divisions))
+        return self._quotient(expression, divisions)
+
+    def value(self, value: int) -> islpy.Val:
+        """An integer of any size as isl's number."""
+        return number(value, self.context)
+
+    def floordiv(self, numerator: islpy.PwAff, divisor: int) -> islpy.PwAff:
+        """``floor(numerator / divisor)``; isl divides by positive numbers only."""
+        signed = numerator if divisor > 0 else numerator.neg()
+        return signed.scale_down_val(self.value(abs(divisor))).floor()
+
+    def _quotient(self, expression: islpy.Aff, divisions: Sequence[Form]) -> Form:
+        """An expression over variables and divisions whose forms are known, rounded down."""
+        divisor = expression.get_denominator_val()
+        numerator = forms.constant(integer(expression.get_constant_val().mul(divisor)))
+        known = {
+            self.isl.dim_type.in_: [forms.variable(name) for name in self.bounds],
+            self.isl.dim_type.div: divisions,
+        }
+        for kind, terms in known.items():
+            for place, term in enumerate(terms):
+                factor = expression.get_coefficient_val(kind, place).mul(divisor)
+                numerator = numerator.plus(term, integer(factor))
+        by = integer(divisor)
+        return numerator if by == 1 else operations.floordiv(numerator, forms.constant(by))
+
+    def _points(self) -> dict[str, Form]:
+        return {
+            name: forms.constant(interval.lower)
+            for name, interval in self.bounds.items()
+            if interval.lower is not None and interval.is_point
+        }
+
+    def _variable(self, name: str) -> islpy.PwAff:
+        place = self._places[name]
+        return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, place)
+
+    def _constant(self, value: int) -> islpy.PwAff:
+        return self.isl.PwAff.from_aff(self.isl.Aff.val_on_domain(self._local, self.value(value)))
+
+    def _sum(self, form: Form, known: Mapping[Atom, islpy.PwAff]) -> islpy.PwAff:
+        total = self._constant(form.constant)
+        for atom, factor in form.terms.items():
+            total = total.add(known[atom].scale_val(self.value(factor)))
+        return total
+
+
+def _floordiv(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return space.floordiv(arguments[0], atom.divisor)
+
+
+def _ceildiv(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return space.floordiv(arguments[0].neg(), atom.divisor).neg()
+
+
+def _mod(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    quotient = space.floordiv(arguments[0], atom.divisor)
+    return arguments[0].sub(quotient.scale_val(space.value(atom.divisor)))
+
+
+def _minimum(_: Space, __: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return reduce(lambda left, right: left.min(right), arguments)
+
+
+def _maximum(_: Space, __: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+    return reduce(lambda left, right: left.max(right), arguments)
+
+
+_DIVISIONS: Final[Mapping[Kind, Translation]] = {
+    Kind.FLOORDIV: _floordiv,
+    Kind.CEILDIV: _ceildiv,
+    Kind.MOD: _mod,
+}
+_EXTREMA: Final[Mapping[Kind, Translation]] = {Kind.MIN: _minimum, Kind.MAX: _maximum}
+
+
+def _translation(atom: Atom) -> Translation:
+    """How the atom is told to isl, once its arguments are."""
+    if atom.kind in _EXTREMA:
+        return _EXTREMA[atom.kind]
+    if atom.divisor:
+        return _DIVISIONS[atom.kind]
+    raise NotQuasiAffineError(str(Form(0, {atom: 1})), _objection(atom))
+
+
+def _objection(atom: Atom) -> str:
+    if atom.kind is Kind.PRODUCT:
+        return "a product of variables"
+    if atom.kind is Kind.OPAQUE:
+        return "a foreign function"
+    is_zero = atom.arguments[1].is_constant
+    return "a division by zero" if is_zero else "a division by what is not a constant"
+
+
+def _words(value: int) -> list[int]:
+    """The digits of a natural number to the base ``_BASE``, lowest first."""
+    words: list[int] = []
+    while value:
+        value, word = divmod(value, _BASE)
+        words.append(word)
+    return words
+
+
+def number(value: int, context: islpy.Context) -> islpy.Val:
+    """An integer of any size as isl's number."""
+    new = load_isl().Val
+    base = new(_BASE, context)
+    found = new(0, context)
+    for word in reversed(_words(abs(value))):
+        found = found.mul(base).add(new(word, context))
+    return found if value >= 0 else found.neg()
+
+
+def integer(value: islpy.Val) -> int:
+    """One of isl's integers; its own way out is decimal text, whose length Python limits."""
+    base = type(value)(_BASE, value.get_ctx())
+    rest = value.abs()
+    total, weight = 0, 1
+    while not rest.is_zero():
+        word = rest.mod(base)
+        total += weight * word.get_num_si()
+        weight *= _BASE
+        rest = rest.sub(word).div(base)
+    return -total if value.is_neg() else total
+
+
+def checked_budget(budget: int | None) -> int:
+    """The budget as isl counts it, where 0 is no limit."""
+    if budget is None:
+        return 0
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+        raise BudgetError(
+            budget, f"is {budget!r}; expected a positive number of operations or None"
+        )
+    return min(budget, _BASE)
+
+
+def load_isl() -> ModuleType:
+    """The module ``islpy``, which importing the library does not load."""
+    try:
+        import islpy  # noqa: PLC0415 - loaded when a question is asked
+    except ImportError as error:
+        raise MissingIslError from error
+    return islpy

@@ -1,0 +1,1 @@
+"""Expressions: linear forms over interned atoms, their text, and sympy at the border."""

@@ -1,0 +1,570 @@
+"""The working currency: integer linear combinations of interned atoms.
+
+A :class:`Form` is ``constant + c1*atom1 + ... + cn*atomn`` with distinct atoms and non-zero integer
+coefficients. An :class:`Atom` is a variable, a quotient, a remainder, a minimum or maximum, a
+product, or a foreign expression; equal atoms are one object, so forms compare by a few machine
+words. The constructors here only collect like terms and fold constants: what the terms *mean* under
+bounds is the business of :mod:`simplifier.canonical.scope`.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+import threading
+from functools import lru_cache
+from hashlib import blake2b
+from math import gcd
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, TypeAlias
+from weakref import ref
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import sympy
+
+
+class Kind(enum.IntEnum):
+    """What an atom is; the numbers order atoms of different kinds."""
+
+    VARIABLE = 0
+    FLOORDIV = 1
+    """Quotient by a constant, rounded down."""
+    MAX = 2
+    PRODUCT = 3
+    QUOTIENT = 4
+    """Quotient by a divisor that is not a constant, or is zero, rounded down."""
+    MOD = 5
+    CEILDIV = 6
+    MIN = 7
+    OPAQUE = 8
+    """A foreign integer-valued sympy expression."""
+    SUM = 9
+    """A sum that stands for itself, where multiplying it out would leave too many terms."""
+
+
+VARIABLE: Final = Kind.VARIABLE
+FLOORDIV: Final = Kind.FLOORDIV
+MAX: Final = Kind.MAX
+"""The commonest kinds, asked for all the time: before Python 3.12 an enum's members are slow."""
+
+EXTREMA: Final = (Kind.MIN, Kind.MAX)
+
+Key: TypeAlias = "tuple[object, ...]"
+Content: TypeAlias = "tuple[Kind, str, tuple[Key, ...]]"
+"""What tells an atom from others: its kind, its name and the keys of its arguments."""
+
+_REMEMBERED_NAMES = 4096
+_NUMBERS = re.compile(r"(\d+)")
+_NESTED_ORDER_DEPTH = 40
+"""Deeper atoms are ordered by a digest, so that comparing them needs no deep recursion."""
+
+
+class Atom:
+    """One interned term of a form. Compare with ``is``.
+
+    ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
+    product; ``name`` the name of a variable or the text of a foreign expression; ``divisor`` the
+    constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
+    sorts atoms by structure alone, whatever was built first. ``cost`` and ``expression`` are kept
+    by :mod:`simplifier.extraction.cost` and :mod:`simplifier.expr.sympy_conversion`, once asked
+    for.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_digest",
+        "arguments",
+        "cost",
+        "depth",
+        "divisor",
+        "expression",
+        "kind",
+        "name",
+        "order",
+    )
+
+    kind: Kind
+    arguments: tuple[Form, ...]
+    name: str
+    divisor: int
+    depth: int
+    order: Key
+    cost: int | None
+    expression: sympy.Expr | None
+    _digest: str
+
+    def __init__(
+        self, content: Content, arguments: tuple[Form, ...], expression: sympy.Expr | None
+    ) -> None:
+        kind, name, keys = content
+        self.kind = kind
+        self.arguments = arguments
+        self.name = name
+        self.cost = None
+        self.expression = expression
+        self._digest = ""
+        self.divisor = divisor = (
+            arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
+        )
+        self.depth = depth = 1 + _depth(arguments)
+        if kind is VARIABLE:
+            self.order = (kind, 0, natural_order(name))
+        elif name or depth > _NESTED_ORDER_DEPTH:
+            self.order = (kind, depth, name or self.digest())
+        else:
+            self.order = (kind, depth, divisor, keys)
+
+    def __lt__(self, other: Atom) -> bool:
+        return self.order < other.order
+
+    @property
+    def numerator(self) -> Form:
+        """What a quotient or remainder divides."""
+        return self.arguments[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.name.lower()} {Form(0, {self: 1})}>"
+
+    def __reduce__(self) -> tuple[Callable[[Form], Atom], tuple[Form]]:
+        return _only_atom, (Form(0, {self: 1}),)
+
+    def digest(self) -> str:
+        """A name for the structure that is the same in every process."""
+        if not self._digest:
+            # Inner atoms come first, so that no call goes deeper than one level.
+            for atom in postorder(self.arguments, skip=Atom._has_digest):
+                atom.digest()
+            self._digest = self._make_digest()
+        return self._digest
+
+    def _has_digest(self) -> bool:
+        return bool(self._digest)
+
+    def _make_digest(self) -> str:
+        content = [f"{self.kind:d}{self.name}"]
+        for argument in self.arguments:
+            content.append(f"{argument.constant:x}")
+            content += [f"{factor:x}*{atom.digest()}" for atom, factor in argument.terms.items()]
+            content.append(";")
+        return blake2b("|".join(content).encode(), digest_size=16).hexdigest()
+
+
+_BY_CONSTANT = frozenset({Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV})
+
+
+@lru_cache(maxsize=_REMEMBERED_NAMES)
+def natural_order(name: str) -> tuple[str | int, ...]:
+    """A sort key that puts ``d2`` before ``d10``."""
+    pieces = _NUMBERS.split(name)
+    return tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+class Form:
+    """An immutable ``constant + sum(coefficient * atom)``.
+
+    ``terms`` is sorted by the atoms' order and never holds a zero; nobody changes it after
+    construction. ``cost`` and ``expression`` are kept by :mod:`simplifier.extraction.cost` and
+    :mod:`simplifier.expr.sympy_conversion` once somebody asks for them.
+
+    >>> x, y = variable("x"), variable("y")
+    >>> (x + y) * 2 - y
+    Form(x * 2 + y)
+    """
+
+    __slots__ = ("_key", "constant", "cost", "expression", "terms")
+
+    constant: int
+    terms: dict[Atom, int]
+    _key: Key | None
+    cost: int | None
+    expression: sympy.Expr | None
+
+    def __init__(self, constant: int, terms: dict[Atom, int]) -> None:
+        self.constant = constant
+        self.terms = terms
+        self._key = None
+        self.cost = None
+        self.expression = None
+
+    @property
+    def key(self) -> Key:
+        """Equal exactly for equal forms; cheap to hash."""
+        if self._key is None:
+            self._key = (tuple(self.terms.items()), self.constant)
+        return self._key
+
+    @property
+    def order(self) -> Key:
+        """Sorts forms by structure alone, as atoms do."""
+        return self.key
+
+    @property
+    def depth(self) -> int:
+        """Levels of nested atoms; a variable has depth 0, a constant -1."""
+        return _depth((self,))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no atom is left."""
+        return not self.terms
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether every term is a variable."""
+        for atom in self.terms:  # noqa: SIM110 - twice as fast as all(), and asked all the time
+            if atom.kind is not VARIABLE:
+                return False
+        return True
+
+    @property
+    def has_quotient_or_maximum(self) -> bool:
+        """Whether some term is a quotient by a constant, or a maximum."""
+        for atom in self.terms:  # noqa: SIM110 - as above
+            if atom.kind is FLOORDIV or atom.kind is MAX:
+                return True
+        return False
+
+    @property
+    def has_positive_term(self) -> bool:
+        """Whether the constant or some coefficient is positive."""
+        return self.constant > 0 or max(self.terms.values(), default=0) > 0
+
+    def single_variable(self) -> str | None:
+        """The name, where the form is just one variable."""
+        if self.constant == 0 and len(self.terms) == 1:
+            ((atom, factor),) = self.terms.items()
+            if factor == 1 and atom.kind is VARIABLE:
+                return atom.name
+        return None
+
+    def plus(self, other: Form, factor: int = 1) -> Form:
+        """``self + factor * other``."""
+        if not factor:
+            return self
+        if not other.terms:
+            return (
+                Form(self.constant + factor * other.constant, self.terms)
+                if other.constant
+                else self
+            )
+        if not self.terms:
+            return other.times(factor).plus_constant(self.constant)
+        terms = dict(self.terms)
+        grown = accumulate(terms, other, factor)
+        return Form(self.constant + factor * other.constant, in_order(terms) if grown else terms)
+
+    def plus_atom(self, atom: Atom, factor: int = 1) -> Form:
+        """``self + factor * atom``."""
+        return self.plus(Form(0, {atom: 1}), factor)
+
+    def plus_constant(self, constant: int) -> Form:
+        """``self + constant``."""
+        return Form(self.constant + constant, self.terms) if constant else self
+
+    def times(self, factor: int) -> Form:
+        """``factor * self``."""
+        if factor == 1:
+            return self
+        if not factor:
+            return ZERO
+        return Form(
+            self.constant * factor, {atom: value * factor for atom, value in self.terms.items()}
+        )
+
+    def exactly_divided(self, divisor: int) -> Form:
+        """``self / divisor``, where the divisor divides the constant and every coefficient."""
+        return Form(
+            self.constant // divisor, {atom: value // divisor for atom, value in self.terms.items()}
+        )
+
+    def without(self, *atoms: Atom) -> Form:
+        """The form less the terms of these atoms."""
+        return Form(
+            self.constant, {atom: value for atom, value in self.terms.items() if atom not in atoms}
+        )
+
+    def __add__(self, other: Form | int) -> Form:
+        return self.plus(other) if isinstance(other, Form) else self.plus_constant(other)
+
+    def __radd__(self, other: int) -> Form:
+        return self.plus_constant(other)
+
+    def __sub__(self, other: Form | int) -> Form:
+        return self.plus(other, -1) if isinstance(other, Form) else self.plus_constant(-other)
+
+    def __rsub__(self, other: int) -> Form:
+        return self.times(-1).plus_constant(other)
+
+    def __mul__(self, other: int) -> Form:
+        return self.times(other)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Form:
+        return self.times(-1)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Form)
+            and self.constant == other.constant
+            and self.terms == other.terms
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        from simplifier.expr.text import format_form  # noqa: PLC0415 - the text is built on forms
+
+        return format_form(self)
+
+    def __repr__(self) -> str:
+        return f"Form({self})"
+
+    def __reduce__(self) -> tuple[Callable[[_Program, _Row], Form], tuple[_Program, _Row]]:
+        return _assemble, _disassemble(self)
+
+
+def _depth(forms: Iterable[Form]) -> int:
+    depth = -1
+    for form in forms:
+        for atom in form.terms:
+            if atom.depth > depth:  # noqa: PLR1730 - twice as fast as max()
+                depth = atom.depth
+    return depth
+
+
+def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:
+    """Add the terms of ``factor * form`` to ``terms`` in place; tells whether an atom came in."""
+    grown = False
+    for atom, value in form.terms.items():
+        old = terms.get(atom)
+        if old is None:
+            terms[atom] = factor * value
+            grown = True
+        elif old + factor * value:
+            terms[atom] = old + factor * value
+        else:
+            del terms[atom]
+    return grown
+
+
+def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
+    """The same terms, sorted by the atoms' order."""
+    if len(terms) < 2:  # noqa: PLR2004 - what is alone is in order
+        return terms
+    before: Key = ()
+    for order in map(_ORDER, terms):
+        if order < before:
+            return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
+        before = order
+    return terms
+
+
+_ORDER = attrgetter("order")
+
+
+def collected(constant: int, terms: dict[Atom, int]) -> Form:
+    """A form from coefficients gathered in any order; zeros are dropped."""
+    if not terms:
+        return Form(constant, terms)
+    return Form(constant, in_order({atom: value for atom, value in terms.items() if value}))
+
+
+ZERO = Form(0, {})
+ONE = Form(1, {})
+
+
+def constant(value: int) -> Form:
+    """The form of an integer."""
+    return Form(value, {})
+
+
+# Interning: one object for each atom, kept only as long as somebody holds it.
+
+_FIRST_SWEEP = 1 << 14
+"""How many atoms there are before the table is first looked through for dead ones."""
+
+
+class _Atoms:
+    """The atoms that exist, by content. Entries of dead ones go when the table has doubled."""
+
+    def __init__(self) -> None:
+        self._references: dict[Content, ref[Atom]] = {}
+        self._next_sweep = _FIRST_SWEEP
+        self._lock = threading.Lock()
+
+    def intern(
+        self,
+        kind: Kind,
+        arguments: tuple[Form, ...] = (),
+        name: str = "",
+        expression: sympy.Expr | None = None,
+    ) -> Atom:
+        """The one atom of this content."""
+        content = (kind, name, tuple([argument.key for argument in arguments]))
+        reference = self._references.get(content)
+        known = None if reference is None else reference()
+        return known or self._enter(content, Atom(content, arguments, expression))
+
+    def _enter(self, content: Content, fresh: Atom) -> Atom:
+        """The fresh atom, unless another thread was faster."""
+        with self._lock:
+            reference = self._references.get(content)
+            known = None if reference is None else reference()
+            if known is None:
+                self._references[content] = ref(fresh)
+                if len(self._references) > self._next_sweep:
+                    self._sweep()
+        return known or fresh
+
+    def _sweep(self) -> None:
+        # The contents hold the atoms inside, so that they die one sweep later.
+        references = self._references.items()
+        for content in [content for content, reference in references if reference() is None]:
+            del self._references[content]
+        self._next_sweep = max(_FIRST_SWEEP, 2 * len(self._references))
+
+
+_intern: Final = _Atoms().intern
+
+
+def variable_atom(name: str) -> Atom:
+    """The atom of a variable."""
+    return _intern(VARIABLE, name=name)
+
+
+@lru_cache(maxsize=_REMEMBERED_NAMES)
+def variable(name: str) -> Form:
+    """The form of a variable."""
+    return Form(0, {variable_atom(name): 1})
+
+
+def opaque(name: str, expression: sympy.Expr) -> Form:
+    """A foreign integer expression that is not taken apart; ``name`` tells it from others."""
+    return Form(0, {_intern(Kind.OPAQUE, name=name, expression=expression): 1})
+
+
+def floordiv_atom(numerator: Form, divisor: int) -> Atom:
+    """The atom ``numerator floordiv divisor`` for a constant divisor that is not zero."""
+    return _intern(FLOORDIV, (numerator, constant(divisor)))
+
+
+def atom_of(kind: Kind, arguments: tuple[Form, ...]) -> Atom:
+    """The atom of an operation on forms, as it stands."""
+    return _intern(kind, arguments)
+
+
+# Walking and combining, without recursion: forms may be nested as deep as memory allows.
+
+
+def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None) -> list[Atom]:
+    """Every atom of the forms once, each after the atoms inside it.
+
+    Those to skip are left out, with what is inside them.
+    """
+    done: dict[Atom, None] = {}
+    stack: list[tuple[Atom, bool]] = [(atom, False) for form in forms for atom in form.terms]
+    stack.reverse()
+    while stack:
+        atom, is_open = stack.pop()
+        if atom in done or (skip is not None and skip(atom)):
+            continue
+        if is_open or not atom.arguments:
+            done[atom] = None
+            continue
+        stack.append((atom, True))
+        stack += [
+            (inner, False)
+            for argument in atom.arguments
+            for inner in argument.terms
+            if inner not in done
+        ]
+    return list(done)
+
+
+def variables_of(forms: Iterable[Form]) -> Iterator[str]:
+    """Names of the variables that occur, each once."""
+    return (atom.name for atom in postorder(forms) if atom.kind is VARIABLE)
+
+
+def content(form: Form) -> int:
+    """The greatest common divisor of the coefficients; 0 for a constant."""
+    return gcd(*form.terms.values())
+
+
+def weighted_sum(parts: Iterable[tuple[int, Form]]) -> Form:
+    """The sum of factors times forms, in one go: to add one by one sorts the terms every time.
+
+    >>> print(weighted_sum([(2, variable("b")), (0, variable("c")), (5, variable("a"))]))
+    a * 5 + b * 2
+    """
+    total = 0
+    terms: dict[Atom, int] = {}
+    for factor, form in parts:
+        total += factor * form.constant
+        accumulate(terms, form, factor)
+    return collected(total, terms)
+
+
+def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
+    """The linear combination with a form in place of every atom."""
+    for atom in form.terms:
+        value = values[atom]
+        if value.constant or len(value.terms) != 1 or value.terms.get(atom) != 1:
+            break
+    else:
+        return form
+    if len(form.terms) == 1 and not form.constant:
+        ((atom, factor),) = form.terms.items()
+        return values[atom].times(factor)
+    total = form.constant
+    terms: dict[Atom, int] = {}
+    for atom, factor in form.terms.items():
+        value = values[atom]
+        total += factor * value.constant
+        accumulate(terms, value, factor)
+    return Form(total, in_order(terms))
+
+
+# Pickling as a flat program, so that depth costs no recursion and shared parts are stored once.
+
+_Row: TypeAlias = "tuple[int, tuple[tuple[int, int], ...]]"
+_Program: TypeAlias = "tuple[tuple[int, str, tuple[_Row, ...], sympy.Expr | None], ...]"
+
+
+def _disassemble(form: Form) -> tuple[_Program, _Row]:
+    atoms = postorder((form,))
+    numbers = {atom: number for number, atom in enumerate(atoms)}
+
+    def row(part: Form) -> _Row:
+        return part.constant, tuple((numbers[atom], factor) for atom, factor in part.terms.items())
+
+    program = tuple(
+        (
+            int(atom.kind),
+            atom.name,
+            tuple(row(argument) for argument in atom.arguments),
+            atom.expression,
+        )
+        for atom in atoms
+    )
+    return program, row(form)
+
+
+def _assemble(program: _Program, result: _Row) -> Form:
+    atoms: list[Atom] = []
+
+    def form(row: _Row) -> Form:
+        return Form(row[0], in_order({atoms[number]: factor for number, factor in row[1]}))
+
+    for kind, name, rows, expression in program:
+        atoms.append(_intern(Kind(kind), tuple(form(row) for row in rows), name, expression))
+    return form(result)
+
+
+def _only_atom(form: Form) -> Atom:
+    (atom,) = form.terms
+    return atom

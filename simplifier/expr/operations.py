@@ -1,0 +1,150 @@
+"""Operations on forms, as they are written: only constants are evaluated.
+
+Whatever an operation means under bounds is the business of :mod:`simplifier.canonical.scope`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplifier.expr.form import Atom, Form, Kind, atom_of, combine, constant, postorder
+from simplifier.limits import MOST_JOINED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+
+def floordiv(numerator: Form, divisor: Form) -> Form:
+    """``numerator floordiv divisor``; only constants are evaluated."""
+    if not divisor.terms and divisor.constant:
+        if not numerator.terms:
+            return constant(numerator.constant // divisor.constant)
+        return Form(0, {atom_of(Kind.FLOORDIV, (numerator, divisor)): 1})
+    return Form(0, {atom_of(Kind.QUOTIENT, (numerator, divisor)): 1})
+
+
+def mod(numerator: Form, divisor: Form) -> Form:
+    """``numerator mod divisor``, with the sign of the divisor; only constants are evaluated."""
+    if not numerator.terms and not divisor.terms and divisor.constant:
+        return constant(numerator.constant % divisor.constant)
+    return Form(0, {atom_of(Kind.MOD, (numerator, divisor)): 1})
+
+
+def ceildiv(numerator: Form, divisor: Form) -> Form:
+    """``numerator ceildiv divisor``; only constants are evaluated."""
+    if not numerator.terms and not divisor.terms and divisor.constant:
+        return constant(-(-numerator.constant // divisor.constant))
+    return Form(0, {atom_of(Kind.CEILDIV, (numerator, divisor)): 1})
+
+
+def minimum(arguments: Iterable[Form]) -> Form:
+    """The least of the arguments; equal ones count once, constants are folded into one."""
+    return _extremum(Kind.MIN, min, arguments)
+
+
+def maximum(arguments: Iterable[Form]) -> Form:
+    """The greatest of the arguments; equal ones count once, constants are folded into one."""
+    return _extremum(Kind.MAX, max, arguments)
+
+
+def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> Form:
+    operands = _distinct(choose, arguments)
+    if not operands:
+        raise ValueError(f"{kind.name.lower()} of nothing")
+    operands.sort(key=lambda form: (bool(form.terms), form.order))
+    return operands[0] if len(operands) == 1 else Form(0, {atom_of(kind, tuple(operands)): 1})
+
+
+def extremum_operands(kind: Kind, arguments: Iterable[Form]) -> list[Form]:
+    """The operands that are left of a minimum or maximum, in any order."""
+    return _distinct(min if kind is Kind.MIN else max, arguments)
+
+
+def _distinct(choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> list[Form]:
+    """Equal arguments count once, constants are folded into one."""
+    distinct = {argument.key: argument for argument in arguments}
+    constants = [argument.constant for argument in distinct.values() if argument.is_constant]
+    others = [argument for argument in distinct.values() if argument.terms]
+    return [constant(choose(constants)), *others] if constants else others
+
+
+def product(factors: Iterable[Form]) -> Form:
+    """The product; a constant multiplies a sum out, sums are not multiplied with each other."""
+    scale = 1
+    parts: list[Form] = []
+    for factor in factors:
+        if factor.is_constant:
+            scale *= factor.constant
+            continue
+        if not factor.constant and len(factor.terms) == 1:
+            ((atom, value),) = factor.terms.items()
+            scale *= value
+            is_joined = atom.kind is Kind.PRODUCT and len(atom.arguments) < MOST_JOINED
+            parts += atom.arguments if is_joined else (Form(0, {atom: 1}),)
+        else:
+            parts.append(factor)
+    if not parts or not scale:
+        return constant(scale)
+    if len(parts) == 1:
+        return parts[0].times(scale)
+    parts.sort(key=lambda form: form.order)
+    return Form(0, {atom_of(Kind.PRODUCT, tuple(parts)): scale})
+
+
+_CONSTRUCTORS: Mapping[Kind, Callable[[tuple[Form, ...]], Form]] = {
+    Kind.FLOORDIV: lambda arguments: floordiv(*arguments),
+    Kind.QUOTIENT: lambda arguments: floordiv(*arguments),
+    Kind.MOD: lambda arguments: mod(*arguments),
+    Kind.CEILDIV: lambda arguments: ceildiv(*arguments),
+    Kind.MIN: minimum,
+    Kind.MAX: maximum,
+    Kind.PRODUCT: product,
+    Kind.SUM: lambda arguments: arguments[0],
+}
+
+
+def build(kind: Kind, arguments: tuple[Form, ...]) -> Form:
+    """The form of an operation on forms; only constants are evaluated."""
+    return _CONSTRUCTORS[kind](arguments)
+
+
+# Replacing, without recursion: forms may be nested as deep as memory allows.
+
+
+def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple[Form, ...]:
+    """The forms with a form in place of each named variable; only constants are evaluated.
+
+    >>> from simplifier.expr.form import variable
+    >>> x = variable("x")
+    >>> substitute([floordiv(x + 1, constant(2))], {"x": constant(6)})
+    (Form(3),)
+    """
+    forms = tuple(forms)
+    if not replacements:
+        return forms
+    values: dict[Atom, Form] = {}
+    for atom in postorder(forms):
+        if atom.kind is Kind.VARIABLE and atom.name in replacements:
+            values[atom] = replacements[atom.name]
+        else:
+            values[atom] = rebuilt(atom, _combined(atom, values))
+    return tuple(combine(form, values) for form in forms)
+
+
+def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
+    """The form with forms in place of atoms, wherever they occur; only constants are evaluated."""
+    values: dict[Atom, Form] = {}
+    for atom in postorder((form,)):
+        values[atom] = (
+            replacements[atom] if atom in replacements else rebuilt(atom, _combined(atom, values))
+        )
+    return combine(form, values)
+
+
+def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    """The atom's operation on other arguments."""
+    return Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
+
+
+def _combined(atom: Atom, values: Mapping[Atom, Form]) -> tuple[Form, ...]:
+    return tuple(combine(argument, values) for argument in atom.arguments)

@@ -1,0 +1,191 @@
+"""Which laws made a result: a simplification followed step by step.
+
+A trace works on a scope of its own, where nothing is remembered, so it is the same whatever was
+simplified before. What the laws announced there is followed from the input to the result; what was
+looked at on the way and not taken is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, ClassVar, overload
+
+from simplifier.canonical.scope import Scope, traced_scope
+from simplifier.expr.form import ZERO, Form, postorder
+from simplifier.expr.text import format_form
+from simplifier.fixpoint import simplified
+from simplifier.laws.rewrite_log import Fact, Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import sympy
+
+    from simplifier.expr.form import Key
+    from simplifier.laws.law import Law
+    from simplifier.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``before`` was rewritten to ``after``, by one law or by several at once.
+
+    Where no law is named, the text says why the two are equal: what is too large to be looked into
+    was kept as one term, or isl has proved it.
+    """
+
+    laws: tuple[Law, ...]
+    before: sympy.Expr
+    after: sympy.Expr
+    text: str
+    """Before, after and the names of the laws, as they are printed."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Trace(Sequence[Step]):
+    """The steps that lead from an expression to its simplest form.
+
+    First each operation of the expression, inner ones first, comes into canonical form: it is shown
+    on canonical arguments, with all laws that were applied to it. Then the canonical form is
+    written out, one spelling after the other. Both come again as often as that changes something.
+
+    >>> from simplifier import parse_expr, simplify
+    >>> trace = Trace()
+    >>> simplify(parse_expr("(x floordiv 8) * 8 + x mod 8"), {}, trace=trace)
+    x
+    >>> print(trace)
+    x mod 8
+      -> x - (x floordiv 8) * 8  (remainder)
+    """
+
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride] - it changes
+
+    def __init__(self) -> None:
+        self._steps: tuple[Step, ...] = ()
+        self.lemmas: tuple[Law, ...] = ()
+        """What is said of ranges and was used, in the order of first use."""
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """The laws of all steps, each once, in the order of first use."""
+        return tuple(dict.fromkeys(law for step in self for law in step.laws))
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Step]: ...
+    def __getitem__(self, index: int | slice) -> Step | Sequence[Step]:
+        return self._steps[index]
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def follow(self, problem: Problem) -> Form:
+        """The simplest form of a problem; the steps to it replace those of the trace."""
+        self._steps, self.lemmas = (), ()
+        scope = problem.scope(traced_scope)
+        if scope is None:
+            return ZERO
+        result = simplified(scope, problem.form)
+        facts = dict.fromkeys(facts_of(scope, problem.form))
+        self._steps = tuple(_step(fact, problem, "kept as one term") for fact in facts)
+        self.lemmas = tuple(_journal(scope).lemmas)
+        return result
+
+    def finish(self, problem: Problem, before: Form, after: Form) -> None:
+        """One more step, that no law but isl has proved."""
+        if after != before:
+            self._steps += (_step(Fact((), before, after), problem, "proved by isl"),)
+
+
+def _step(fact: Fact, problem: Problem, otherwise: str) -> Step:
+    before, after = format_form(fact.before), format_form(fact.after)
+    names = ", ".join(law.name for law in fact.laws) or otherwise
+    text = f"{before}\n  -> {after}  ({names})"
+    return Step(fact.laws, problem.restored(fact.before), problem.restored(fact.after), text)
+
+
+def _journal(scope: Scope) -> Journal:
+    return scope.journal or Journal()
+
+
+def facts_of(scope: Scope, form: Form) -> Iterator[Fact]:
+    """The steps from a form to its simplest one, which the scope has found already."""
+    journal = _journal(scope)
+    *rounds, last = journal.rounds[form.key]
+    for begun in rounds:
+        yield from _solved(scope, begun)
+    filled = journal.filled.get(last.key)
+    if filled is not None:
+        yield filled
+        yield from facts_of(scope, filled.after)
+
+
+def _solved(scope: Scope, form: Form) -> Iterator[Fact]:
+    """By the smaller problem, where that was taken: all its steps at once."""
+    fact = _journal(scope).solved.get(form.key)
+    if fact is None or scope.smaller is None:
+        yield from _read(scope, form)
+        return
+    solution, smaller = scope.smaller
+    inner = [law for step in facts_of(smaller, solution.substituted(form)) for law in step.laws]
+    yield from _changed(tuple(dict.fromkeys((*fact.laws, *inner))), *fact[1:])
+    yield from _spelled(scope, fact.after)
+
+
+def _read(scope: Scope, form: Form) -> Iterator[Fact]:
+    """Read in another way first, where that was taken."""
+    fact = _journal(scope).read.get(form.key)
+    if fact is not None:
+        yield fact
+        form = fact.after
+    yield from _spelled(scope, form)
+
+
+def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Fact]:
+    if before != after:
+        yield Fact(laws, before, after)
+
+
+def _spelled(scope: Scope, form: Form) -> Iterator[Fact]:
+    """The form as a whole in canonical form and written out, or its parts."""
+    for part in _journal(scope).parts.get(form.key, (form,)):
+        yield from _evaluated(scope, part)
+        yield from _written(scope, scope.canonical(part))
+
+
+def _evaluated(scope: Scope, form: Form) -> Iterator[Fact]:
+    """What became of each operation."""
+    canonical = _journal(scope).canonical
+    for atom in postorder((form,)):
+        yield from _changed(*canonical[atom])
+
+
+def _written(scope: Scope, form: Form) -> Iterator[Fact]:
+    """The spellings of a canonical form, then those of what is inside."""
+    spelled = _journal(scope).spelled
+    seen: set[Key] = set()
+    stack = [form]
+    while stack:
+        form = stack.pop()
+        if form.key in seen:
+            continue
+        seen.add(form.key)
+        fact = spelled.get(form.key)
+        if fact is not None:
+            yield fact
+            stack.append(fact.after)
+            continue
+        for atom in reversed(form.terms):
+            stack += reversed(atom.arguments)
+            stack.append(Form(0, {atom: 1}))

@@ -1,0 +1,100 @@
+"""The schema as the tests read it, the objects in it, and their tables in docs/json.md.
+
+Run as a program, it writes the tables.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ops.cli.schema import schema_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Json: TypeAlias = "dict[str, Any]"
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "json.md"
+START: Final = "<!-- fields -->\n"
+END: Final = "<!-- end of fields -->\n"
+
+SCHEMA: Final[Json] = json.loads(schema_text())
+OBJECTS: Final[dict[str, Json]] = {
+    name: definition for name, definition in SCHEMA["$defs"].items() if "properties" in definition
+}
+"""The definitions of objects, by name."""
+
+
+def definition_of(reference: str) -> Json:
+    """What ``#/$defs/name`` refers to."""
+    found: Json = SCHEMA["$defs"][reference.removeprefix("#/$defs/")]
+    return found
+
+
+def description_of(field: Json) -> str:
+    """What a field means, as it says itself or what it refers to."""
+    if "description" not in field and "$ref" in field:
+        return description_of(definition_of(field["$ref"]))
+    return field.get("description", "")
+
+
+def tables() -> str:
+    """One table for each object."""
+    return "\n".join("\n".join(_table(definition)) for definition in OBJECTS.values())
+
+
+def _table(definition: Json) -> Iterator[str]:
+    yield from (f"### {definition['title']}", "")
+    if "$ref" in definition:
+        yield from (
+            f"What [{_title(definition['$ref'])}]({_link(definition['$ref'])}) has, and:",
+            "",
+        )
+    yield from ("| field | value | meaning |", "| --- | --- | --- |")
+    for name, field in definition["properties"].items():
+        needed = name in definition["required"]
+        value = _value(field) if needed else f"{_value(field)}, or missing"
+        yield f"| `{name}` | {value} | {description_of(field)} |"
+    yield ""
+
+
+def _value(field: Json) -> str:
+    """The values that a field may have."""
+    if "$ref" in field:
+        target = definition_of(field["$ref"])
+        return (
+            f"[{_title(field['$ref'])}]({_link(field['$ref'])})"
+            if "title" in target
+            else _value(target)
+        )
+    if "anyOf" in field:
+        return " or ".join(_value(choice) for choice in field["anyOf"])
+    values = [field["const"]] if "const" in field else field.get("enum")
+    if values:
+        return " or ".join(f"`{json.dumps(value)}`" for value in values)
+    kinds: str | list[str] = field["type"]
+    if kinds == "array":
+        return f"list of {_value(field['items'])}"
+    return kinds if isinstance(kinds, str) else " or ".join(kinds)
+
+
+def _title(reference: str) -> str:
+    title: str = definition_of(reference)["title"]
+    return f"{title[0].lower()}{title[1:]}"
+
+
+def _link(reference: str) -> str:
+    return f"#{_title(reference).replace(' ', '-')}"
+
+
+def with_tables(page: str) -> str:
+    """The page with the tables between the two marks."""
+    before, _, rest = page.partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n{tables()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")

@@ -1,0 +1,144 @@
+"""The command line as a process: pipes, interrupts, terminals."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.modules import SOFTMAX_SUM
+from tests.project.sources import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMAND = [sys.executable, "-m", "indexing"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A small module."""
+    path = tmp_path / "module.hlo"
+    path.write_text(SOFTMAX_SUM)
+    return path
+
+
+def test_answers_go_to_standard_output(file: Path) -> None:
+    ran = subprocess.run([*COMMAND, "fusions", file], cwd=ROOT, capture_output=True, check=False)
+    assert ran.returncode == 0
+    assert ran.stdout.startswith(b"ENTRY %main")
+    assert ran.stderr == b""
+
+
+@pytest.mark.parametrize(("command", "count"), [("maps", 5), ("fusions", 3), ("schema", 1)])
+def test_examples_of_the_help_run(command: str, count: int) -> None:
+    text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)
+    lines = text.stdout.decode().splitlines()
+    calls = [line.split()[3:] for line in lines if line.startswith("  python -m ")]
+    assert len(calls) == count
+    for arguments in calls:
+        ran = subprocess.run([*COMMAND, *arguments], cwd=ROOT, check=True, capture_output=True)
+        assert ran.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
+    maps = tmp_path / "maps.txt"
+    maps.write_text("\n---\n".join(["(d0) -> (d0), domain: d0 in [0, 3]"] * 5000))
+    process = subprocess.Popen(
+        [*COMMAND, "simplify", maps, *options],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+WAITS = """
+import sys, time
+from types import SimpleNamespace
+from ops.cli import main
+
+def wait():
+    print("waiting", flush=True)
+    time.sleep(600)
+
+sys.stdin = SimpleNamespace(buffer=SimpleNamespace(read=wait))
+sys.exit(main(["simplify"]))
+"""
+"""A command that says when it begins to read, and gets nothing to read."""
+
+
+def test_an_interrupt_ends_cleanly() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == b"interrupted\n"
+    assert process.returncode == 130
+
+
+def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
+    """Two processes wait for modules that nobody writes."""
+    pipes = [tmp_path / "a.hlo", tmp_path / "b.hlo"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [*COMMAND, "maps", tmp_path, "--jobs", "2"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with process, pipes[0].open("wb"), pipes[1].open("wb"):  # there is a reader of each
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stderr
+        assert process.stderr.read() == b"interrupted\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.needs("tqdm")
+@pytest.mark.parametrize(
+    ("arguments", "unit", "expected"),
+    [
+        (["maps"], b"instructions", b"%total fusion, operand 0 %logits:\n"),
+        (["maps", "missing.hlo"], b"modules", b"\n%total fusion, operand 0 %logits:\n"),
+    ],
+    ids=["one file", "several"],
+)
+def test_progress_is_shown_on_a_terminal(
+    arguments: list[str], unit: bytes, expected: bytes, file: Path
+) -> None:
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, 80))
+    impatient = "from ops.cli import console, main; console.PATIENCE = 0; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", impatient, *arguments, file],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+    ) as process:
+        os.close(follower)
+        assert process.stdout
+        out = process.stdout.read()
+    shown = os.read(leader, 10_000)
+    os.close(leader)
+    assert unit in shown
+    assert expected in out
+    assert (b"error: missing.hlo: " in shown) == ("missing.hlo" in arguments)

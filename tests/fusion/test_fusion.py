@@ -1,0 +1,169 @@
+"""What fusions are as values: roots, results, what is refused; and maps by producer."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops import Fusion, FusionError, ShapeError, Unknown, by_producer
+from tests.fusion.programs import NESTED, REDUCE_OF_BROADCAST, SUM_WITH_TRANSPOSE
+from tests.fusion.units import entry, heads, named
+
+if TYPE_CHECKING:
+    from ops.hlo import Instruction
+
+# Several results.
+
+
+def test_results_are_all_arrays_of_all_roots() -> None:
+    fusion = Fusion.of_computation(named(NESTED, "all").computation)
+    answers = fusion.indexing_of_results()
+    assert [(root.name, output) for root, output in answers] == [("all", 0), ("all", 1), ("all", 2)]
+    first, second = fusion.operands
+    assert [heads(answer.get(first, ())) for answer in answers.values()] == [
+        ["(d0, d1) -> (d1, d0)"],
+        ["(d0) -> (d0 mod 2, d0 floordiv 2)"],
+        ["(d0, d1) -> (d1, -d0 + 2)"],
+    ]
+    assert [heads(answer.get(second, ())) for answer in answers.values()] == [
+        [],
+        ["(d0) -> (d0)"],
+        [],
+    ]
+
+
+def test_what_others_read_is_a_root_too() -> None:
+    module = entry(
+        """p = f32[4,6] parameter(0)  n = f32[4,6] negate(p)
+        t = f32[6,4] transpose(n), dimensions={1,0}  u = f32[4,6] exponential(n)
+        ROOT both = (f32[6,4], f32[4,6]) tuple(t, u)"""
+    )
+    n, t = named(module, "n"), named(module, "t")
+    assert Fusion.of_instructions([t, n]).roots == (n, t)
+    assert Fusion.of_instructions([t, n]).instructions == (n, t)
+    assert Fusion.of_pair(n, t).roots == (t,)
+    answers = Fusion.of_instructions([t, n]).indexing_of_results()
+    (parameter,) = module.entry.parameters
+    assert {root.name: heads(answer[parameter]) for (root, _), answer in answers.items()} == {
+        "n": ["(d0, d1) -> (d0, d1)"],
+        "t": ["(d0, d1) -> (d1, d0)"],
+    }
+
+
+def test_what_nobody_reads_is_a_root_if_nothing_else_is() -> None:
+    module = entry(
+        "p = f32[] parameter(0) a = f32[] negate(p) b = f32[] abs(a) ROOT r = f32[] tan(p)"
+    )
+    dead = Fusion.of_instructions([named(module, "a"), named(module, "b")])
+    assert dead.roots == (named(module, "b"),)
+
+
+# By producer.
+
+PRODUCERS = [
+    (SUM_WITH_TRANSPOSE.entry.root, {"p": ["(d0, d1) -> (d0, d1)"], "t": ["(d0, d1) -> (d0, d1)"]}),
+    (
+        entry(
+            """p = f32[3,3] parameter(0) q = f32[3,3] parameter(1)
+            ROOT d = f32[3,3] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+        ).entry.root,
+        {"p": ["(d0, d1)[s0] -> (d0, s0)", "(d0, d1)[s0] -> (s0, d1)"]},
+    ),
+    (
+        entry(
+            "p = f32[4] parameter(0) q = f32[4] parameter(1) "
+            "ROOT r = f32[4] fusion(p, q, p), kind=kLoop, calls=f",
+            """f { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] parameter(2)
+            v = f32[4] reverse(c), dimensions={0} d = f32[4] add(a, b)
+            ROOT s = f32[4] add(d, v) }""",
+        ).entry.root,
+        {"p": ["(d0) -> (d0)", "(d0) -> (-d0 + 3)"], "q": ["(d0) -> (d0)"]},
+    ),
+    (
+        entry(
+            "p = f32[4] parameter(0) ROOT c = f32[8] concatenate(p, p), dimensions={0}"
+        ).entry.root,
+        {"p": ["(d0) -> (d0)", "(d0) -> (d0 - 4)"]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("root", "expected"), PRODUCERS, ids=["sum", "dot", "fusion", "both ends"])
+def test_operands_that_are_one_instruction_have_one_set(
+    root: Instruction, expected: dict[str, list[str]]
+) -> None:
+    found = {producer.name: heads(answer) for producer, answer in by_producer(root).items()}
+    assert found == {name: sorted(maps) for name, maps in expected.items()}
+
+
+def test_one_operand_without_map_leaves_its_producer_without() -> None:
+    module = entry(
+        """p = f32[4] parameter(0)
+        ROOT r = f32[4] fusion(p, p), kind=kLoop, calls=f""",
+        """f { a = f32[4] parameter(0) b = f32[4] parameter(1)
+        c = f32[4] custom-call(b), custom_call_target="x" ROOT r = f32[4] add(a, c) }""",
+    )
+    assert [*by_producer(module.entry.root).values()] == [
+        Unknown("custom-call: no indexing map of x")
+    ]
+
+
+# What is refused.
+
+
+def test_instructions_of_several_computations_are_no_fusion() -> None:
+    members = [named(REDUCE_OF_BROADCAST, "g0"), named(REDUCE_OF_BROADCAST, "b")]
+    with pytest.raises(FusionError, match="instructions of %e, %f are given; expected some of one"):
+        Fusion.of_instructions(members)
+    with pytest.raises(FusionError, match="no instructions are given"):
+        Fusion.of_instructions([])
+
+
+def test_roots_are_among_the_instructions() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    for roots in (), (a,):
+        with pytest.raises(FusionError, match=r"are its roots; expected some of %t"):
+            Fusion((t,), roots)
+
+
+def test_a_pair_is_a_producer_and_its_consumer() -> None:
+    a, p = named(SUM_WITH_TRANSPOSE, "a"), named(SUM_WITH_TRANSPOSE, "p")
+    with pytest.raises(FusionError, match="%p does not read %a"):
+        Fusion.of_pair(a, p)
+
+
+def test_a_question_about_what_is_not_there_is_refused() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    with pytest.raises(FusionError, match="%a is neither in it nor read"):
+        Fusion.of_instruction(t).indexing(a)
+    with pytest.raises(ShapeError, match="%t: there is no output 1 among 1"):
+        Fusion.of_instruction(t).indexing(t, 1)
+    both = Fusion((t, a), (t, a))
+    with pytest.raises(FusionError, match="%t, %a are its roots; say which one is meant"):
+        both.indexing()
+
+
+# As a value.
+
+
+def test_fusions_are_values() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    fusion = Fusion.of_pair(t, a)
+    assert fusion == Fusion.of_instructions([a, t])
+    assert len({fusion, Fusion.of_instructions([a, t])}) == 1
+    assert str(fusion) == "fusion of %t, %a that reads %p"
+    assert str(Fusion.of_computation(a.computation)) == "fusion of %e that reads %p"
+
+
+def test_fusions_are_pickled_with_their_module_alone() -> None:
+    """The tables of the library are named, not sent."""
+    fusion = Fusion.of_computation(REDUCE_OF_BROADCAST.entry)
+    pickled = pickle.dumps(fusion)
+    assert len(pickled) < len(REDUCE_OF_BROADCAST.source) + 500
+    again = pickle.loads(pickled)  # noqa: S301 - our own
+    assert again.registry is fusion.registry
+    assert [heads(answer) for answer in again.indexing().values()] == [
+        heads(answer) for answer in fusion.indexing().values()
+    ]

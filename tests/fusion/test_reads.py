@@ -1,0 +1,287 @@
+"""How often fusions read elements: tables, random fusions in NumPy, and all real ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from indexing import MapError
+from ops import Fusion, Reads, Unknown, hlo
+from tests.evaluation import every_point, values_of, where
+from tests.fusion.programs import (
+    CALLED_TWICE,
+    DOT_CHAIN,
+    NESTED,
+    REDUCE_OF_BROADCAST,
+    SOFTMAX,
+    SUM_WITH_TRANSPOSE,
+    TWICE_REDUCED,
+    WINDOWS,
+)
+from tests.fusion.random_programs import Program, programs
+from tests.fusion.units import entry, fused, fusion_in, named
+from tests.hlo.modules import NAMES, module_text
+
+if TYPE_CHECKING:
+    from ops import OperandIndexing
+    from ops.hlo import HloModule
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+FEW_READS = 5000
+"""So many are gone through one by one."""
+
+
+def reads_of(fusion: Fusion, name: str) -> Reads:
+    found = fusion.reads(named(fusion.computation.module, name))
+    assert isinstance(found, Reads)
+    return found
+
+
+HUGE = fused(
+    """p = f32[100000,4096] parameter(0) zero = f32[] constant(0)
+    s = f32[100000] reduce(p, zero), dimensions={1}, to_apply=top
+    b = f32[100000,4096] broadcast(s), dimensions={0}
+    ROOT d = f32[100000,4096] divide(p, b)""",
+    ["f32[100000,4096]"],
+    "f32[100000,4096]",
+    "top { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] maximum(x, y) }",
+)
+POOLING = fused(
+    """p = f32[64,224,224,8] parameter(0) z = f32[] constant(-inf)
+    ROOT w = f32[64,111,111,8] reduce-window(p, z), window={size=1x3x3x1 stride=1x2x2x1},
+      to_apply=top""",
+    ["f32[64,224,224,8]"],
+    "f32[64,111,111,8]",
+    "top { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] maximum(x, y) }",
+)
+BATCHES, CHANNELS = 64, 8
+
+HISTOGRAMS: list[tuple[str, HloModule, str, str, dict[int, int]]] = [
+    ("plus its transpose", SUM_WITH_TRANSPOSE, "computation e", "p", {2: 25}),
+    ("read by one of the two", SUM_WITH_TRANSPOSE, "instruction a", "p", {1: 25}),
+    ("softmax", SOFTMAX, "computation f", "p", {5: 24}),
+    ("a sum of what is broadcast", REDUCE_OF_BROADCAST, "computation f", "a", {5: 12}),
+    ("computed for a sum", REDUCE_OF_BROADCAST, "computation f", "b", {1: 120}),
+    ("an initial value", REDUCE_OF_BROADCAST, "computation f", "i", {15: 1}),
+    ("windows of windows", WINDOWS, "computation f", "p", {1: 2, 2: 2}),
+    ("sums of sums", TWICE_REDUCED, "computation f", "p", {1: 120}),
+    ("shifted twice", CALLED_TWICE, "computation e", "p", {1: 2}),
+    ("each result reads it", NESTED, "instruction r", "p", {3: 6}),
+    ("weights of a dot", DOT_CHAIN, "computation f", "w", {3: 96}),
+    ("a row for each of its elements", HUGE, "computation f", "p", {4097: 100000 * 4096}),
+    (
+        "windows that overlap",
+        POOLING,
+        "computation f",
+        "p",
+        {
+            times: number * BATCHES * CHANNELS
+            for times, number in {1: 113 * 113, 2: 2 * 113 * 110, 4: 110 * 110}.items()
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "unit", "name", "expected"),
+    [row[1:] for row in HISTOGRAMS],
+    ids=[row[0] for row in HISTOGRAMS],
+)
+def test_elements_are_told_by_how_often_they_are_read(
+    module: HloModule, unit: str, name: str, expected: dict[int, int]
+) -> None:
+    reads = reads_of(fusion_in(module, unit), name)
+    assert reads.histogram() == expected
+    assert reads.total() == sum(times * number for times, number in expected.items())
+    assert reads.distinct() == sum(expected.values())
+    assert reads.repeated().count() == sum(n for times, n in expected.items() if times > 1)
+    assert reads.times() == (next(iter(expected)) if len(expected) == 1 else None)
+
+
+def test_a_result_can_be_asked_about_alone() -> None:
+    fusion = fusion_in(NESTED, "instruction r")
+    p, r = named(NESTED, "p"), named(NESTED, "r")
+    for output in range(3):
+        for found in fusion.reads(p, r, output), fusion.reads(p, output=output):
+            assert isinstance(found, Reads)
+            assert found.histogram() == {1: 6}
+    inner = fusion.reads(r, named(NESTED, "all"), 1)
+    assert isinstance(inner, Reads)
+    assert inner.histogram() == {}
+
+
+def test_an_array_of_a_tuple_is_told_apart() -> None:
+    module = entry(
+        """s = (f32[4], f32[6]) parameter(0) a = f32[4] get-tuple-element(s), index=0
+        b = f32[6] get-tuple-element(s), index=1 c = f32[4] slice(b), slice={[1:5]}
+        ROOT r = f32[4] add(a, c)"""
+    )
+    (parameter,) = module.entry.parameters
+    fusion = Fusion.of_computation(module.entry)
+    elements = [fusion.reads(parameter, element=element) for element in range(2)]
+    assert [str(each.elements()) for each in elements if isinstance(each, Reads)] == [
+        "(d0): d0 in [0, 3]",
+        "(d0): d0 in [1, 4]",
+    ]
+
+
+# What cannot be counted.
+
+
+def test_what_has_no_map_is_unknown() -> None:
+    module = entry(
+        """p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
+        ROOT r = f32[3] add(p, c)"""
+    )
+    found = Fusion.of_computation(module.entry).reads(module.entry.parameters[0])
+    assert found == Unknown("custom-call: no indexing map of x")
+
+
+DYNAMIC = entry(
+    """x = f32[20] parameter(0) i = s32[] parameter(1) j = s32[4,1] parameter(2)
+    a = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}
+    g = f32[4] gather(x, j), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+      index_vector_dim=1, slice_sizes={1}
+    ROOT r = f32[4] add(a, g)"""
+)
+
+
+@pytest.mark.parametrize("question", ["elements", "repeated", "histogram", "times", "distinct"])
+def test_what_depends_on_values_is_refused(question: str) -> None:
+    reads = reads_of(Fusion.of_computation(DYNAMIC.entry), "x")
+    with pytest.raises(MapError, match=r"what is read depends on the value of %i; see given\(\)"):
+        getattr(reads, question)()
+
+
+def test_reads_are_counted_wherever_they_lead() -> None:
+    assert reads_of(Fusion.of_computation(DYNAMIC.entry), "x").total() == 8
+    padded = entry(
+        """x = f32[9] parameter(0) i = s32[] parameter(1) z = f32[] constant(0)
+        p = f32[12] pad(x, z), padding=3_0
+        ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}"""
+    )
+    reads = reads_of(Fusion.of_computation(padded.entry), "x")
+    with pytest.raises(MapError, match="total: what is read depends on the value of %i"):
+        reads.total()
+    totals = [reads.given({named(padded, "i"): value}).total() for value in (0, 2, 8)]
+    assert totals == [1, 3, 4]
+
+
+def test_values_of_scalars_can_be_given() -> None:
+    i, j = named(DYNAMIC, "i"), named(DYNAMIC, "j")
+    slice_alone = reads_of(Fusion.of_instruction(named(DYNAMIC, "a")), "x")
+    elements = [str(slice_alone.given({i: value}).elements()) for value in (-5, 3, 99)]
+    assert elements == [f"(d0): d0 in [{start}, {start + 3}]" for start in (0, 3, 16)]
+    with pytest.raises(MapError, match=r"given: %j is s32\[4,1\]\{1,0\}; expected a scalar"):
+        slice_alone.given({j: 0})
+
+
+def test_values_that_are_passed_to_calls_are_those_of_the_operands() -> None:
+    module = entry(
+        """x = f32[20] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
+        a = f32[4] call(x, i), to_apply=outer  b = f32[4] call(x, j), to_apply=outer
+        ROOT r = f32[4] add(a, b)""",
+        """part { x = f32[20] parameter(0) k = s32[] parameter(1)
+          ROOT s = f32[4] dynamic-slice(x, k), dynamic_slice_sizes={4} }
+        outer { x = f32[20] parameter(0) l = s32[] parameter(1)
+          ROOT c = f32[4] call(x, l), to_apply=part }""",
+    )
+    reads = reads_of(Fusion.of_computation(module.entry), "e.x")
+    i, j = named(module, "i"), named(module, "j")
+    histograms = [reads.given({i: 3, j: other}).histogram() for other in (9, 5, 3)]
+    assert histograms == [{1: 8}, {1: 4, 2: 2}, {2: 4}]
+    with pytest.raises(MapError, match="depends on the value of %j;"):
+        reads.given({i: 3}).histogram()
+
+
+def test_maps_that_hold_more_than_is_read_are_refused() -> None:
+    """A swap and a rotation of six dimensions give all 720 permutations in the end."""
+    shape = f"f32[{','.join('2' * 6)}]"
+    lines = [f"x0 = {shape} parameter(0)"]
+    for level in range(1, 16):
+        lines += [
+            f"swap{level} = {shape} transpose(x{level - 1}), dimensions={{1,0,2,3,4,5}}",
+            f"turn{level} = {shape} transpose(x{level - 1}), dimensions={{1,2,3,4,5,0}}",
+            f"x{level} = {shape} add(swap{level}, turn{level})",
+        ]
+    fusion = Fusion.of_computation(entry("\n".join(lines)).entry)
+    (parameter,) = fusion.operands
+    reads = fusion.reads(parameter)
+    assert isinstance(reads, Reads)
+    with pytest.raises(MapError, match="total: the maps hold more than is read"):
+        reads.total()
+    (found,) = fusion.why(parameter)
+    assert found.count == 2**15
+
+
+# Random fusions.
+
+
+@given(programs())
+def test_reads_are_those_of_numpy(program: Program) -> None:
+    fusion = Fusion.of_computation(program.module.entry)
+    reads = fusion.reads(fusion.operands[0])
+    assert isinstance(reads, Reads)
+    times = read_one_by_one(reads)
+    assert reads.histogram() == tallied(times)
+    assert reads.total() == times.sum()
+    assert {*reads.elements()} == frozenset[Any]().union(*program.needed().flat)
+    assert {*reads.elements()} == {*zip(*np.nonzero(times), strict=True)}
+    assert {*reads.repeated()} == {*zip(*np.nonzero(times > 1), strict=True)}
+
+
+def read_one_by_one(reads: Reads) -> Array:
+    """How often each element is read: every point of every map adds one."""
+    times = np.zeros(reads.sizes, dtype=int)
+    for way in reads.ways:
+        domain = way.map.domain
+        if not way.map.is_known_empty:
+            points = where(every_point(domain.bounds), domain.constraints)
+            count = len(next(iter(points.values()))) if points else 1
+            place = np.zeros(count, dtype=int)
+            for form, size in zip(way.map.forms, reads.sizes, strict=True):
+                place = place * size + values_of(form, points)[0].astype(int)
+            np.add.at(times.reshape(-1), place, 1)
+    return times
+
+
+def tallied(times: Array) -> dict[int, int]:
+    """How many elements are read how often."""
+    numbers: list[int] = times[times > 0].tolist()
+    return dict(sorted(Counter(numbers).items()))
+
+
+# Real fusions.
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name.startswith(("cpu/", "gpu/", "tpu/"))]
+)
+def test_reads_of_real_fusions_are_counted(name: str) -> None:
+    """Each kind of answer says the same; one by one where reads are few."""
+    module = hlo.parse(module_text(name))
+    called = [each.attributes["calls"] for each in module.instructions if each.opcode == "fusion"]
+    for fusion in map(Fusion.of_computation, called):
+        for operand in fusion.operands:
+            reads = fusion.reads(operand) if operand.shape.is_array else None
+            if isinstance(reads, Reads) and not any(map(_is_refused, reads.ways)):
+                _check(reads)
+
+
+def _is_refused(way: OperandIndexing) -> bool:
+    return bool(way.runtime or way.replica_id or way.approximation)
+
+
+def _check(reads: Reads) -> None:
+    histogram = reads.histogram()
+    assert reads.total() == sum(times * number for times, number in histogram.items())
+    assert reads.distinct() == sum(histogram.values())
+    assert reads.repeated().count() == sum(n for times, n in histogram.items() if times > 1)
+    if reads.total() <= FEW_READS:
+        times = read_one_by_one(reads)
+        assert histogram == tallied(times)

@@ -1,0 +1,313 @@
+"""The paths of instructions that maps come from: all are counted, and each gives the map."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import comb
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+
+from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
+from ops.analysis.paths import itself
+from ops.fusion.provenance import path_text
+from ops.fusion.trails import ways_of
+from tests.fusion.enumeration import dependencies_of
+from tests.fusion.programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
+from tests.fusion.random_programs import Program, programs
+from tests.fusion.rows import ROWS
+from tests.fusion.test_epilogue import IN_A_BRANCH, IN_A_LOOP
+from tests.fusion.units import Row, entry, fusion_in, named
+from tests.hlo.modules import NAMES, module_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.analysis.answers import OperandIndexing
+    from ops.analysis.graphs import Array
+    from ops.hlo import HloModule, Instruction
+
+    Found = tuple[list[Array], OperandIndexing]
+    """The arrays on a path, and the map that is composed along it."""
+
+
+def paths_from(start: Array, fusion: Fusion) -> Iterator[Found]:
+    """Every path through a fusion, one after the other, map composed by map."""
+    answer = itself(start)
+    assert not isinstance(answer, Unknown)
+    waiting: list[tuple[list[Array], OperandIndexing, list[Instruction]]] = [
+        ([start], answer[0], [])
+    ]
+    while waiting:
+        path, way, callers = waiting.pop()
+        yield path, way
+        for array, step, stack in _steps(path[-1], callers, fusion):
+            further = way.compose(step) if step else way
+            waiting.append(([*path, array], further, stack))
+
+
+def _steps(
+    array: Array, callers: list[Instruction], fusion: Fusion
+) -> Iterator[tuple[Array, OperandIndexing | None, list[Instruction]]]:
+    instruction, number = array
+    is_inside = instruction.computation is not fusion.computation
+    if instruction.opcode == "parameter" and callers:
+        operand = callers[-1].operands[instruction.parameter_number or 0]
+        yield (operand, number), None, callers[:-1]
+    elif is_inside or instruction in fusion.instructions:
+        calls = REGISTRY.calls(instruction)
+        if calls:
+            yield (calls.choices[0].computation.root, number), None, [*callers, instruction]
+            return
+        for link in dependencies_of(instruction):
+            assert not isinstance(link.output_to_input, Unknown)
+            for way in link.output_to_input if link.output == number else ():
+                yield (instruction.operands[link.operand], link.element), way, callers
+
+
+FROM_ROOTS = [row for row in ROWS if row.start is None]
+
+
+@pytest.mark.parametrize("row", FROM_ROOTS, ids=str)
+def test_every_path_is_counted_and_gives_its_map(row: Row) -> None:
+    check_paths(row.fusion, row.first, row.output)
+
+
+@given(programs())
+def test_every_path_of_random_programs_is_counted_and_gives_its_map(program: Program) -> None:
+    computation = program.module.entry
+    check_paths(Fusion.of_computation(computation), computation.root, 0)
+
+
+def check_paths(fusion: Fusion, root: Instruction, output: int) -> None:
+    """Compare all that is told of paths with paths that are followed one by one."""
+    expected: dict[Instruction, dict[OperandIndexing, set[tuple[Array, ...]]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
+    for path, way in paths_from((root, output), fusion):
+        target, number = path[-1]
+        expected[target][way.of_element(number)].add(tuple(path))
+    assert expected.keys() == fusion.indexing(root, output).keys()
+    for target, ways in expected.items():
+        found = fusion.why(target, root, output, most=1000)
+        assert {each.way for each in found} == {*ways}
+        for each in found:
+            assert not isinstance(each.way, Unknown)
+            paths = [tuple(array[0] for array in path) for path in ways[each.way]]
+            assert each.count == len(paths) == len(each.paths)
+            assert sorted(each.paths, key=_names) == sorted(paths, key=_names)
+            assert [*map(len, each.paths)] == sorted(map(len, paths))
+
+
+def _names(path: tuple[Instruction, ...]) -> list[str]:
+    return [instruction.name for instruction in path]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_there_is_a_reason_for_every_map(row: Row) -> None:
+    for target, answer in row.fusion.indexing(row.first, row.output).items():
+        found = row.fusion.why(target, row.first, row.output)
+        assert not isinstance(answer, Unknown)
+        assert {each.way for each in found} == {*answer}
+        for each in found:
+            assert {path[0] for path in each.paths} == {row.first}
+            assert {path[-1] for path in each.paths} == {target}
+
+
+TEXTS = [
+    (
+        "a parameter",
+        SUM_WITH_TRANSPOSE,
+        "computation e",
+        "p",
+        ["%p <- %a add", "%p <- %t transpose <- %a add"],
+    ),
+    ("itself", SUM_WITH_TRANSPOSE, "computation e", "a", ["%a add"]),
+    (
+        "through a fusion in a fusion",
+        NESTED,
+        "instruction r",
+        "p",
+        [("%p <- %a <- %a <- %t transpose <- %n fusion <- %all tuple <- %r fusion")],
+    ),
+    (
+        "through two runs",
+        CALLED_TWICE,
+        "computation e",
+        "p",
+        [
+            (
+                "%p <- %a <- %w pad <- %s slice <- %once call <- %a <- %w pad <- %s slice"
+                " <- %twice call"
+            )
+        ],
+    ),
+    (
+        "into one run or the other",
+        CALLED_TWICE,
+        "computation e",
+        "w",
+        [
+            "%w pad <- %s slice <- %twice call",
+            ("%w pad <- %s slice <- %once call <- %a <- %w pad <- %s slice <- %twice call"),
+        ],
+    ),
+    (
+        "either branch",
+        IN_A_BRANCH,
+        "computation e",
+        "p",
+        [
+            "%p <- %a <- %other abs <- %r conditional <- %v reverse",
+            "%p <- %a <- %hero negate <- %e exponential <- %r conditional <- %v reverse",
+        ],
+    ),
+    ("what chooses", IN_A_BRANCH, "computation e", "c", ["%c <- %r conditional <- %v reverse"]),
+    (
+        "past a loop",
+        IN_A_LOOP,
+        "computation e",
+        "e.x",
+        [
+            "%x <- %s tuple <- %w while <- %r get-tuple-element",
+            "%x <- %s tuple <- %w while <- %r get-tuple-element",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "unit", "target", "expected"),
+    [row[1:] for row in TEXTS],
+    ids=[row[0] for row in TEXTS],
+)
+def test_paths_have_a_text(module: HloModule, unit: str, target: str, expected: list[str]) -> None:
+    found = fusion_in(module, unit).why(named(module, target))
+    assert sorted(path_text(path) for each in found for path in each.paths) == sorted(expected)
+
+
+def test_into_a_round_of_a_loop() -> None:
+    found = Fusion.of_computation(IN_A_LOOP.entry).why(named(IN_A_LOOP, "hero"))
+    assert {path_text(path) for each in found for path in each.paths} == {
+        "%hero reverse <- %next tuple <- %w while <- %r get-tuple-element"
+    }
+    assert {str(each.way).partition(",")[0] for each in found} == {
+        "(d0) -> (-d0 + 3)",
+        "(d0) -> (d0)",
+    }
+
+
+# What has no map.
+
+
+def test_the_step_without_map_is_found() -> None:
+    module = entry(
+        """p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
+        n = f32[3] negate(c) ROOT r = f32[3] add(p, n)"""
+    )
+    unknown, known = Fusion.of_computation(module.entry).why(named(module, "p"))
+    assert str(known).splitlines()[1:] == ["  %p <- %r add"]
+    assert str(unknown).splitlines() == [
+        "unknown (custom-call: no indexing map of x)",
+        "  %p <- %c custom-call <- %n negate <- %r add",
+    ]
+
+
+def test_what_is_not_reached_has_no_reason() -> None:
+    t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
+    assert Fusion.of_computation(SUM_WITH_TRANSPOSE.entry).why(a, t) == ()
+    with pytest.raises(FusionError, match="%a is neither in it nor read"):
+        Fusion.of_instruction(t).why(a)
+
+
+def test_the_values_that_places_depend_on_are_those_of_the_maps() -> None:
+    module = entry(
+        """x = s32[90,40] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
+        wide = s32[50,32] dynamic-slice(x, a, b), dynamic_slice_sizes={50,32}
+        ROOT narrow = s32[25,16] dynamic-slice(wide, b, a), dynamic_slice_sizes={25,16}"""
+    )
+    fusion = Fusion.of_computation(module.entry)
+    (found,) = fusion.why(fusion.operands[0])
+    assert (found.way,) == fusion.indexing()[fusion.operands[0]]
+    assert path_text(found.paths[0]) == "%x <- %wide dynamic-slice <- %narrow dynamic-slice"
+
+
+# Work.
+
+
+def test_more_paths_than_anyone_can_list_are_counted() -> None:
+    levels = (
+        f"a{n} = f32[8] negate(x{n}) b{n} = f32[8] abs(x{n}) x{n + 1} = f32[8] add(a{n}, b{n})"
+        for n in range(400)
+    )
+    module = entry(f"x0 = f32[8] parameter(0) {' '.join(levels)}")
+    (found,) = Fusion.of_computation(module.entry).why(module.entry.parameters[0], most=3)
+    assert found.count == 2**400
+    assert [*map(len, found.paths)] == [801] * 3
+    assert len(set(found.paths)) == 3
+    assert str(found).endswith("\n  and at least 2**399 more")
+
+
+def test_windows_of_windows_are_counted_for_each_map() -> None:
+    """Of 2**20 paths, as many lead along each of 21 maps as there are subsets of that size."""
+    levels = " ".join(
+        f"a{n} = f32[{40 - n}] slice(x{n - 1}), slice={{[0:{40 - n}]}} "
+        f"b{n} = f32[{40 - n}] slice(x{n - 1}), slice={{[1:{41 - n}]}} "
+        f"x{n} = f32[{40 - n}] add(a{n}, b{n})"
+        for n in range(1, 21)
+    )
+    module = entry(f"x0 = f32[40] parameter(0) {levels}")
+    found = Fusion.of_computation(module.entry).why(module.entry.parameters[0])
+    assert sorted(each.count for each in found) == sorted(comb(20, size) for size in range(21))
+
+
+def test_runs_of_runs_are_counted() -> None:
+    """Six levels, each of which runs the one below twice, at whose bottom there are two ways."""
+    levels = " ".join(
+        f"n{level} {{ a = f32[4] parameter(0) b = f32[4] call(a), to_apply=n{level - 1} "
+        f"ROOT c = f32[4] call(b), to_apply=n{level - 1} }}"
+        for level in range(1, 7)
+    )
+    bottom = """n0 { a = f32[4] parameter(0) u = f32[4] abs(a) v = f32[4] tan(a)
+    ROOT s = f32[4] add(u, v) } """
+    module = entry("p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=n6", bottom + levels)
+    (found,) = Fusion.of_computation(module.entry).why(module.entry.parameters[0], most=1)
+    assert found.count == 2 ** (2**6)
+    (inside,) = Fusion.of_computation(module.entry).why(named(module, "u"), most=2)
+    assert inside.count == sum(2**runs for runs in range(2**6))
+    assert [*map(len, inside.paths)] == sorted(map(len, inside.paths))
+
+
+def test_depth_needs_no_recursion() -> None:
+    levels = " ".join(
+        f"n{level} {{ a = f32[4] parameter(0) ROOT c = f32[4] call(a), to_apply=n{level - 1} }}"
+        for level in range(1, 1500)
+    )
+    bottom = "n0 { a = f32[4] parameter(0) ROOT t = f32[4] reverse(a), dimensions={0} } "
+    body = "p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=n1499"
+    module = entry(body, bottom + levels)
+    fusion = Fusion.of_computation(module.entry)
+    (found,) = fusion.why(fusion.operands[0])
+    assert (found.count, len(found.paths[0])) == (1, 3002)
+    (outside,) = fusion.why(fusion.operands[0], named(module, "t"))
+    assert (outside.count, len(outside.paths[0])) == (1, 1502)
+
+
+# Real modules.
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name.startswith(("cpu/", "gpu/", "tpu/"))]
+)
+def test_every_map_of_real_fusions_has_its_paths(name: str) -> None:
+    module = hlo.parse(module_text(name))
+    called = [each.attributes["calls"] for each in module.instructions if each.opcode == "fusion"]
+    for computation in called:
+        fusion = Fusion.of_computation(computation)
+        root, output = fusion.results[0]
+        for operand in fusion.operands[:4]:
+            answer = fusion.indexing(root, output).get(operand, ())
+            found = fusion.why(operand, root, output, most=2)
+            assert {each.way for each in found} == {*ways_of(answer)}
+            assert all(len(each.paths) == min(each.count, 2) for each in found)

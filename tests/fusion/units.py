@@ -1,0 +1,90 @@
+"""Small programs that compilers fuse, and fusions of them, by what they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.formats.text import format_head
+from ops import Fusion, Unknown, hlo
+
+if TYPE_CHECKING:
+    from ops.analysis.answers import Answer
+    from ops.hlo import Computation, HloModule, Instruction
+
+ADD = "sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }"
+MAXIMUM = "top { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] maximum(x, y) }"
+
+
+def named(module: HloModule, name: str) -> Instruction:
+    """The instruction of a name, ``computation.name`` where several have it."""
+    owner, _, own = name.rpartition(".")
+    (found,) = (
+        each
+        for each in module.instructions
+        if each.name == own and owner in {"", each.computation.name}
+    )
+    return found
+
+
+def computation(module: HloModule, name: str) -> Computation:
+    """The computation of a name."""
+    (found,) = (each for each in module.computations if each.name == name)
+    return found
+
+
+def fusion_in(module: HloModule, unit: str) -> Fusion:
+    """A fusion from words: ``computation f``, ``instruction r``, ``pair t r``, ``set a b c``."""
+    kind, *names = unit.split()
+    if kind == "computation":
+        return Fusion.of_computation(computation(module, names[0]))
+    members = [named(module, name) for name in names]
+    if kind == "set":
+        return Fusion.of_instructions(members)
+    return {"instruction": Fusion.of_instruction, "pair": Fusion.of_pair}[kind](*members)
+
+
+def entry(body: str, computations: str = "") -> HloModule:
+    """A module of an entry, maybe with computations."""
+    return hlo.parse(f"HloModule m\n{computations}\nENTRY e {{\n{body}\n}}")
+
+
+def fused(body: str, parameters: list[str], result: str, computations: str = "") -> HloModule:
+    """A module whose entry is a fusion ``r`` of computation ``f``."""
+    given = "\n".join(f"g{k} = {shape} parameter({k})" for k, shape in enumerate(parameters))
+    names = ", ".join(f"g{k}" for k in range(len(parameters)))
+    call = f"ROOT r = {result} fusion({names}), kind=kLoop, calls=f"
+    return entry(f"{given}\n{call}", f"{computations}\nf {{\n{body}\n}}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A question to a fusion and its answers, by the names of instructions."""
+
+    name: str
+    module: HloModule
+    unit: str
+    answers: dict[str, list[str]]
+    start: str | None = None
+    output: int = 0
+
+    @property
+    def fusion(self) -> Fusion:
+        return fusion_in(self.module, self.unit)
+
+    @property
+    def first(self) -> Instruction:
+        """Where the question begins."""
+        return named(self.module, self.start) if self.start else self.fusion.roots[0]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def heads(answer: Answer) -> list[str]:
+    """The maps without domains."""
+    assert not isinstance(answer, Unknown)
+    return sorted(
+        "EMPTY" if way.map.is_known_empty else format_head(way.map).partition(", domain")[0]
+        for way in answer
+    )
