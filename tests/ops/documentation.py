@@ -29,9 +29,7 @@ COVERAGE: Final = "coverage"
 _WITHOUT_BUILDER: Final = {
     "passed on": "The identity: the operation passes arrays on unchanged.",
     "called computations": "The maps follow from the computations that the operation runs.",
-    "custom calls": "Known targets: "
-    + ", ".join(f"`{target}`" for target in CUSTOM_CALLS)
-    + ".",
+    "custom calls": "Known targets: " + ", ".join(f"`{target}`" for target in CUSTOM_CALLS) + ".",
     "nothing": "Tokens, parameters, infeed and outfeed: no array depends on an operand.",
 }
 """Families that no function in ``ops`` makes."""
