@@ -47,9 +47,14 @@ from ops.fusion import (
     by_producer,
     schedule_of,
 )
-from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.analysis import (
+    AmbiguousNameError,
+    InstructionAnalysis,
+    ModuleAnalysis,
+    NoSuchInstructionError,
+    analyze,
+)
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 
 __all__ = [
     "REGISTRY",

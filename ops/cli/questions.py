@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias, Typ
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.cli.documents import Entry, Section
-from ops.modules.names import instructions_named
+from ops.modules.analysis import instructions_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
