@@ -173,7 +173,7 @@ def test_packages_do_not_import_tests_or_relatively() -> None:
     ],
 )
 def test_an_import_upwards_is_seen(path: str, text: str, is_upward: bool) -> None:
-    found = list(imports_of(Source(path, text), {"ops.hlo", "indexing.layout.view.svg"}))
+    found = list(imports_of(Source(path, text), {"ops.hlo", "indexing.layout.view.drawing"}))
     assert bool(wrong_imports(found)) == is_upward
 
 
