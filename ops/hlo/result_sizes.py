@@ -174,15 +174,16 @@ def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) ->
 
 _TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
 
-_MOST_LENGTHS = 3
+_MAX_LENGTHS = 3
+"""XLA transforms up to three dimensions at once."""
 
 
 def _checked_lengths(fft_length: Sequence[int], rank: int) -> tuple[int, ...]:
     lengths = checked_integers("fft", "fft_length", fft_length)
-    most = min(rank, _MOST_LENGTHS)
+    most = min(rank, _MAX_LENGTHS)
     if not 1 <= len(lengths) <= most:
         message = f"fft: fft_length has {len(lengths)} entries for an operand of rank {rank}"
-        raise ShapeError(f"{message}; expected 1 to {_MOST_LENGTHS}, and no more than the rank")
+        raise ShapeError(f"{message}; expected 1 to {_MAX_LENGTHS}, and no more than the rank")
     return lengths
 
 

@@ -13,7 +13,7 @@ from indexing.layout import ShapeError
 from ops.index_maps import checked_dimensions, checked_sizes, paired, unrelated
 from ops.rules.elementwise import elementwise
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -173,8 +173,8 @@ def _check_features(instruction: Instruction, vector: Instruction, feature: int)
         raise ShapeError(f"{message} of %{tensor.name} has size {count}; expected one number each")
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "batch-norm-grad": Rule(_normalization(batch_norm_grad, 0, 4)),
-    "batch-norm-inference": Rule(_normalization(batch_norm_inference, 0)),
-    "batch-norm-training": Rule(_normalization(batch_norm_training, 0)),
+RULES: Final[Mapping[str, OpRule]] = {
+    "batch-norm-grad": OpRule(_normalization(batch_norm_grad, 0, 4)),
+    "batch-norm-inference": OpRule(_normalization(batch_norm_inference, 0)),
+    "batch-norm-training": OpRule(_normalization(batch_norm_training, 0)),
 }

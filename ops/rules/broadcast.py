@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.layout import ShapeError
 from ops.index_maps import check_count, checked_dimensions, checked_sizes, dim, index_map, symbol
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
@@ -80,6 +80,6 @@ def _broadcast(instruction: Instruction) -> OpIndexing:
     return broadcast(sizes_of(operand), sizes_of(instruction), instruction.attributes["dimensions"])
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "broadcast": Rule(_broadcast),
+RULES: Final[Mapping[str, OpRule]] = {
+    "broadcast": OpRule(_broadcast),
 }

@@ -26,7 +26,7 @@ from ops.index_maps import (
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.replica_maps import ASKING, Way, beside, indexing_between, parted, with_value
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 
@@ -375,11 +375,11 @@ def _all_to_all(instruction: Instruction) -> Maps:
     return all_to_all_of_tuple(every[0], len(every), groups, count)
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "all-gather": Rule(each_operand(_all_gather)),
-    "all-gather-start": Rule(started(_all_gather)),
-    "all-reduce": Rule(each_operand(_all_reduce)),
-    "all-reduce-start": Rule(each_operand(_all_reduce)),
-    "all-to-all": Rule(_all_to_all),
-    "reduce-scatter": Rule(each_operand(_reduce_scatter)),
+RULES: Final[Mapping[str, OpRule]] = {
+    "all-gather": OpRule(each_operand(_all_gather)),
+    "all-gather-start": OpRule(started(_all_gather)),
+    "all-reduce": OpRule(each_operand(_all_reduce)),
+    "all-reduce-start": OpRule(each_operand(_all_reduce)),
+    "all-to-all": OpRule(_all_to_all),
+    "reduce-scatter": OpRule(each_operand(_reduce_scatter)),
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ElementType
-from ops.hlo.verifier import branches_of
-from ops.rules.rule import Call, Calls, Rule, arrays_in_operands
+from ops.rules.rule import Call, Calls, OpRule, arrays_in_operands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +47,7 @@ def _with_all_operands(attribute: str, *, is_start: bool = False) -> Caller:
 
 def _branches(instruction: Instruction) -> Calls:
     """One branch for each operand after the first, which chooses."""
-    branches = enumerate(branches_of(instruction), start=1)
+    branches = enumerate(instruction.branches, start=1)
     return Calls(tuple(Call(branch, (number,)) for number, branch in branches), selector=0)
 
 
@@ -108,32 +107,32 @@ def _sent(instruction: Instruction) -> Iterator[Route]:
     return ((number, 0, number) for number in range(len(data.shape.arrays)))
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "add-dependency": Rule(routes=_always((0, 0, 0))),  # the value, and a token
-    "after-all": Rule(routes=_always()),
-    "all-gather-done": Rule(routes=_results_of_start),
-    "all-reduce-done": Rule(routes=_first_arrays),
-    "async-done": Rule(routes=_results_of_wrapped),
-    "async-start": Rule(calls=_with_all_operands("calls", is_start=True)),
-    "async-update": Rule(routes=_first_arrays),
-    "collective-permute-done": Rule(routes=_results_of_start),
-    "conditional": Rule(calls=_branches),
-    "copy-done": Rule(routes=_first_arrays),
-    "copy-start": Rule(routes=_copied),
-    "domain": Rule(routes=_through_tuple),
-    "get-tuple-element": Rule(routes=_through_get_tuple_element),
-    "infeed": Rule(routes=_nothing),
-    "opt-barrier": Rule(routes=_through_tuple),
-    "outfeed": Rule(routes=_nothing),
-    "parameter": Rule(routes=_always()),
-    "recv": Rule(routes=_nothing),
-    "recv-done": Rule(routes=_first_arrays),
-    "send": Rule(routes=_sent),
-    "send-done": Rule(routes=_nothing),
-    "tuple": Rule(routes=_through_tuple),
-    "while": Rule(calls=_rounds),
+RULES: Final[Mapping[str, OpRule]] = {
+    "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
+    "after-all": OpRule(routes=_always()),
+    "all-gather-done": OpRule(routes=_results_of_start),
+    "all-reduce-done": OpRule(routes=_first_arrays),
+    "async-done": OpRule(routes=_results_of_wrapped),
+    "async-start": OpRule(calls=_with_all_operands("calls", is_start=True)),
+    "async-update": OpRule(routes=_first_arrays),
+    "collective-permute-done": OpRule(routes=_results_of_start),
+    "conditional": OpRule(calls=_branches),
+    "copy-done": OpRule(routes=_first_arrays),
+    "copy-start": OpRule(routes=_copied),
+    "domain": OpRule(routes=_through_tuple),
+    "get-tuple-element": OpRule(routes=_through_get_tuple_element),
+    "infeed": OpRule(routes=_nothing),
+    "opt-barrier": OpRule(routes=_through_tuple),
+    "outfeed": OpRule(routes=_nothing),
+    "parameter": OpRule(routes=_always()),
+    "recv": OpRule(routes=_nothing),
+    "recv-done": OpRule(routes=_first_arrays),
+    "send": OpRule(routes=_sent),
+    "send-done": OpRule(routes=_nothing),
+    "tuple": OpRule(routes=_through_tuple),
+    "while": OpRule(calls=_rounds),
     **{
-        opcode: Rule(calls=_with_all_operands(attribute))
+        opcode: OpRule(calls=_with_all_operands(attribute))
         for opcode, attribute in CALLEE_ATTRIBUTES.items()
     },
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
 from ops.index_maps import dim
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from ops.rules.sliding_windows import map_of, numbered, place_of, sliding_windows, window_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -222,6 +222,6 @@ def convolution_of(instruction: Instruction) -> OpIndexing:
     )
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "convolution": Rule(convolution_of),
+RULES: Final[Mapping[str, OpRule]] = {
+    "convolution": OpRule(convolution_of),
 }

@@ -16,7 +16,7 @@ from ops.rules.convolution import convolution_of
 from ops.rules.dot import dot
 from ops.rules.elementwise import elementwise
 from ops.rules.op_indexing import OpIndexing, Unknown
-from ops.rules.rule import Rule, arrays_in_operands, sizes_of
+from ops.rules.rule import OpRule, arrays_in_operands, sizes_of
 from ops.rules.sort import top_k
 
 if TYPE_CHECKING:
@@ -181,11 +181,11 @@ _CONVOLUTIONS: Final = (
 
 _MATRIX_PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul")
 
-CUSTOM_CALLS: Final[Mapping[str, Rule]] = {
-    **dict.fromkeys(_ANNOTATIONS, Rule(_passed_on)),
-    **dict.fromkeys(_ELEMENTWISE, Rule(_computed)),
-    **dict.fromkeys(_CONVOLUTIONS, Rule(_checked(_convolution, Arity(2, 4), "dim_labels"))),
-    **dict.fromkeys(_MATRIX_PRODUCTS, Rule(_checked(_matrix_product, Arity(2, 4)))),
-    **dict.fromkeys(("TopK", "__gpu$TopK"), Rule(_checked(_top_k, Arity(1)))),
+CUSTOM_CALLS: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(_ANNOTATIONS, OpRule(_passed_on)),
+    **dict.fromkeys(_ELEMENTWISE, OpRule(_computed)),
+    **dict.fromkeys(_CONVOLUTIONS, OpRule(_checked(_convolution, Arity(2, 4), "dim_labels"))),
+    **dict.fromkeys(_MATRIX_PRODUCTS, OpRule(_checked(_matrix_product, Arity(2, 4)))),
+    **dict.fromkeys(("TopK", "__gpu$TopK"), OpRule(_checked(_top_k, Arity(1)))),
 }
 """Target of a custom call -> the maps of what it does."""

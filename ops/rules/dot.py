@@ -19,7 +19,7 @@ from ops.index_maps import (
     unrelated,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -348,8 +348,8 @@ def _dot(build: Callable[..., OpIndexing], *further: str) -> Builder:
     return adapted
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "dot": Rule(_dot(dot)),
-    "ragged-dot": Rule(_dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims")),
-    "scaled-dot": Rule(_dot(scaled_dot)),
+RULES: Final[Mapping[str, OpRule]] = {
+    "dot": OpRule(_dot(dot)),
+    "ragged-dot": OpRule(_dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims")),
+    "scaled-dot": OpRule(_dot(scaled_dot)),
 }

@@ -14,7 +14,7 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.reshape import reshape
-from ops.rules.rule import Rule, check_scalars, only_dimension, sizes_of
+from ops.rules.rule import OpRule, check_scalars, only_dimension, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,8 +146,8 @@ def _dynamic(shape: Shape) -> tuple[int, ...]:
     return tuple(place for place, flag in enumerate(shape.dynamic_dimensions) if flag)
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "dynamic-reshape": Rule(_dynamic_reshape),
-    "get-dimension-size": Rule(_get_dimension_size),
-    "set-dimension-size": Rule(_set_dimension_size),
+RULES: Final[Mapping[str, OpRule]] = {
+    "dynamic-reshape": OpRule(_dynamic_reshape),
+    "get-dimension-size": OpRule(_get_dimension_size),
+    "set-dimension-size": OpRule(_set_dimension_size),
 }

@@ -20,7 +20,7 @@ from ops.index_maps import (
 )
 from ops.rules.constant_folding import value_of
 from ops.rules.op_indexing import OpIndexing, Origin
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -303,7 +303,7 @@ def _in_vector(origin: Origin, vector: int) -> Origin:
     return replace(origin, operand=vector, map=IndexingMap.from_forms([place], origin.map.domain))
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "dynamic-slice": Rule(_dynamic_slice, values=start_values),
-    "dynamic-update-slice": Rule(_dynamic_update_slice, values=start_values),
+RULES: Final[Mapping[str, OpRule]] = {
+    "dynamic-slice": OpRule(_dynamic_slice, values=start_values),
+    "dynamic-update-slice": OpRule(_dynamic_update_slice, values=start_values),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from indexing import IndexingMap
 from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +87,6 @@ def _elementwise(instruction: Instruction) -> OpIndexing:
     return elementwise([sizes_of(operand) for operand in instruction.operands])
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    **dict.fromkeys(sorted(ELEMENTWISE), Rule(_elementwise)),
+RULES: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(sorted(ELEMENTWISE), OpRule(_elementwise)),
 }

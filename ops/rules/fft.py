@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ops.hlo.result_sizes import fft_sizes
 from ops.index_maps import paired
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,6 +52,6 @@ def _fft(instruction: Instruction) -> OpIndexing:
     return fft(sizes_of(operand), given["fft_type"], given["fft_length"])
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "fft": Rule(_fft),
+RULES: Final[Mapping[str, OpRule]] = {
+    "fft": OpRule(_fft),
 }

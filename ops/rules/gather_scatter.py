@@ -19,7 +19,7 @@ from ops.index_maps import (
 )
 from ops.rules.indexed_windows import IndexedWindows, Names, check_windows_fit
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -316,4 +316,4 @@ def _check_alike(operands: Sequence[Instruction]) -> None:
             raise ShapeError(f"{message}; expected the same sizes")
 
 
-RULES: Final[Mapping[str, Rule]] = {"gather": Rule(_gather), "scatter": Rule(_scatter)}
+RULES: Final[Mapping[str, OpRule]] = {"gather": OpRule(_gather), "scatter": OpRule(_scatter)}

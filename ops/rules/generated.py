@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.index_maps import checked_sizes, every_element, no_dimensions, paired
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, check_scalars, sizes_of
+from ops.rules.rule import OpRule, check_scalars, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,8 +96,8 @@ def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, OpIndexing
     return rng_bit_generator(sizes_of(instruction.operands[0]), bits.dimensions)
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    **dict.fromkeys(_FROM_NOTHING, Rule(_generated)),
-    "rng": Rule(_rng),
-    "rng-bit-generator": Rule(_rng_bit_generator),
+RULES: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(_FROM_NOTHING, OpRule(_generated)),
+    "rng": OpRule(_rng),
+    "rng-bit-generator": OpRule(_rng_bit_generator),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from indexing.layout import ShapeError
 from ops.index_maps import checked_sizes, dim, index_map, symbol
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import operations
 
@@ -208,7 +208,7 @@ def _triangular_solve(instruction: Instruction) -> OpIndexing:
     return triangular_solve(sizes_of(a), sizes_of(b), **options)
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "cholesky": Rule(_cholesky),
-    "triangular-solve": Rule(_triangular_solve),
+RULES: Final[Mapping[str, OpRule]] = {
+    "cholesky": OpRule(_cholesky),
+    "triangular-solve": OpRule(_triangular_solve),
 }

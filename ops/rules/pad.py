@@ -13,7 +13,7 @@ from ops.index_maps import (
     no_dimensions,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, check_scalars, sizes_of
+from ops.rules.rule import OpRule, check_scalars, sizes_of
 from ops.rules.slice import origins, places
 from simplifier import Interval
 
@@ -98,6 +98,6 @@ def _pad(instruction: Instruction) -> OpIndexing:
     return pad(sizes_of(operand), instruction.attributes["padding"])
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "pad": Rule(_pad),
+RULES: Final[Mapping[str, OpRule]] = {
+    "pad": OpRule(_pad),
 }

@@ -13,7 +13,7 @@ from ops.rules.collectives import (
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.replica_maps import ASKING, Read, Way, beside, indexing_between, parted, with_value
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 
@@ -153,6 +153,6 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
     )
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "ragged-all-to-all": Rule(_ragged_all_to_all),
+RULES: Final[Mapping[str, OpRule]] = {
+    "ragged-all-to-all": OpRule(_ragged_all_to_all),
 }

@@ -14,7 +14,7 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, folded_inputs, sizes_of
+from ops.rules.rule import OpRule, folded_inputs, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +75,6 @@ def _reduce(instruction: Instruction) -> OpIndexing:
     return reduce(sizes_of(inputs[0]), instruction.attributes["dimensions"], len(inputs))
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "reduce": Rule(_reduce),
+RULES: Final[Mapping[str, OpRule]] = {
+    "reduce": OpRule(_reduce),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, check_scalars, folded_inputs, sizes_of
+from ops.rules.rule import OpRule, check_scalars, folded_inputs, sizes_of
 from ops.rules.sliding_windows import (
     from_windows,
     sliding_windows,
@@ -127,7 +127,7 @@ def _select_and_scatter(instruction: Instruction) -> OpIndexing:
     return select_and_scatter(sizes_of(operand), sizes_of(source), window_of(instruction))
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "reduce-window": Rule(_reduce_window),
-    "select-and-scatter": Rule(_select_and_scatter),
+RULES: Final[Mapping[str, OpRule]] = {
+    "reduce-window": OpRule(_reduce_window),
+    "select-and-scatter": OpRule(_select_and_scatter),
 }

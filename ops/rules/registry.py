@@ -37,7 +37,7 @@ from ops.rules import (
     transpose,
 )
 from ops.rules.op_indexing import Unknown
-from ops.rules.rule import Rule
+from ops.rules.rule import OpRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -92,12 +92,12 @@ class Registry:
     (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
     """
 
-    opcodes: Mapping[str, Rule]
-    custom_calls: Mapping[str, Rule]
+    opcodes: Mapping[str, OpRule]
+    custom_calls: Mapping[str, OpRule]
 
     def with_custom_call(self, target: str, builder: Builder) -> Registry:
         """The registry in which ``builder`` answers for the custom calls of a target."""
-        return replace(self, custom_calls={**self.custom_calls, target: Rule(builder)})
+        return replace(self, custom_calls={**self.custom_calls, target: OpRule(builder)})
 
     def with_opcode(self, opcode: str, builder: Builder) -> Registry:
         """The registry in which ``builder`` answers for an opcode, whatever did so before.
@@ -107,7 +107,7 @@ class Registry:
         """
         if find_opcode(opcode) is None:
             raise ShapeError(f"there is no opcode {opcode}")
-        return replace(self, opcodes={**self.opcodes, opcode: Rule(builder)})
+        return replace(self, opcodes={**self.opcodes, opcode: OpRule(builder)})
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[object, ...]]:
         """The library's own by name; of others, what differs from it."""
@@ -122,7 +122,7 @@ class Registry:
         """In few words: it stands in the signatures of functions, whose help it would fill."""
         return f"<Registry of {len(self.opcodes)} opcodes, {len(self.custom_calls)} custom calls>"
 
-    def rule_of(self, instruction: Instruction) -> Rule | None:
+    def rule_of(self, instruction: Instruction) -> OpRule | None:
         """The rule that answers for an instruction: its target's before its opcode's."""
         target = instruction.attributes.get("custom_call_target", "")
         return self.custom_calls.get(target) or self.opcodes.get(instruction.opcode)
@@ -159,14 +159,14 @@ class Registry:
 
 
 def _difference(
-    rules: Mapping[str, Rule], standard: Mapping[str, Rule]
-) -> tuple[list[str], dict[str, Rule]]:
+    rules: Mapping[str, OpRule], standard: Mapping[str, OpRule]
+) -> tuple[list[str], dict[str, OpRule]]:
     """Which of the library's rules are missing, and which are added."""
     added = {name: rule for name, rule in rules.items() if rule is not standard.get(name)}
     return [name for name in standard if name not in rules], added
 
 
-def _registry_of(*differences: tuple[list[str], Mapping[str, Rule]]) -> Registry:
+def _registry_of(*differences: tuple[list[str], Mapping[str, OpRule]]) -> Registry:
     """The registry that differs so much from the library's own."""
     standard = REGISTRY.opcodes, REGISTRY.custom_calls
     return Registry(

@@ -9,7 +9,7 @@ from indexing import UndefinedMap
 from indexing.layout import Reshape, ShapeError, bitcast_map, step_map
 from ops.index_maps import checked_sizes, dimensions_of, index_map, symbol
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -151,8 +151,8 @@ def _bitcast(instruction: Instruction) -> OpIndexing:
     return bitcast(operand.shape, instruction.shape)
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "bitcast": Rule(_bitcast),
-    "bitcast-convert": Rule(_between_shapes(bitcast_convert)),
-    "reshape": Rule(_between_shapes(reshape)),
+RULES: Final[Mapping[str, OpRule]] = {
+    "bitcast": OpRule(_bitcast),
+    "bitcast-convert": OpRule(_between_shapes(bitcast_convert)),
+    "reshape": OpRule(_between_shapes(reshape)),
 }

@@ -82,7 +82,7 @@ Caller: TypeAlias = "Callable[[Instruction], Calls]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class OpRule:
     """What answers for an operation. It has ``maps``, or ``routes``, or ``calls``.
 
     ``maps`` makes the maps of an instruction. ``routes`` says which arrays an instruction passes on

@@ -9,7 +9,7 @@ from indexing.layout import ShapeError
 from ops.index_maps import checked_dimensions, checked_sizes, constrained, dim, paired
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, only_dimension, sizes_of
+from ops.rules.rule import OpRule, only_dimension, sizes_of
 from simplifier import Interval
 
 if TYPE_CHECKING:
@@ -154,6 +154,6 @@ def _is_elementwise(computation: Computation) -> bool:
     return len(shapes) == 1 and opcodes <= _WITHIN_ELEMENTS
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "scan": Rule(_scan),
+RULES: Final[Mapping[str, OpRule]] = {
+    "scan": OpRule(_scan),
 }

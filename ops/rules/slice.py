@@ -16,7 +16,7 @@ from ops.index_maps import (
     index_map,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, only_dimension, sizes_of
+from ops.rules.rule import OpRule, only_dimension, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -194,7 +194,7 @@ def _concatenate(instruction: Instruction) -> OpIndexing:
     return concatenate(sizes, only_dimension(instruction))
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "concatenate": Rule(_concatenate),
-    "slice": Rule(_slice),
+RULES: Final[Mapping[str, OpRule]] = {
+    "concatenate": OpRule(_concatenate),
+    "slice": OpRule(_slice),
 }

@@ -8,7 +8,7 @@ from indexing.layout import ShapeError
 from ops.index_maps import checked_dimensions, checked_integers, checked_sizes, paired
 from ops.rules.elementwise import elementwise
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Rule, only_dimension, sizes_of
+from ops.rules.rule import OpRule, only_dimension, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +94,7 @@ def _top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
     return indexing, indexing
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "sort": Rule(_sort),
-    "topk": Rule(_top_k),
+RULES: Final[Mapping[str, OpRule]] = {
+    "sort": OpRule(_sort),
+    "topk": OpRule(_top_k),
 }

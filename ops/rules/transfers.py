@@ -30,7 +30,7 @@ from ops.rules.collectives import (
 )
 from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.replica_maps import ASKING, Read, Way, indexing_between
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 
@@ -242,9 +242,9 @@ def _on_arrays(builder: Builder) -> Builder:
     return adapted
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "collective-broadcast": Rule(_rooted(collective_broadcast)),
-    "collective-permute": Rule(_on_arrays(each_operand(_collective_permute))),
-    "collective-permute-start": Rule(_on_arrays(started(_collective_permute))),
-    "collective-reduce": Rule(_rooted(collective_reduce)),
+RULES: Final[Mapping[str, OpRule]] = {
+    "collective-broadcast": OpRule(_rooted(collective_broadcast)),
+    "collective-permute": OpRule(_on_arrays(each_operand(_collective_permute))),
+    "collective-permute-start": OpRule(_on_arrays(started(_collective_permute))),
+    "collective-reduce": OpRule(_rooted(collective_reduce)),
 }

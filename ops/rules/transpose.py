@@ -15,7 +15,7 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.op_indexing import OpIndexing, Unknown
-from ops.rules.rule import Rule, sizes_of
+from ops.rules.rule import OpRule, sizes_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
@@ -171,8 +171,8 @@ def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:
             return Unknown(f"shuffle: no indexing map of mode {mode}")
 
 
-RULES: Final[Mapping[str, Rule]] = {
-    "reverse": Rule(_on_dimensions(reverse)),
-    "shuffle": Rule(_shuffle),
-    "transpose": Rule(_on_dimensions(transpose)),
+RULES: Final[Mapping[str, OpRule]] = {
+    "reverse": OpRule(_on_dimensions(reverse)),
+    "shuffle": OpRule(_shuffle),
+    "transpose": OpRule(_on_dimensions(transpose)),
 }

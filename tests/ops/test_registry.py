@@ -29,7 +29,7 @@ from ops.rules.registry import FAMILIES
 
 if TYPE_CHECKING:
     from ops.analysis.answers import Answer
-    from ops.rules.rule import Rule
+    from ops.rules.rule import OpRule
 
 
 def test_every_opcode_has_one_row() -> None:
@@ -37,7 +37,7 @@ def test_every_opcode_has_one_row() -> None:
 
 
 @pytest.mark.parametrize("rule", REGISTRY.opcodes.values(), ids=REGISTRY.opcodes)
-def test_a_rule_has_maps_or_routes_or_calls(rule: Rule) -> None:
+def test_a_rule_has_maps_or_routes_or_calls(rule: OpRule) -> None:
     assert sum(map(bool, (rule.maps, rule.routes, rule.calls))) == 1
 
 

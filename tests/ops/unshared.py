@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ops import InstructionAnalysis, InstructionIndexing
-    from ops.rules.rule import Rule
+    from ops.rules.rule import OpRule
 
 
-def _by_users(rules: Mapping[str, Rule]) -> dict[str, Rule]:
+def _by_users(rules: Mapping[str, OpRule]) -> dict[str, OpRule]:
     """The same rules as if users had registered them, who may look at anything."""
     return {name: replace(rule) for name, rule in rules.items()}
 
