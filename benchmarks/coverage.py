@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from benchmarks.read_hlo import text_of
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +69,7 @@ def coverage_of(module: hlo.HloModule) -> Coverage:
 
 def answers(instruction: hlo.Instruction) -> Iterator[Answer]:
     """All answers for one instruction, in both directions."""
-    for output in range(len(arrays_of(instruction.shape))):
+    for output in range(len(instruction.shape.arrays)):
         yield from output_to_input(instruction, output).indexing
     for operand in range(len(instruction.operands)):
         yield from input_to_output(instruction, operand).indexing
