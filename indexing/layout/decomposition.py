@@ -10,7 +10,7 @@ from indexing.layout.digits import dims_of
 from indexing.layout.errors import ShapeError
 from indexing.layout.free_operations import deduce_transpose, keeps_places
 from indexing.layout.steps import Crop, Pad, Reshape, Transpose, forward, memory_steps
-from indexing.undefined import UndefinedMap
+from indexing.map import UndefinedMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
