@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from ops.adapters.shared import Call, Calls, arrays_in_operands
 from ops.builders.building import arrays_of
-from ops.hlo.verifier import branches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +59,7 @@ def _with_all_operands(attribute: str, *, is_start: bool = False) -> Caller:
 
 def _branches(instruction: Instruction) -> Calls:
     """One branch for each operand after the first, which chooses."""
-    branches = enumerate(branches_of(instruction), start=1)
+    branches = enumerate(instruction.branches, start=1)
     return Calls(tuple(Call(branch, (number,)) for number, branch in branches), selector=0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.layout.digits import form_of
+from indexing.layout.maps import form_of
 from indexing.layout.steps import Reshape, Transpose
 from simplifier import Interval
 

@@ -27,12 +27,10 @@ COVERAGE: Final = "coverage"
 """The names of the marks between which something is generated."""
 
 _WITHOUT_BUILDER: Final = {
-    "passed on": "Arrays that are passed on as they are: the identity.",
-    "called computations": "What follows from the maps of the computations that are run.",
-    "custom calls": "The targets that are known are "
-    + ", ".join(f"`{target}`" for target in CUSTOM_CALLS)
-    + ".",
-    "nothing": "Tokens, and what comes from outside or goes there: nothing depends on an operand.",
+    "passed on": "The identity: the operation passes arrays on unchanged.",
+    "called computations": "The maps follow from the computations that the operation runs.",
+    "custom calls": "Known targets: " + ", ".join(f"`{target}`" for target in CUSTOM_CALLS) + ".",
+    "nothing": "Tokens, parameters, infeed and outfeed: no array depends on an operand.",
 }
 """Families that no function in ``ops`` makes."""
 
@@ -50,7 +48,7 @@ _HEAD: Final = (
 def _row(program: Program) -> str:
     back, forth = _backward(program), _forward(program)
     if program.family == "custom calls":
-        back = forth = "known or not by the target"
+        back = forth = "depends on the target"
     return f"| `{program.opcode}` | {program.family} | {back} | {forth} |"
 
 

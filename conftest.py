@@ -1,9 +1,10 @@
-"""Settings of the whole suite: the marker ``needs`` and Hypothesis' profiles."""
+"""Settings of the whole suite: workers, the marker ``needs`` and Hypothesis' profiles."""
 
 from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +19,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No workers where single files or tests are named: these end before workers have started."""
+    named = [Path(argument.partition("::")[0]) for argument in config.option.file_or_dir]
+    return 0 if named and all(path.is_file() for path in named) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

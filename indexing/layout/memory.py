@@ -1,7 +1,12 @@
-"""Where in memory an element lies, and which element lies there: one index, or arrays of them."""
+"""The memory of an array: where each element lies, what lies at an offset, and how much there is.
+
+Indices and offsets are integers, or NumPy arrays of them.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from indexing.layout.errors import ShapeError
@@ -12,14 +17,14 @@ from simplifier.errors import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from indexing.layout.shape import Shape
+    from indexing.layout.array_shape import ArrayShape
     from indexing.layout.steps import Index, Value
 
 _CHUNK = 1 << 14
 """Offsets that are turned into indices at a time."""
 
 
-def linear_index(index: Sequence[Value], shape: Shape) -> Value:
+def linear_index(index: Sequence[Value], shape: ArrayShape) -> Value:
     """The offset in memory of the element at an index, counted in elements.
 
     Args:
@@ -45,7 +50,7 @@ def linear_index(index: Sequence[Value], shape: Shape) -> Value:
     return offset
 
 
-def multi_index(offset: Value, shape: Shape) -> Index | None:
+def multi_index(offset: Value, shape: ArrayShape) -> Index | None:
     """The index of the element at an offset in memory, counted in elements.
 
     Args:
@@ -74,7 +79,7 @@ def multi_index(offset: Value, shape: Shape) -> Index | None:
     return tuple(np.where(padding, -1, values) for values in index)
 
 
-def is_padding(offset: Value, shape: Shape) -> Value:
+def is_padding(offset: Value, shape: ArrayShape) -> Value:
     """Whether no element lies at an offset in memory; for an array of offsets, an array.
 
     Raises:
@@ -89,7 +94,7 @@ def is_padding(offset: Value, shape: Shape) -> Value:
     return _element_at(offset, shape)[1]
 
 
-def memory_order(shape: Shape) -> Iterator[Index | None]:
+def memory_order(shape: ArrayShape) -> Iterator[Index | None]:
     """What lies at every offset in memory, in order: the index of an element, or ``None``.
 
     Raises:
@@ -113,7 +118,7 @@ def memory_order(shape: Shape) -> Iterator[Index | None]:
             yield None if is_none else row
 
 
-def _element_at(offset: Value, shape: Shape) -> tuple[Index, Value]:
+def _element_at(offset: Value, shape: ArrayShape) -> tuple[Index, Value]:
     """The index of what lies at an offset, and whether that is padding."""
     steps = memory_steps(shape)
     offset = checked_value(offset, "multi_index: the offset")
@@ -125,7 +130,7 @@ def _element_at(offset: Value, shape: Shape) -> tuple[Index, Value]:
     return index, padding
 
 
-def _checked_index(index: Sequence[Value], shape: Shape) -> Index:
+def _checked_index(index: Sequence[Value], shape: ArrayShape) -> Index:
     expected = f"expected {shape.rank}, one for each dimension of {shape}"
     if not hasattr(index, "__len__"):
         raise ShapeError(f"linear_index: the index is {quoted(index)}, no sequence; {expected}")
@@ -137,7 +142,7 @@ def _checked_index(index: Sequence[Value], shape: Shape) -> Index:
     return values
 
 
-def _check_within(value: Value, size: int, what: str, shape: Shape) -> None:
+def _check_within(value: Value, size: int, what: str, shape: ArrayShape) -> None:
     if not is_array(value):
         low = high = value
     elif value.size:
@@ -149,8 +154,117 @@ def _check_within(value: Value, size: int, what: str, shape: Shape) -> None:
         raise ShapeError(f"{what} is {wrong}; expected 0 to {size - 1}, in {shape}")
 
 
-def _wide(value: Value, shape: Shape) -> Value:
+def _wide(value: Value, shape: ArrayShape) -> Value:
     """An array that no offset overflows; 64 bits are enough for almost every shape."""
     if not is_array(value):
         return value
     return value.astype("int64" if memory_size(shape) <= LARGEST else object, copy=False)
+
+
+# Sizes.
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySize:
+    """What :func:`array_size` counts: places for elements, and the bits that each one fills."""
+
+    elements: int
+    """Places for elements, those of padding included."""
+    padding: int
+    """Places that hold no element."""
+    element_bits: int
+
+    @property
+    def bits(self) -> int:
+        """The size in bits."""
+        return self.elements * self.element_bits
+
+    @property
+    def bytes(self) -> int:
+        """The size in bytes; the last one may be filled in part."""
+        return -(-self.bits // 8)
+
+    @property
+    def padding_share(self) -> float:
+        """The part of the memory that is padding, from 0 to 1."""
+        return self.padding / self.elements if self.elements else 0.0
+
+
+def array_size(shape: ArrayShape) -> ArraySize:
+    """The memory that an array takes, padding included.
+
+    Of an array that is split between memories, the size of the largest piece: as much is kept free
+    in each of them. What the layout keeps free before the elements, its
+    ``dynamic_shape_metadata_prefix_bytes``, does not count.
+
+    Raises:
+        ShapeError: the shape is no array, a dimension has no bound, or the layout is sparse.
+
+    Source:
+        XLA's ``ShapeUtil::ArraySize``, which knows the first tile only.
+
+    >>> from indexing.layout import Shape
+    >>> size = array_size(Shape.parse("bf16[3,200]{1,0:T(8,128)(2,1)}"))
+    >>> size.elements, size.bits, size.bytes, size.padding, size.padding_share
+    (2048, 32768, 4096, 1448, 0.70703125)
+    >>> array_size(Shape.parse("s4[5]{0:E(4)}")).bytes
+    3
+    """
+    bits = shape.element_size_in_bits
+    sizes = [
+        ArraySize(memory, memory - piece.shape.element_count, bits)
+        for piece in pieces(shape)
+        for memory in [memory_size(piece.shape)]
+    ]
+    return max(sizes, key=lambda size: size.elements)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of an array in one memory: the index of its first element, and its shape."""
+
+    start: tuple[int, ...]
+    shape: ArrayShape
+
+
+def pieces(shape: ArrayShape) -> tuple[Piece, ...]:
+    """The pieces of an array whose layout splits dimensions; the whole, if it splits none.
+
+    Raises:
+        ShapeError: the shape is no array, or a piece begins before the one that it follows or
+            behind the end of its dimension.
+
+    >>> from indexing.layout import Shape
+    >>> for piece in pieces(Shape.parse("f32[100,8]{1,0:T(8,128)SC(0:64)}")):
+    ...     print(piece.start, piece.shape)
+    (0, 0) f32[64,8]{1,0:T(8,128)}
+    (64, 0) f32[36,8]{1,0:T(8,128)}
+    """
+    layout = shape.array_layout
+    cuts = {config.dimension: config.indices for config in layout.split_configs}
+    parts = [
+        _parts(size, cuts.get(place, ()), place, shape)
+        for place, size in enumerate(shape.dimensions)
+    ]
+    whole = replace(shape, layout=replace(layout, split_configs=()))
+    return tuple(
+        Piece(
+            tuple(start for start, _ in part),
+            replace(whole, dimensions=tuple(size for _, size in part)),
+        )
+        for part in product(*parts)
+    )
+
+
+def _parts(
+    size: int, cuts: tuple[int, ...], place: int, shape: ArrayShape
+) -> list[tuple[int, int]]:
+    """Where each part of a dimension starts, and its size."""
+    if not cuts:
+        return [(0, size)]
+    ends = (0, *cuts, size)
+    if any(start > stop for start, stop in pairwise(ends)):
+        raise ShapeError(
+            f"{shape}: dimension {place} is split at {cuts}; expected rising places up to {size}"
+        )
+    return [(start, stop - start) for start, stop in pairwise(ends)]
