@@ -62,10 +62,11 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
+        ("ops.index_maps",),
         ("ops.hlo",),
-        ("ops.dependence",),
         ("ops.devices",),
-        ("ops.builders", "ops.adapters", "ops.rules"),
+        ("ops.rules",),
+        ("ops.dependence",),
         ("ops.analysis",),
         ("ops.schedules",),
         ("ops.fusion",),
