@@ -12,8 +12,8 @@ from ops.analysis.control_flow import Direction
 from ops.analysis.findings import Findings, Question
 from ops.analysis.fusion import parameters_from, reached_from
 from ops.analysis.physical import View
-from ops.analysis.registry import REGISTRY
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
+from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ops.analysis.answers import Answer, InstructionIndexing
     from ops.analysis.findings import Finding
-    from ops.analysis.registry import Registry
     from ops.hlo import HloModule, Instruction
+    from ops.rules.registry import Registry
 
 
 def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalysis:
