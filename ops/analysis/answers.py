@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.formats.html import html_of_map
 from indexing.formats.text import format_head, format_map
-from ops.builders.op_indexing import Unknown, replica_note
 from ops.devices.numbering import is_number_of_device
+from ops.rules.op_indexing import Unknown, replica_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,7 +17,7 @@ from ops.analysis.answers import Answer, OperandIndexing
 from ops.analysis.dependences import dependence_of, devices_in
 from ops.analysis.known_values import with_known_values
 from ops.analysis.widening import is_held, widened
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

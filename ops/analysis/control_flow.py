@@ -11,15 +11,15 @@ from ops.analysis.chaining import followed
 from ops.analysis.dependences import dependence_of, devices_in
 from ops.analysis.loops import Rounds
 from ops.analysis.patterns import identity_of
-from ops.builders.building import arrays_of, every_element, no_dimensions
-from ops.builders.op_indexing import Unknown
+from ops.index_maps import every_element, no_dimensions
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from indexing.layout import Shape
-    from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
 
 
 class Direction(enum.Enum):
@@ -87,7 +87,7 @@ def repeated(
 
 def kept_arrays(body: Computation, registry: Registry) -> frozenset[int]:
     """The numbers of the arrays in the parameter of a body that it passes on as they are."""
-    numbers = range(len(arrays_of(body.root.shape)))
+    numbers = range(len(body.root.shape.arrays))
     start = body.parameters[0]
     return frozenset(
         number for number in numbers if _passed_to(body.root, number, registry) == (start, number)
@@ -98,8 +98,7 @@ def _passed_to(
     instruction: Instruction, number: int, registry: Registry
 ) -> tuple[Instruction, int]:
     """The array of another instruction that is passed on, through any number of them, as this."""
-    while instruction.opcode in registry.routes:
-        routes = registry.routes[instruction.opcode](instruction)
+    while (routes := registry.routes(instruction)) is not None:
         found = [route for route in routes if route[0] == number]
         if not found:
             break

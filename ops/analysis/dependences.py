@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from indexing import Variable
 from indexing.domain import Domain, substituted_constraints
 from ops.analysis.answers import OperandIndexing, RuntimeOrigin
-from ops.builders.building import dim, runtime_value
 from ops.devices.device_tables import told_by_tables
 from ops.devices.joint_maps import ANY, JointMap, Part
 from ops.devices.numbering import asking_device, devices_of, is_asking_device
+from ops.index_maps import dim, runtime_value
 from simplifier import Interval
 from simplifier.expr.operations import substitute
 

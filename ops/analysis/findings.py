@@ -10,7 +10,6 @@ from ops.analysis.chaining import joined
 from ops.analysis.control_flow import Direction
 from ops.analysis.paths import Paths, check_operand, check_output
 from ops.analysis.value_numbering import Likeness
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.analysis.control_flow import Link
     from ops.analysis.physical import View
-    from ops.analysis.registry import Registry
     from ops.hlo import HloModule, Instruction
+    from ops.rules.registry import Registry
 
 _REMEMBERED: Final = 4
 """How many modules are remembered with what was found out about them."""
@@ -116,7 +115,7 @@ class Findings:
             shapes = (result, operand) if is_backward else (operand, result)
             answer = of_element(view.of(link.answer, *shapes), link.element)
             found.setdefault(link.operand if is_backward else link.output, []).append(answer)
-        far_ends = instruction.operands if is_backward else arrays_of(instruction.shape)
+        far_ends = instruction.operands if is_backward else instruction.shape.arrays
         answers: list[Answer] = [()] * len(far_ends)
         for place, several in found.items():
             answers[place] = joined(*several)
@@ -126,4 +125,4 @@ class Findings:
 def _shapes(instruction: Instruction, link: Link) -> tuple[Shape, Shape]:
     """The shape of the result, and of the operand."""
     operand = instruction.operands[link.operand]
-    return arrays_of(instruction.shape)[link.output], arrays_of(operand.shape)[link.element]
+    return instruction.shape.arrays[link.output], operand.shape.arrays[link.element]

@@ -11,7 +11,7 @@ from ops.analysis.control_flow import Direction
 from ops.analysis.findings import paths_in
 from ops.analysis.graphs import postorder
 from ops.analysis.paths import check_output, itself
-from ops.analysis.registry import REGISTRY
+from ops.rules.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Array
     from ops.analysis.paths import Paths
-    from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
 
 
 def fusion_indexing(

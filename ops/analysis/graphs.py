@@ -6,7 +6,6 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ops.analysis.crowds import Compositions, met
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -57,7 +56,7 @@ class Graph:
         while waiting:
             number = heappop(waiting)
             instruction, element = array = self.arrays[number]
-            crowd = met(arriving.pop(number), arrays_of(instruction.shape)[element])
+            crowd = met(arriving.pop(number), instruction.shape.arrays[element])
             found[array] = crowd
             if within is not None and instruction not in within:
                 continue

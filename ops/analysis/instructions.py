@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from ops.analysis.control_flow import Direction
 from ops.analysis.findings import Question, findings_in
 from ops.analysis.physical import View
-from ops.analysis.registry import REGISTRY
+from ops.rules.registry import REGISTRY
 
 if TYPE_CHECKING:
     from ops.analysis.answers import InstructionIndexing
-    from ops.analysis.registry import Registry
     from ops.hlo import Instruction
+    from ops.rules.registry import Registry
 
 
 def output_to_input(

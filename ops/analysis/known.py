@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.analysis import chaining
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, Variable
-from ops.adapters.values import clamped, value_of
 from ops.analysis.dependences import dependence_of, device_of, devices_in
 from ops.devices.numbering import is_asking_device
+from ops.rules.constant_folding import clamped, value_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 

@@ -14,7 +14,7 @@ from ops.analysis.dependences import devices_in
 from ops.analysis.known import Answers
 from ops.analysis.patterns import identity_of
 from ops.analysis.widening import boxed
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.adapters.shared import arrays_in_operands
 from ops.analysis.answers import called_by
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
@@ -13,21 +12,21 @@ from ops.analysis.crowds import singles
 from ops.analysis.graphs import Array, Graph, postorder
 from ops.analysis.known import Answers
 from ops.analysis.patterns import identity_of
-from ops.builders.building import arrays_of
-from ops.builders.op_indexing import Unknown
 from ops.hlo.errors import HloTextError
+from ops.rules.op_indexing import Unknown
+from ops.rules.rule import arrays_in_operands
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from indexing.layout import Shape
-    from ops.adapters.shared import Call, Calls
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Step
     from ops.analysis.known import Known
-    from ops.analysis.registry import Registry
     from ops.analysis.value_numbering import Likeness
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Call, Calls
 
 Reached: TypeAlias = "tuple[Array, Answer]"
 """An array, and the maps that lead there from where a question began."""
@@ -97,7 +96,7 @@ class Paths:
             ((body.root, link.element), followed(answer, link.answer)) for link in rounds
         ]
         if number not in kept_arrays(body, self._registry):
-            decision = decided(arrays_of(instruction.shape)[number], Direction.OUTPUT_TO_INPUT)
+            decision = decided(instruction.shape.arrays[number], Direction.OUTPUT_TO_INPUT)
             steps.append(((condition.root, 0), followed(answer, decision)))
         return steps
 
@@ -207,7 +206,7 @@ class Paths:
         A slice from the front is an identity, too, but not from every element.
         """
         instruction, number = begin
-        identity = identity_of(arrays_of(instruction.shape)[number])
+        identity = identity_of(instruction.shape.arrays[number])
         return None if answer == identity else self._answers.known(answer)
 
     def _links(self, instruction: Instruction) -> list[Link]:
@@ -223,7 +222,7 @@ class Paths:
         ]
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
-        arrays = arrays_of(instruction.shape)
+        arrays = instruction.shape.arrays
         if calls.condition:
             body, condition = map(self._through_computation, calls.computations)
             kept = kept_arrays(calls.computations[0], self._registry)
@@ -266,7 +265,7 @@ def _roots(calls: Calls, number: int, answer: Answer) -> list[Reached]:
 def _operands_themselves(instruction: Instruction) -> list[Link]:
     """The links of a result that begins with the operands."""
     return [
-        Link(output, operand, element, identity_of(arrays_of(instruction.shape)[output]))
+        Link(output, operand, element, identity_of(instruction.shape.arrays[output]))
         for output, (operand, element) in enumerate(arrays_in_operands(instruction))
     ]
 
@@ -280,7 +279,7 @@ def _place(array: Array) -> Place:
 def itself(array: Array) -> Answer:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
-    answer = identity_of(arrays_of(instruction.shape)[number])
+    answer = identity_of(instruction.shape.arrays[number])
     return answer if isinstance(answer, Unknown) else tuple(way.simplify() for way in answer)
 
 
@@ -331,4 +330,4 @@ def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
 
 def _count(instruction: Instruction) -> int:
     """How many arrays the result has."""
-    return len(arrays_of(instruction.shape))
+    return len(instruction.shape.arrays)

@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
-from ops.adapters.shared import arrays_in_operands
 from ops.analysis.answers import Answer, OperandIndexing, RuntimeOrigin
 from ops.analysis.known_values import with_known_values
-from ops.builders.building import arrays_of, check_sizes
-from ops.builders.op_indexing import OpIndexing, Unknown
 from ops.devices.numbering import asking_device, devices_of
 from ops.hlo.errors import HloTextError
+from ops.index_maps import check_sizes
+from ops.rules.op_indexing import OpIndexing, Unknown
+from ops.rules.rule import arrays_in_operands
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
     from indexing.layout import Shape
-    from ops.adapters.shared import Maps, Pair, Route
-    from ops.builders.op_indexing import Origin
     from ops.hlo import Instruction
+    from ops.rules.op_indexing import Origin
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Maps, Pair, Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,19 @@ class Pattern:
         return Dependency(self.output, self.operand, self.element, there, back)
 
 
+def patterns_of(instruction: Instruction, registry: Registry) -> tuple[Pattern, ...]:
+    """How all arrays of the result and of the operands depend on each other, pair by pair.
+
+    Raises:
+        HloTextError: shapes and attributes of the instruction do not fit.
+    """
+    with errors_in(instruction):
+        routes = registry.routes(instruction)
+        if routes is not None:
+            return tuple(_routed(instruction, routes))
+        return tuple(_built(instruction, registry.maps(instruction)))
+
+
 @contextmanager
 def errors_in(instruction: Instruction) -> Generator[None]:
     """What is wrong with shapes becomes an error at the place of the instruction."""
@@ -122,10 +136,10 @@ def _identity(sizes: tuple[int, ...]) -> Told:
     return Told(IndexingMap.identity(sizes))
 
 
-def routed(instruction: Instruction, routes: Iterable[Route]) -> Iterator[Pattern]:
+def _routed(instruction: Instruction, routes: Iterable[Route]) -> Iterator[Pattern]:
     """The patterns of arrays that are passed on as they are."""
-    outputs = arrays_of(instruction.shape)
-    inputs = [arrays_of(operand.shape) for operand in instruction.operands]
+    outputs = instruction.shape.arrays
+    inputs = [operand.shape.arrays for operand in instruction.operands]
     for output, operand, element in routes:
         is_there = output < len(outputs) and element < len(inputs[operand])
         if not (is_there and outputs[output].is_compatible_with(inputs[operand][element])):
@@ -136,9 +150,9 @@ def routed(instruction: Instruction, routes: Iterable[Route]) -> Iterator[Patter
         yield Pattern(output, operand, element, identity, identity)
 
 
-def built(instruction: Instruction, maps: Maps) -> Iterator[Pattern]:
+def _built(instruction: Instruction, maps: Maps) -> Iterator[Pattern]:
     """The patterns of what a builder made."""
-    outputs = arrays_of(instruction.shape)
+    outputs = instruction.shape.arrays
     if isinstance(maps, Mapping):
         yield from _paired(instruction, maps)
         return
@@ -155,7 +169,7 @@ def built(instruction: Instruction, maps: Maps) -> Iterator[Pattern]:
 
 def _paired(instruction: Instruction, maps: Mapping[Pair, OpIndexing]) -> Iterator[Pattern]:
     """The patterns of the pairs of arrays that are listed."""
-    outputs = arrays_of(instruction.shape)
+    outputs = instruction.shape.arrays
     inputs = [*arrays_in_operands(instruction)]
     for (output, number), indexing in maps.items():
         _check_sizes(instruction, outputs[output], indexing)
@@ -178,9 +192,9 @@ def _patterns(
     )
     _check_number(instruction, "operands", len(there), len(inputs))
     _check_number(instruction, "operands", len(back), len(inputs))
-    result = arrays_of(instruction.shape)[output]
+    result = instruction.shape.arrays[output]
     for (operand, element), *told in zip(inputs, there, back, strict=True):
-        other = arrays_of(instruction.operands[operand].shape)[element]
+        other = instruction.operands[operand].shape.arrays[element]
         _check_ranks(instruction, told[0], result, other)
         _check_ranks(instruction, told[1], other, result)
         yield Pattern(output, operand, element, *told)

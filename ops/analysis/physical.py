@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indexing import IndexingMap
 from indexing.layout import ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
 from ops.analysis.answers import Answer, OperandIndexing
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from indexing.layout import Shape

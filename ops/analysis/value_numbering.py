@@ -14,17 +14,16 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
-from ops.adapters import VALUES
 from ops.analysis.graphs import postorder
-from ops.analysis.patterns import errors_in
+from ops.analysis.patterns import errors_in, patterns_of
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.analysis.patterns import Dependency, Pattern
-    from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
 
 Key: TypeAlias = Hashable
 
@@ -114,19 +113,23 @@ class Likeness:
             patterns = self._patterns_of(instruction, key)
         except IndexingError:
             return True
-        called = instruction.computations if instruction.opcode in self._registry.callers else ()
+        called = instruction.computations if self._runs(instruction) else ()
         return any(pattern.reads_operands for pattern in patterns) or any(
             each in self._by_key for callee in called for each in callee.instructions
         )
 
     def _patterns_of(self, instruction: Instruction, key: Key) -> tuple[Pattern, ...]:
         """What holds for all instructions of a key; nothing of those that call computations."""
-        if instruction.opcode in self._registry.callers:
+        if self._runs(instruction):
             return ()
         found = self._patterns.get(key)
         if found is None:
-            found = self._patterns[key] = self._registry.patterns(instruction)
+            found = self._patterns[key] = patterns_of(instruction, self._registry)
         return found
+
+    def _runs(self, instruction: Instruction) -> bool:
+        rule = self._registry.rule_of(instruction)
+        return rule is not None and rule.calls is not None
 
     # What is compared.
 
@@ -140,9 +143,10 @@ class Likeness:
         ]
         if opcode == "custom-call":
             more.append(named.get("backend_config"))
-        if opcode in VALUES:
+        rule = self._registry.rule_of(instruction)
+        if rule and rule.values:
             try:
-                more.append(VALUES[opcode](instruction))
+                more.append(rule.values(instruction))
             except ShapeError:
                 return instruction
         operands = [shape(operand.shape) for operand in instruction.operands]

@@ -14,7 +14,7 @@ from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import shortened
 from indexing.transform.substitute import arranged
-from ops.builders.building import dim
+from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
 

@@ -10,8 +10,7 @@ import enum
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.builders.building import arrays_of
-from ops.builders.pointwise import ELEMENTWISE
+from ops.rules.elementwise import ELEMENTWISE
 from ops.schedules import ReductionDimensions
 from ops.schedules.launch import WARP_SIZE
 from ops.schedules.transpose import joined_in_memory
@@ -57,7 +56,7 @@ def results_of(root: Instruction) -> list[Instruction]:
         if instruction.opcode == "tuple":
             waiting += reversed(instruction.operands)
         else:
-            results += [instruction] * len(arrays_of(instruction.shape))
+            results += [instruction] * len(instruction.shape.arrays)
     return results
 
 

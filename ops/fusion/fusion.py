@@ -9,13 +9,12 @@ from ops.analysis.chaining import followed, joined
 from ops.analysis.fusion import by_instruction
 from ops.analysis.instructions import output_to_input
 from ops.analysis.paths import check_output
-from ops.analysis.registry import REGISTRY
-from ops.builders.building import arrays_of
-from ops.builders.op_indexing import Unknown
 from ops.fusion.provenance import MOST_PATHS, provenance_of
 from ops.fusion.reaching import made_of, needed_by
 from ops.fusion.reads import Reads, seen_from_outside
 from ops.fusion.region import Region
+from ops.rules.op_indexing import Unknown
+from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
     from ops.analysis.answers import Answer, OperandIndexing
     from ops.analysis.graphs import Array
-    from ops.analysis.registry import Registry
     from ops.fusion.provenance import Provenance
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
 
 
 class FusionError(IndexingError, ValueError):
@@ -139,7 +138,7 @@ class Fusion:
     def results(self) -> tuple[Array, ...]:
         """Each array of the roots, with its number in a tuple, counted through nested tuples."""
         return tuple(
-            (root, number) for root in self.roots for number in range(len(arrays_of(root.shape)))
+            (root, number) for root in self.roots for number in range(len(root.shape.arrays))
         )
 
     def indexing(
@@ -237,7 +236,7 @@ class Fusion:
             if isinstance(answer, Unknown):
                 return answer
             ways += (seen_from_outside(way, self.registry) for way in answer)
-        return Reads(tuple(ways), arrays_of(target.shape)[element].dimensions)
+        return Reads(tuple(ways), target.shape.arrays[element].dimensions)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0
@@ -282,7 +281,7 @@ class Fusion:
         self._check(hero)
         wanted = needed_by(self._array(root, output), self._region)
         inputs: list[Answer] = [()] * len(hero.operands)
-        for number in range(len(arrays_of(hero.shape))):
+        for number in range(len(hero.shape.arrays)):
             found = output_to_input(hero, number, registry=self.registry).indexing
             for operand, answer in enumerate(found):
                 more = followed(wanted.get((hero, number), ()), answer)

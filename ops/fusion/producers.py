@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ops.analysis.chaining import joined
 from ops.analysis.instructions import output_to_input
-from ops.analysis.registry import REGISTRY
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
+from ops.rules.registry import REGISTRY
 
 if TYPE_CHECKING:
     from ops.analysis.answers import Answer
-    from ops.analysis.registry import Registry
     from ops.hlo import Instruction
+    from ops.rules.registry import Registry
 
 
 def by_producer(

@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, MapError
-from indexing.exact import multiplicities
+from indexing.exact.multiplicity import multiplicities
 from indexing.exact.repetitions import reached, reached_again
 from indexing.transform.substitute import arranged
-from ops.adapters.values import clamped
 from ops.analysis.answers import OperandIndexing
 from ops.analysis.dependences import dependence_of, devices_in
+from ops.rules.constant_folding import clamped
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from indexing.exact import IndexSet
-    from ops.adapters.shared import Calls
+    from indexing.exact.sets import IndexSet
     from ops.analysis.answers import RuntimeOrigin
-    from ops.analysis.registry import Registry
     from ops.hlo import Instruction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Calls
     from simplifier.expr.form import Form
 
 

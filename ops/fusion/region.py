@@ -10,17 +10,16 @@ from ops.analysis.answers import called_by
 from ops.analysis.chaining import followed
 from ops.analysis.control_flow import Direction, decided, kept_arrays
 from ops.analysis.graphs import postorder
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ops.adapters.shared import Calls
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Array
     from ops.analysis.paths import Paths, Reached
-    from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Calls
 
 
 class CallSite(NamedTuple):
@@ -129,7 +128,7 @@ def behind_root(array: Array, answer: Answer, site: CallSite, paths: Paths) -> I
     if calls.condition is None:
         yield (caller, calls.first_output(caller) + number), answer
     elif root is calls.condition.root:
-        for output, shape in enumerate(arrays_of(caller.shape)):
+        for output, shape in enumerate(caller.shape.arrays):
             if output not in kept:
                 decision = decided(shape, Direction.INPUT_TO_OUTPUT)
                 yield (caller, output), followed(answer, decision)

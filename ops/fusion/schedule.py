@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import UndefinedMap
 from indexing.layout import bitcast_map
-from ops.builders.building import arrays_of, no_dimensions
-from ops.builders.op_indexing import Unknown
 from ops.fusion.emitters import Emitter, emitter_and_heroes, permutation_of, results_of
 from ops.fusion.fusion import Fusion, FusionError
+from ops.index_maps import no_dimensions
+from ops.rules.op_indexing import Unknown
 from ops.schedules import (
     Access,
     LaunchDimensions,
@@ -57,7 +57,7 @@ class FusionSchedule:
             FusionError: it is not known where the kernel writes the array.
         """
         root = self.fusion.roots[0]
-        shape, hero = arrays_of(root.shape)[output], self.heroes[output]
+        shape, hero = root.shape.arrays[output], self.heroes[output]
         if hero:
             return tuple(self._behind(hero, output, shape))
         beside = self.schedule.writes if self.emitter is Emitter.LOOP else self.schedule.reads[:1]
@@ -75,7 +75,7 @@ class FusionSchedule:
 
     def _behind(self, hero: Instruction, output: int, shape: Shape) -> Iterator[Access]:
         """Where the epilogue writes what the hero gives."""
-        for number in range(len(arrays_of(hero.shape))):
+        for number in range(len(hero.shape.arrays)):
             for way in _known(self.fusion.epilogue(hero, output=number)):
                 if way.element == output:
                     yield from (each.through(way.map, shape) for each in self.schedule.writes)
@@ -174,7 +174,7 @@ def _through(accesses: Iterable[Access], answer: Answer, array: Instruction) -> 
     """What is touched of an array for these accesses, on each way there."""
     ways = _known(answer)
     for access in accesses:
-        yield from (access.through(way.map, arrays_of(array.shape)[way.element]) for way in ways)
+        yield from (access.through(way.map, array.shape.arrays[way.element]) for way in ways)
 
 
 def _known(answer: Answer) -> tuple[OperandIndexing, ...]:
@@ -199,7 +199,7 @@ def _launch(array: Shape, launch: LaunchDimensions | None, unroll: int) -> Launc
 
 
 def _loop(result: Instruction, launch: LaunchDimensions | None, unroll: int) -> Schedule:
-    (shape, *_) = arrays_of(result.shape)
+    (shape, *_) = result.shape.arrays
     return loop_schedule(shape, _launch(shape, launch, unroll), unroll)
 
 
@@ -209,7 +209,7 @@ def _transpose(hero: Instruction, _: LaunchDimensions | None, unroll: int) -> Sc
 
 
 def _reduction(hero: Instruction, _: LaunchDimensions | None, unroll: int) -> Schedule:
-    operand, (result, *others) = hero.operands[0].shape, arrays_of(hero.shape)
+    operand, (result, *others) = hero.operands[0].shape, hero.shape.arrays
     dimensions: tuple[int, ...] = hero.attributes["dimensions"]
     return reduce_schedule(operand, result, dimensions, inputs=1 + len(others), vector_size=unroll)
 

@@ -11,21 +11,20 @@ from ops.analysis.control_flow import Direction, decided
 from ops.analysis.findings import paths_in
 from ops.analysis.graphs import postorder
 from ops.analysis.patterns import identity_of
-from ops.builders.building import arrays_of
-from ops.builders.op_indexing import Unknown
 from ops.fusion.region import behind_parameter
 from ops.fusion.trails import Step, Trail, answer_of, beginning, trail_at, ways_of
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ops.adapters.shared import Calls
     from ops.analysis.answers import Answer
     from ops.analysis.graphs import Array
     from ops.analysis.paths import Reached
     from ops.fusion.region import Region
     from ops.fusion.trails import Trails, Way
     from ops.hlo import Computation, Instruction
+    from ops.rules.rule import Calls
 
     Begun = dict[Computation, Trails]
     Further = tuple[Array, Answer | None, Trail | None]
@@ -71,7 +70,7 @@ class _Tracing:
         """The trails from the root of what is called, other than by a loop, to its parameters."""
         sites = self._region.call_sites.get(computation, ())
         if any(site.calls.condition is None for site in sites):
-            for number in range(len(arrays_of(computation.root.shape))):
+            for number in range(len(computation.root.shape.arrays)):
                 trails = self._within(computation, beginning((computation.root, number)))
                 self._inside[computation.root, number] = {
                     array: ways
@@ -152,14 +151,14 @@ class _Tracing:
         if calls and calls.condition is None:
             root = calls.choices[0].computation.root
             inner = output - calls.first_output(instruction)
-            if inner in range(len(arrays_of(root.shape))):
+            if inner in range(len(root.shape.arrays)):
                 return [*self._through(array, calls, inner)]
         return [(target, step, None) for target, step in self._paths.steps_from(array)]
 
     def _through(self, array: Array, calls: Calls, inner: int) -> Iterator[Further]:
         """From a result to the operands, along trails in what is called, and to what chooses."""
         instruction, output = array
-        result = arrays_of(instruction.shape)[output]
+        result = instruction.shape.arrays[output]
         for call in calls.choices:
             for (parameter, element), ways in self._inside[call.computation.root, inner].items():
                 operand = instruction.operands[call.operands[parameter.parameter_number or 0]]

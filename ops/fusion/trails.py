@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ops.analysis.paths import itself
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

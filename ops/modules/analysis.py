@@ -9,17 +9,17 @@ from ops.analysis.control_flow import Direction
 from ops.analysis.findings import Findings, Question
 from ops.analysis.fusion import parameters_from, reached_from
 from ops.analysis.physical import View
-from ops.analysis.registry import REGISTRY
 from ops.modules.html import html_of_instruction, html_of_module
 from ops.modules.names import NoSuchInstructionError, instruction_named
+from ops.rules.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ops.analysis.answers import Answer, InstructionIndexing
     from ops.analysis.findings import Finding
-    from ops.analysis.registry import Registry
     from ops.hlo import HloModule, Instruction
+    from ops.rules.registry import Registry
 
 
 def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalysis:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from ops import REGISTRY, Unknown
-from ops.builders.building import arrays_of
+from ops.analysis.patterns import patterns_of
 from tests.evaluation import related
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def pairs_of(answer: Answer, element: int = 0) -> set[Pair]:
 
 def dependencies_of(instruction: Instruction) -> list[Dependency]:
     """The maps of one instruction that calls nothing, as its builder makes them."""
-    return [pattern.of(instruction) for pattern in REGISTRY.patterns(instruction)]
+    return [pattern.of(instruction) for pattern in patterns_of(instruction, REGISTRY)]
 
 
 def _indices(array: Array) -> Iterable[tuple[int, ...]]:
     import numpy as np
 
     instruction, number = array
-    return np.ndindex(arrays_of(instruction.shape)[number].dimensions)
+    return np.ndindex(instruction.shape.arrays[number].dimensions)
 
 
 def _follow(computation: Computation, members: Collection[Instruction], found: Pairs) -> None:
@@ -77,11 +77,11 @@ def _step(instruction: Instruction, found: Pairs) -> None:
 def _enter(caller: Instruction, callee: Computation, found: Pairs) -> None:
     """Through one run of a computation; what is inside is united with its other runs."""
     inner: Pairs = defaultdict(set)
-    for number in range(len(arrays_of(callee.root.shape))):
+    for number in range(len(callee.root.shape.arrays)):
         inner[callee.root, number] = set(found[caller, number])
     _follow(callee, callee.instructions, inner)
     for array, pairs in inner.items():
         found[array] |= pairs
     for parameter, operand in zip(callee.parameters, caller.operands, strict=True):
-        for number in range(len(arrays_of(parameter.shape))):
+        for number in range(len(parameter.shape.arrays)):
             found[operand, number] |= inner[parameter, number]

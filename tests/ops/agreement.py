@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import ops
 from ops import hlo
-from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.ops.oracle import DISTURBANCES, felt
 
@@ -43,7 +42,7 @@ def check_felt(
     Of the operands in ``wider`` more may be said. The operands of the root are the parameters.
     """
     root = hlo.parse(text).entry.root
-    for output in range(len(arrays_of(root.shape))):
+    for output in range(len(root.shape.arrays)):
         for operand in range(len(root.operands)):
             seen = felt(text, operand, given, output, disturbances)
             told = said(text, operand, output)

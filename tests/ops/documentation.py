@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
 from ops import Unknown, input_to_output, output_to_input
-from ops.adapters import CUSTOM_CALLS
-from ops.builders.building import arrays_of
+from ops.rules.custom_calls import CUSTOM_CALLS
 from tests.ops.operations import PROGRAMS, Program
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _row(program: Program) -> str:
 
 def _backward(program: Program) -> str:
     root = program.root
-    outputs = range(len(arrays_of(root.shape)))
+    outputs = range(len(root.shape.arrays))
     return _status(
         program, [answer for k in outputs for answer in output_to_input(root, k).indexing]
     )
@@ -139,7 +138,7 @@ def _names(instruction: Instruction) -> list[str]:
     """The names of the arrays in a result: with a number, where that is a tuple."""
     if not instruction.shape.is_tuple:
         return [instruction.name]
-    return [f"{instruction.name}[{number}]" for number in range(len(arrays_of(instruction.shape)))]
+    return [f"{instruction.name}[{number}]" for number in range(len(instruction.shape.arrays))]
 
 
 def _ways(answer: Answer) -> list[OperandIndexing]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing import IndexingMap
 from ops import OperandIndexing, Unknown, output_to_input
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,13 +46,13 @@ def slow_paths(root: Instruction, output: int = 0) -> dict[Instruction, frozense
 
 
 def _identity(instruction: Instruction, number: int) -> OperandIndexing:
-    return OperandIndexing(IndexingMap.identity(arrays_of(instruction.shape)[number].dimensions))
+    return OperandIndexing(IndexingMap.identity(instruction.shape.arrays[number].dimensions))
 
 
 def _steps(operand: Instruction, answer: Answer) -> Iterator[tuple[int, Way]]:
     """The arrays of an operand that an answer leads to, and how."""
     if isinstance(answer, Unknown):
-        yield from ((element, None) for element in range(len(arrays_of(operand.shape))))
+        yield from ((element, None) for element in range(len(operand.shape.arrays)))
     else:
         yield from ((step.element, step) for step in answer)
 

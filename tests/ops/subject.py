@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_input
-from ops.builders.building import arrays_of
 from tests.ops.drawing import INTEGERS
 from tests.ops.oracle import program
 from tests.ops.standalone import inputs_of, leading_to, shapes_of_inputs, standalone
@@ -38,7 +37,7 @@ class Subject:
         self.caller = caller
         self.inputs = inputs_of(computation)
         self.operands = shapes_of_inputs(computation)
-        self.results = arrays_of(computation.root.shape)
+        self.results = computation.root.shape.arrays
 
     @cached_property
     def said(self) -> dict[tuple[int, int], list[Ways]]:

@@ -18,7 +18,6 @@ from ops import (
     input_to_output,
     output_to_input,
 )
-from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.ops.oracle import felt
 
@@ -289,7 +288,7 @@ def test_programs_feel_what_the_maps_of_a_loop_say(rounds: int, round_: str) -> 
 
 def program_of(root: Instruction, output: int) -> str:
     """One array of the result of a loop, from the arrays of its state."""
-    arrays = arrays_of(root.shape)
+    arrays = root.shape.arrays
     parameters = "".join(f"p{k} = {array} parameter({k}) " for k, array in enumerate(arrays))
     return f"""HloModule m\n{root.attributes["body"]}\n{root.attributes["condition"]}
         ENTRY e {{ {parameters} s = {STATE} tuple(p0, p1, p2, p3)

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import REGISTRY, analyze, elementwise, hlo
-from ops.adapters import BUILDERS, ROUTES, VALUES
+from ops.analysis.patterns import patterns_of
 from ops.analysis.value_numbering import Likeness
-from ops.builders.building import arrays_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.operations import PROGRAMS, Program
 from tests.ops.unshared import UNSHARED, all_answers
@@ -192,7 +191,7 @@ def test_copies_are_alike_unless_they_read_values(program: Program) -> None:
     twice = f'{head} copied = {text}, metadata={{op_name="x"}}\nROOT r = {text}\n}}'
     *_, copied, root = hlo.parse(twice).entry.instructions
     likeness = Likeness(REGISTRY)
-    reads = any(pattern.reads_operands for pattern in REGISTRY.patterns(root))
+    reads = any(pattern.reads_operands for pattern in patterns_of(root, REGISTRY))
     assert (likeness.number(root) == likeness.number(copied)) != reads
 
 
@@ -209,7 +208,7 @@ def test_sharing_changes_nothing_inside_of_what_is_called(name: str) -> None:
     module = hlo.parse(module_text(name))
     shared, alone = analyze(module), analyze(module, registry=UNSHARED)
     for computation in module.computations:
-        for output in range(len(arrays_of(computation.root.shape))):
+        for output in range(len(computation.root.shape.arrays)):
             mine, theirs = shared[computation.root], alone[computation.root]
             assert mine.parameter_indexing(output) == theirs.parameter_indexing(output)
 
@@ -280,7 +279,7 @@ class OnlyShape(NamedTuple):
 BUILT: Final = [
     program
     for program in PROGRAMS.values()
-    if program.opcode in {*BUILDERS, *ROUTES} and program.opcode not in VALUES
+    if (rule := REGISTRY.opcodes.get(program.opcode)) and not rule.calls and not rule.values
 ]
 
 
@@ -290,7 +289,5 @@ def test_builders_look_at_nothing_but_shapes_and_attributes(program: Program) ->
     operands: Any = tuple(OnlyShape(operand.shape) for operand in root.operands)
     alone = hlo.Instruction("alone", root.opcode, root.shape, operands, root.attributes)
     object.__setattr__(alone, "computation", root.computation)
-    if root.opcode in ROUTES:
-        assert [*ROUTES[root.opcode](alone)] == [*ROUTES[root.opcode](root)]
-    else:
-        assert BUILDERS[root.opcode](alone) == BUILDERS[root.opcode](root)
+    assert REGISTRY.routes(alone) == REGISTRY.routes(root)
+    assert REGISTRY.maps(alone) == REGISTRY.maps(root)

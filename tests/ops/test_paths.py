@@ -14,7 +14,6 @@ from ops import REGISTRY, fusion_indexing, hlo, parameter_indexing
 from ops.analysis import chaining
 from ops.analysis.control_flow import Direction
 from ops.analysis.findings import paths_in
-from ops.builders.building import arrays_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.slow_paths import agrees, slow_paths
 
@@ -30,7 +29,7 @@ MOST_RESULTS = 8
 
 def check(computation: Computation) -> None:
     """Compare what is found from its results with what the slow way finds."""
-    count = len(arrays_of(computation.root.shape))
+    count = len(computation.root.shape.arrays)
     for output in range(0, count, -(-count // MOST_RESULTS) or 1):
         expected = slow_paths(computation.root, output)
         found = fusion_indexing(computation.root, output)
@@ -120,7 +119,7 @@ def test_questions_together_get_what_each_gets_alone(
         patch.setattr(chaining, limit, most)
         paths = paths_in(module, Direction.OUTPUT_TO_INPUT, REGISTRY)
         root = module.entry.root
-        begins = [(root, output) for output in range(len(arrays_of(root.shape)))]
+        begins = [(root, output) for output in range(len(root.shape.arrays))]
         together = paths._across(module.entry, begins)
         alone = [paths._across(module.entry, [begin]) for begin in begins]
         assert together == {place: links for each in alone for place, links in each.items()}

@@ -14,7 +14,6 @@ from indexing.layout import ElementType, Shape, tiled_sizes
 from indexing.layout.steps import memory_size
 from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.physical import View
-from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of
@@ -266,7 +265,7 @@ MODULES = ["tpu/softmax", "tpu/mha_causal", "tpu/conv_zoo", "tpu/dynamic_slice_z
 def test_real_modules(name: str) -> None:
     """What has maps has them in memory."""
     for found in hlo.parse(module_text(name)).instructions:
-        for output in range(len(arrays_of(found.shape))):
+        for output in range(len(found.shape.arrays)):
             plain = backward(found, INDICES, output)
             for view in (PHYSICAL, LINEAR):
                 assert [*map(arrays_in, backward(found, view, output))] == [*map(arrays_in, plain)]

@@ -8,7 +8,6 @@ import pytest
 
 from ops import hlo, parameter_indexing
 from ops.analysis import chaining
-from ops.builders.building import arrays_of
 from tests.work import calls_of
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def compositions(module: HloModule, monkeypatch: pytest.MonkeyPatch) -> int:
 
 def ask_all(module: HloModule) -> None:
     """Ask for the maps from all results of the entry to its parameters."""
-    for output in range(len(arrays_of(module.entry.root.shape))):
+    for output in range(len(module.entry.root.shape.arrays)):
         parameter_indexing(module.entry.root, output)
 
 
