@@ -24,7 +24,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.canonical",),
         ("simplifier.trace",),
         ("simplifier.extraction",),
-        ("simplifier.gathering", "simplifier.tables", "simplifier.fixpoint"),
+        ("simplifier.fixpoint",),
         ("simplifier.question_cache", "simplifier.problem"),
         ("simplifier.exact",),
         ("simplifier.simplification",),

@@ -127,7 +127,6 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
         "Group",
         "Kind",
         "Known",
-        "Line",
         "Part",
         "Piece",
         "Read",
@@ -155,7 +154,6 @@ LIMITS: Final[frozenset[str]] = frozenset(
         "ops/hlo/lexer.py: _LONGEST_SHOWN",
         "ops/hlo/lexer.py: _MOST_DIGITS",
         "simplifier/exact/improve.py: _MOST_PIECES",
-        "simplifier/tables.py: _MOST_RUNS",
     ]
 )
 """Limits that still have no reason beside them."""
