@@ -20,6 +20,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.expr",),
         ("simplifier.limits",),
         ("simplifier.bounds",),
+        ("simplifier.tabulate",),
         ("simplifier.laws",),
         ("simplifier.canonical",),
         ("simplifier.trace",),

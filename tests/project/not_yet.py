@@ -113,7 +113,6 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
         "ranges",
         "schedule",
         "symbolic",
-        "transpose",
     ]
 )
 """File names that several modules still carry."""
@@ -126,7 +125,6 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
         "Fact",
         "Group",
         "Kind",
-        "Known",
         "Part",
         "Piece",
         "Read",
