@@ -109,7 +109,6 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
         "ranges",
         "schedule",
         "symbolic",
-        "transpose",
     ]
 )
 """File names that several modules still carry."""
@@ -122,8 +121,6 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
         "Fact",
         "Group",
         "Kind",
-        "Known",
-        "Line",
         "Part",
         "Piece",
         "Read",
@@ -144,7 +141,6 @@ LIMITS: Final[frozenset[str]] = frozenset(
         "indexing/layout/view/picture.py: MOST_PLANES",
         "indexing/layout/view/picture.py: MOST_ROWS",
         "simplifier/exact/improve.py: _MOST_PIECES",
-        "simplifier/tables.py: _MOST_RUNS",
     ]
 )
 """Limits that still have no reason beside them."""
