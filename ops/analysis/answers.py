@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.formats.html import html_of_map
+from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
 from ops.devices.numbering import is_number_of_device
 from ops.rules.op_indexing import Unknown, replica_note

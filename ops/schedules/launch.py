@@ -7,9 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import IndexingMap, Variable
-from indexing.arguments import read_grid
 from indexing.domain import Domain
 from indexing.layout import ShapeError
+from indexing.validation import read_grid
 from ops.index_maps import dim, symbol
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Final
 
 IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
-        ("indexing.exact.reading", "indexing.exact.sets"),
-        ("indexing.exact.sets", "indexing.exact.reading"),
+        ("indexing.exact.sets", "indexing.exact.sets"),
+        ("indexing.exact.sets", "indexing.exact.sets"),
         ("ops.analysis.answers", "ops.analysis.chaining"),
         ("ops.analysis.chaining", "ops.analysis.answers"),
         ("ops.analysis.chaining", "ops.analysis.dependences"),
@@ -78,7 +78,7 @@ IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
 
 HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
-        ("indexing.exact.sets", "indexing.exact.reading"),
+        ("indexing.exact.sets", "indexing.exact.sets"),
         ("ops.analysis.answers", "ops.analysis.chaining"),
         ("simplifier.expr.form", "simplifier.expr.printer"),
     ]
