@@ -1,9 +1,13 @@
 """What tensor operations do: shapes and attributes in, indexing maps out."""
 
 from indexing.layout import ShapeError
-from ops.analysis.answers import InstructionIndexing, OperandIndexing, RuntimeOrigin
-from ops.analysis.fusion import fusion_indexing, parameter_indexing
-from ops.analysis.instructions import input_to_output, output_to_input
+from ops.analysis.findings import InstructionIndexing
+from ops.analysis.queries import (
+    fusion_indexing,
+    input_to_output,
+    output_to_input,
+    parameter_indexing,
+)
 from ops.analysis.registry import REGISTRY, Registry
 from ops.builders.bitcasting import bitcast, bitcast_convert
 from ops.builders.broadcasting import broadcast
@@ -37,6 +41,7 @@ from ops.builders.shuffling import permute, rotate
 from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
 from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.builders.windows import reduce_window, select_and_scatter
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.fusion import (
     Emitter,
     Fusion,

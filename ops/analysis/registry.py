@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.adapters import BUILDERS, CALLERS, CUSTOM_CALLS, ROUTES
-from ops.analysis.patterns import built, errors_in, routed
+from ops.adapters.shared import Routes
 from ops.builders.building import arrays_of
 from ops.builders.op_indexing import Unknown
 from ops.hlo.opcodes import find_opcode
@@ -19,8 +19,7 @@ from ops.hlo.opcodes import find_opcode
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ops.adapters.shared import Builder, Caller, Calls, Maps, Router
-    from ops.analysis.patterns import Pattern
+    from ops.adapters.shared import Builder, Caller, Calls, Maps, Router, Rule
     from ops.hlo import Instruction
 
 
@@ -89,17 +88,14 @@ class Registry:
         caller = self.callers.get(instruction.opcode)
         return caller(instruction) if caller else None
 
-    def patterns(self, instruction: Instruction) -> tuple[Pattern, ...]:
-        """How all arrays of the result and of the operands depend on each other, pair by pair.
+    def rule(self, instruction: Instruction) -> Rule:
+        """What is known of how arrays of the result and of the operands depend on each other.
 
         Raises:
-            HloTextError: shapes and attributes of the instruction do not fit.
+            ShapeError: shapes and attributes of the instruction do not fit.
         """
         router = self.routes.get(instruction.opcode)
-        with errors_in(instruction):
-            if router:
-                return tuple(routed(instruction, router(instruction)))
-            return tuple(built(instruction, self._maps_of(instruction)))
+        return Routes(router(instruction)) if router else self._maps_of(instruction)
 
     def is_standard(self, instruction: Instruction) -> bool:
         """Whether the library's own tables answer; users' may look at what they like."""

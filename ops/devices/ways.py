@@ -10,7 +10,7 @@ from indexing import IndexingMap, Variable
 from indexing.domain import Domain, substituted_constraints
 from ops.builders.building import dim
 from ops.builders.op_indexing import OpIndexing, Origin
-from ops.devices.joint_maps import JointMap, Part
+from ops.devices.joint_indexing import JointIndexing, Part
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import floordiv, mod, substitute
@@ -94,17 +94,17 @@ def _simplified(way: Way, count: int) -> tuple[IndexingMap, tuple[Origin, ...], 
         (Variable(Interval(0, read.largest)) for read in way.reads),
         substituted_constraints(way.constraints, device),
     )
-    told = JointMap(
+    found = JointIndexing[Read](
         tuple(Part(substitute(index, device), *substitute([on], device)) for index, on in parts),
         domain,
         Interval(0, count - 1),
-    ).simplified()
-    asking = [] if told.asking is None else [Origin(None, told.asking)]
+    ).separate()
+    asking = [] if found.asking is None else [Origin(None, found.asking)]
     origins = (
         Origin(way.reads[number].operand, index, replica=replica)
-        for number, index, replica in told.reads
+        for number, index, replica in found.runtime
     )
-    return told.element, (*asking, *origins), told.replica
+    return found.map, (*asking, *origins), found.replica
 
 
 # Parts of an index.

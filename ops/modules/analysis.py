@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ops.analysis.control_flow import Direction
-from ops.analysis.findings import Findings, Question
-from ops.analysis.fusion import parameters_from, reached_from
-from ops.analysis.physical import View
+from ops.analysis.findings import Findings, Question, View
+from ops.analysis.queries import parameters_from, slice_from
 from ops.analysis.registry import REGISTRY
+from ops.builders.op_indexing import Direction
 from ops.modules.html import html_of_instruction, html_of_module
 from ops.modules.names import NoSuchInstructionError, instruction_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ops.analysis.answers import Answer, InstructionIndexing
-    from ops.analysis.findings import Finding
+    from ops.analysis.findings import Finding, InstructionIndexing
     from ops.analysis.registry import Registry
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import HloModule, Instruction
 
 
@@ -171,15 +170,15 @@ class InstructionAnalysis:
         question = Question(Direction.INPUT_TO_OUTPUT, input, view)
         return self.analysis.findings.answer(self.instruction, question)
 
-    def fusion_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+    def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Which elements of every instruction a result needs: see :func:`ops.fusion_indexing`."""
-        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
-        return reached_from(paths, self.instruction, output)
+        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        return slice_from(flow, self.instruction, output)
 
-    def parameter_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+    def parameter_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Which elements of parameters a result needs: see :func:`ops.parameter_indexing`."""
-        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
-        return parameters_from(paths, self.instruction, output)
+        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        return parameters_from(flow, self.instruction, output)
 
     def __repr__(self) -> str:
         return f"<analysis of {self.instruction.definition}>"

@@ -12,7 +12,7 @@ from ops.builders.op_indexing import Unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import Instruction
     from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis
 
@@ -49,7 +49,7 @@ def _row_of(instruction: Instruction) -> str:
     return _row("td", home, instruction.name, instruction.opcode, shape)
 
 
-def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, Answer]]:
+def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
     """From which result to which operand, and the answer, where the operand is needed."""
     instruction = part.instruction
     count = len(arrays_of(instruction.shape))
@@ -62,7 +62,7 @@ def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, Answer]]:
                 yield f"{result} to operand {number}, %{name}", answer
 
 
-def _html_of(answer: Answer) -> str:
+def _html_of(answer: AnyDependence) -> str:
     if isinstance(answer, Unknown):
         return f"<p>{escape(str(answer))}</p>"
     return "".join(way.simplify()._repr_html_() for way in answer)
