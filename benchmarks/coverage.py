@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 
 from benchmarks.read_hlo import text_of
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
 
 MODULES = Path(__file__).parents[1] / "tests" / "data" / "hlo"
 TARGETS = ("unoptimized", "cpu", "gpu", "tpu")
@@ -68,9 +67,9 @@ def coverage_of(module: hlo.HloModule) -> Coverage:
     return found
 
 
-def answers(instruction: hlo.Instruction) -> Iterator[Answer]:
+def answers(instruction: hlo.Instruction) -> Iterator[AnyDependence]:
     """All answers to all questions about one instruction."""
-    for output in range(len(arrays_of(instruction.shape))):
+    for output in range(len(instruction.shape.arrays)):
         yield from output_to_input(instruction, output).indexing
     for operand in range(len(instruction.operands)):
         yield from input_to_output(instruction, operand).indexing

@@ -38,12 +38,11 @@ from benchmarks.clock import timed
 from benchmarks.read_hlo import seconds, text_of, xla_reader
 from benchmarks.transformer import train_step
 from ops import Unknown, hlo, output_to_input, parameter_indexing
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -115,7 +114,7 @@ def in_new_process(call: Callable[[Argument], Result], argument: Argument) -> Re
 def every_instruction(module: hlo.HloModule) -> None:
     """Ask for the maps from every result of every instruction."""
     for instruction in module.instructions:
-        for output in range(len(arrays_of(instruction.shape))):
+        for output in range(len(instruction.shape.arrays)):
             simplify(output_to_input(instruction, output).indexing)
 
 
@@ -133,11 +132,11 @@ def entry(module: hlo.HloModule) -> None:
 
 def to_parameters(computation: hlo.Computation) -> None:
     """Ask for the maps from every result to all parameters."""
-    for output in range(len(arrays_of(computation.root.shape))):
+    for output in range(len(computation.root.shape.arrays)):
         simplify(parameter_indexing(computation.root, output).values())
 
 
-def simplify(answers: Iterable[Answer]) -> None:
+def simplify(answers: Iterable[AnyDependence]) -> None:
     """Simplify all maps of answers; most of them are simple already, and many answers empty."""
     for answer in filter(None, answers):
         for way in () if isinstance(answer, Unknown) else answer:

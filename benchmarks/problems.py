@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from simplifier.bounds.interval import Interval
-from simplifier.expr.text import Spelling, format_form, parse_form
+from simplifier.expr.parser import parse_form
+from simplifier.expr.printer import Spelling, format_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from benchmarks import generate, growth, ours, peers
 from benchmarks.comparison import Row, compared, summary
 from benchmarks.problems import published
-from simplifier.expr.text import format_form
+from simplifier.expr.printer import format_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

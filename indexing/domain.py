@@ -20,13 +20,13 @@ from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Kind
-from simplifier.expr.text import DOCUMENT, format_form
+from simplifier.expr.printer import DOCUMENT, format_form
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.expr.form import Atom, Form, Key
-    from simplifier.expr.text import Spelling
+    from simplifier.expr.printer import Spelling
 
 Constraint: TypeAlias = "tuple[Form, Interval]"
 """A form whose values must lie in an interval."""

@@ -8,39 +8,6 @@ from ops.analysis.queries import (
     output_to_input,
     parameter_indexing,
 )
-from ops.analysis.registry import REGISTRY, Registry
-from ops.builders.bitcasting import bitcast, bitcast_convert
-from ops.builders.broadcasting import broadcast
-from ops.builders.collectives import (
-    all_gather,
-    all_reduce,
-    all_to_all,
-    all_to_all_of_tuple,
-    reduce_scatter,
-)
-from ops.builders.contraction import dot, ragged_dot, scaled_dot
-from ops.builders.convolution import convolution
-from ops.builders.dynamic import dynamic_slice, dynamic_update_slice
-from ops.builders.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
-from ops.builders.fourier import fft
-from ops.builders.gather import gather
-from ops.builders.linear_algebra import cholesky, triangular_solve
-from ops.builders.normalization import batch_norm_grad, batch_norm_inference, batch_norm_training
-from ops.builders.op_indexing import OpIndexing, Origin, Unknown
-from ops.builders.ordering import sort, top_k
-from ops.builders.padding import pad
-from ops.builders.pointwise import elementwise, generated
-from ops.builders.ragged_exchange import ragged_all_to_all
-from ops.builders.random import rng, rng_bit_generator
-from ops.builders.reduction import reduce
-from ops.builders.reordering import reverse, transpose
-from ops.builders.reshaping import reshape
-from ops.builders.scanning import scan
-from ops.builders.scatter import scatter
-from ops.builders.shuffling import permute, rotate
-from ops.builders.slicing import concatenate, slice  # noqa: A004 - the operation's name
-from ops.builders.transfers import Root, collective_broadcast, collective_permute, collective_reduce
-from ops.builders.windows import reduce_window, select_and_scatter
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.fusion import (
     Emitter,
@@ -55,6 +22,36 @@ from ops.fusion import (
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
+from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
+from ops.rules.broadcast import broadcast
+from ops.rules.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_of_tuple,
+    reduce_scatter,
+)
+from ops.rules.convolution import convolution
+from ops.rules.dot import dot, ragged_dot, scaled_dot
+from ops.rules.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
+from ops.rules.dynamic_slice import dynamic_slice, dynamic_update_slice
+from ops.rules.elementwise import elementwise
+from ops.rules.fft import fft
+from ops.rules.gather_scatter import gather, scatter
+from ops.rules.generated import generated, rng, rng_bit_generator
+from ops.rules.linear_algebra import cholesky, triangular_solve
+from ops.rules.op_indexing import OpIndexing, Origin, Unknown
+from ops.rules.pad import pad
+from ops.rules.ragged_all_to_all import ragged_all_to_all
+from ops.rules.reduce import reduce
+from ops.rules.reduce_window import reduce_window, select_and_scatter
+from ops.rules.registry import REGISTRY, Registry
+from ops.rules.reshape import bitcast, bitcast_convert, reshape
+from ops.rules.scan import scan
+from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's name
+from ops.rules.sort import sort, top_k
+from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
+from ops.rules.transpose import permute, reverse, rotate, transpose
 
 __all__ = [
     "REGISTRY",

@@ -1,7 +1,7 @@
 """How much the analyses of programs do before they give one wide, marked map instead of many.
 
-No limit makes a result wrong: what is beyond one is widened and marked as an approximation, looked up
-again, or left in a longer form. Each entry names the test that fails without it.
+No limit makes a result wrong: what is beyond one is widened and marked as an approximation, found
+again, or left in a longer form. Each entry names the test that shows why it is there.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from simplifier.bounds.interval import EMPTY
 from simplifier.exact import ATTEMPT, BUDGET, exact_range
 from simplifier.exact.improve import finished
 from simplifier.expr.form import ZERO
+from simplifier.expr.parser import parse_form
+from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_conversion import from_sympy, to_sympy
-from simplifier.expr.text import format_form, parse_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
 from simplifier.question_cache import ask

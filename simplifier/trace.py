@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, overload
 
 from simplifier.canonical.scope import Scope, traced_scope
 from simplifier.expr.form import ZERO, Form, postorder
-from simplifier.expr.text import format_form
+from simplifier.expr.printer import format_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.rewrite_log import Fact, Journal
 

@@ -16,7 +16,7 @@ from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.text import format_form
+from simplifier.expr.printer import format_form
 from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from benchmarks.problems import Ends, Problem
 from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
-from simplifier.expr.text import format_form, parse_form
+from simplifier.expr.parser import parse_form
+from simplifier.expr.printer import format_form
 from tests.evaluation import where
 
 if TYPE_CHECKING:

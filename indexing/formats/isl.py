@@ -22,7 +22,7 @@ from simplifier.errors import Span, TextError
 from simplifier.exact import BUDGET, Space
 from simplifier.exact.isl import load_isl
 from simplifier.expr.form import EXTREMA, postorder
-from simplifier.tools.lexer import is_name
+from simplifier.expr.parser import is_name
 
 if TYPE_CHECKING:
     import islpy

@@ -8,7 +8,7 @@ import sympy
 
 from simplifier.expr.form import Kind
 from simplifier.expr.functions import symbol
-from simplifier.expr.text import Writer
+from simplifier.expr.printer import Printer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,7 @@ _ESCAPED: Final = str.maketrans(
 )
 
 
-class _LatexWriter(Writer):
+class _LatexWriter(Printer):
     """Terms in the order of the text; coefficients in front, divisions as fractions."""
 
     def atom(self, atom: Atom) -> str:

@@ -20,8 +20,8 @@ from simplifier.errors import Span, TextError, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, Kind, combine, postorder
-from simplifier.expr.text import format_form, read_expression
-from simplifier.tools.lexer import Reader
+from simplifier.expr.parser import ExpressionLexer, read_expression
+from simplifier.expr.printer import format_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -190,16 +190,16 @@ def from_affine_map(
     >>> print(from_affine_map("(d0) -> (d0 mod 4)", affine_set="(d0) : (d0 >= 0, d0 <= 9)"))
     (d0) -> (d0 mod 4), domain: d0 in [0, 9]
     """
-    reader = _reader(text)
-    is_enclosed = _is_opened(reader, "affine_map")
-    dims, symbols = _read_declarations(reader)
+    lexer = _lexer(text)
+    is_enclosed = _is_opened(lexer, "affine_map")
+    dims, symbols = _read_declarations(lexer)
     domain = _domain(dims, symbols, bounds, runtime)
     known = {name: forms.variable(name) for name in domain.names}
-    reader.expect("->", "before the results")
+    lexer.expect("->", "before the results")
     results = read_items(
-        reader, "()", "before the results", lambda: _read_affine(reader, known, symbols)
+        lexer, "()", "before the results", lambda: _read_affine(lexer, known, symbols)
     )
-    _finish(reader, is_enclosed)
+    _finish(lexer, is_enclosed)
     constraints = _read_set(affine_set, dims, symbols) if affine_set else []
     return IndexingMap.from_forms(domain.placed(results, "result"), domain.with_named(constraints))
 
@@ -228,62 +228,64 @@ def _domain(
 
 def _read_set(text: str, dims: Sequence[str], symbols: Sequence[str]) -> list[Constraint]:
     """The constraints of an affine set, in the names of the map's variables."""
-    reader = _reader(text)
-    is_enclosed = _is_opened(reader, "affine_set")
-    start = reader.token
-    own_dims, own_symbols = _read_declarations(reader)
+    lexer = _lexer(text)
+    is_enclosed = _is_opened(lexer, "affine_set")
+    start = lexer.span
+    own_dims, own_symbols = _read_declarations(lexer)
     if (len(own_dims), len(own_symbols)) != (len(dims), len(symbols)):
         expected = f"{len(dims)} dimensions and {len(symbols)} symbols, as many as of the map"
-        raise reader.error(f"expected {expected}", start)
+        raise lexer.error(f"expected {expected}", start)
     known = {
         name: forms.variable(other)
         for name, other in zip(own_dims + own_symbols, (*dims, *symbols), strict=True)
     }
-    reader.expect(":", "before the constraints")
+    lexer.expect(":", "before the constraints")
     constraints = read_items(
-        reader, "()", "before the constraints", lambda: _read_constraint(reader, known, symbols)
+        lexer, "()", "before the constraints", lambda: _read_constraint(lexer, known, symbols)
     )
-    _finish(reader, is_enclosed)
+    _finish(lexer, is_enclosed)
     return constraints
 
 
-def _reader(text: str) -> Reader:
-    """A reader of a text without operators that mean something else to MLIR."""
+def _lexer(text: str) -> ExpressionLexer:
+    """A lexer of a text without operators that mean something else to MLIR."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"from_affine_map: text is {quoted(text)}; expected a string")
-    reader = Reader(text)
-    for position, word in enumerate(reader.words):
+    lexer = ExpressionLexer(text)
+    for position, word in enumerate(lexer.tokens):
         if word in _FOREIGN:
-            raise reader.error(_FOREIGN[word], reader.token_at(position))
-    return reader
+            raise lexer.error(_FOREIGN[word], lexer.span_at(position))
+    return lexer
 
 
-def _is_opened(reader: Reader, word: str) -> bool:
-    is_opened = reader.accept(word)
+def _is_opened(lexer: ExpressionLexer, word: str) -> bool:
+    is_opened = lexer.accept(word)
     if is_opened:
-        reader.expect("<")
+        lexer.expect("<")
     return is_opened
 
 
-def _finish(reader: Reader, is_enclosed: bool) -> None:  # noqa: FBT001 - what was opened is closed
+def _finish(lexer: ExpressionLexer, is_enclosed: bool) -> None:  # noqa: FBT001 - what was opened is closed
     if is_enclosed:
-        reader.expect(">")
-    reader.finish()
+        lexer.expect(">")
+    lexer.finish()
 
 
-def _read_declarations(reader: Reader) -> tuple[list[str], list[str]]:
+def _read_declarations(lexer: ExpressionLexer) -> tuple[list[str], list[str]]:
     """The names of the dimensions and of the symbols."""
-    dims = read_names(reader, "()")
-    symbols = read_names(reader, "[]", dims) if reader.word == "[" else {}
+    dims = read_names(lexer, "()")
+    symbols = read_names(lexer, "[]", dims) if lexer.text == "[" else {}
     return list(dims), list(symbols)
 
 
-def _read_affine(reader: Reader, known: Mapping[str, Form], symbols: Container[str]) -> Form:
-    position = reader.position
-    form = read_expression(reader, known)
+def _read_affine(
+    lexer: ExpressionLexer, known: Mapping[str, Form], symbols: Container[str]
+) -> Form:
+    position = lexer.position
+    form = read_expression(lexer, known)
     if objection := _objection(form, symbols):
-        first, last = reader.token_at(position), reader.token_at(reader.position - 1)
-        span = Span(reader.source, first.start, last.start + len(last.text), reader.file)
+        first, last = lexer.span_at(position), lexer.span_at(lexer.position - 1)
+        span = Span(lexer.source, first.start, last.stop, lexer.file)
         raise TextError(f"the expression has {objection}", span)
     return form
 
@@ -297,13 +299,13 @@ _RELATIONS: Final = {
 
 
 def _read_constraint(
-    reader: Reader, known: Mapping[str, Form], symbols: Container[str]
+    lexer: ExpressionLexer, known: Mapping[str, Form], symbols: Container[str]
 ) -> Constraint:
-    left = _read_affine(reader, known, symbols)
-    if reader.word not in _RELATIONS:
-        raise reader.expected("'==', '>=' or '<='")
-    interval = _RELATIONS[reader.take()]
-    return _normal(left - _read_affine(reader, known, symbols), interval)
+    left = _read_affine(lexer, known, symbols)
+    if lexer.text not in _RELATIONS:
+        raise lexer.expected("'==', '>=' or '<='")
+    interval = _RELATIONS[lexer.advance()]
+    return _normal(left - _read_affine(lexer, known, symbols), interval)
 
 
 def _normal(form: Form, interval: Interval) -> Constraint:

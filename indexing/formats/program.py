@@ -15,7 +15,7 @@ from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import LARGEST, magnitudes
 from simplifier import Interval
 from simplifier.expr.form import Kind, postorder
-from simplifier.expr.text import Writer
+from simplifier.expr.printer import Printer
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
 
@@ -123,7 +123,7 @@ def check_name(name: str, asker: str, reserved: frozenset[str]) -> None:
         raise MapError(message)
 
 
-class _Coder(Writer):
+class _Coder(Printer):
     """Writes atoms in one language, inner ones first, and names those that are used again."""
 
     def __init__(self, wanted: Sequence[Form], domain: Domain, language: Language) -> None:

@@ -20,8 +20,8 @@ from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import quoted
 from simplifier.expr.form import ZERO
-from simplifier.expr.text import DIALECTS, Spelling, read_expression
-from simplifier.tools.lexer import Reader
+from simplifier.expr.parser import ExpressionLexer, read_expression
+from simplifier.expr.printer import DIALECTS, Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -124,29 +124,29 @@ def parse_map(text: str, file: str = "") -> IndexingMap:
     """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"parse_map: text is {quoted(text)}; expected a string")
-    return read_undefined(text) or _read_map(Reader(text, file))
+    return read_undefined(text) or _read_map(ExpressionLexer(text, file))
 
 
-def _read_map(reader: Reader) -> IndexingMap:
-    if reader.accept_all(*_EMPTY.split()):
-        reader.finish()
+def _read_map(lexer: ExpressionLexer) -> IndexingMap:
+    if lexer.accept_all(*_EMPTY.split()):
+        lexer.finish()
         return IndexingMap.from_forms((), Domain(()).emptied())
-    roles = _read_declarations(reader)
+    roles = _read_declarations(lexer)
     known = _domain(roles, repeat(Interval(None, None))).by_name
-    reader.expect("->", "before the results")
-    results = read_items(reader, "()", "before the results", lambda: read_expression(reader, known))
-    bounds, constraints = _read_domain(reader, known)
-    reader.finish()
+    lexer.expect("->", "before the results")
+    results = read_items(lexer, "()", "before the results", lambda: read_expression(lexer, known))
+    bounds, constraints = _read_domain(lexer, known)
+    lexer.finish()
     return IndexingMap.from_forms(results, _domain(roles, bounds).constrained(constraints))
 
 
-def _read_declarations(reader: Reader) -> list[dict[str, None]]:
+def _read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
     """The names of the dimensions, ranges and runtime variables; only dimensions must be there."""
     declared: dict[str, None] = {}
     roles: list[dict[str, None]] = []
     for brackets in _BRACKETS:
-        is_there = not roles or reader.word == brackets[0]
-        roles.append(read_names(reader, brackets, declared) if is_there else {})
+        is_there = not roles or lexer.text == brackets[0]
+        roles.append(read_names(lexer, brackets, declared) if is_there else {})
         declared |= roles[-1]
     return roles
 
@@ -158,36 +158,36 @@ def _domain(roles: Iterable[Iterable[str]], bounds: Iterable[Interval]) -> Domai
 
 
 def _read_domain(
-    reader: Reader, known: Mapping[str, Form]
+    lexer: ExpressionLexer, known: Mapping[str, Form]
 ) -> tuple[list[Interval], list[Constraint]]:
     """The bounds of the variables in order, and the constraints."""
-    if not reader.word and not known:
+    if not lexer.text and not known:
         return [], []
-    if not reader.accept(","):
-        raise reader.expected("', domain:'", "the bounds of every variable must be given")
-    reader.expect("domain")
-    reader.expect(":")
-    if reader.accept_all(*_EMPTY.split()):
+    if not lexer.accept(","):
+        raise lexer.expected("', domain:'", "the bounds of every variable must be given")
+    lexer.expect("domain")
+    lexer.expect(":")
+    if lexer.accept_all(*_EMPTY.split()):
         return [NO_VALUES for _ in known], [(ZERO, Interval(1, 1))]
-    bounds = [_read_bounds(reader, name) for name in known]
+    bounds = [_read_bounds(lexer, name) for name in known]
     constraints: list[Constraint] = []
-    while reader.word:
-        form = read_expression(reader, known)
-        constraints.append((form, _read_limits(reader)))
+    while lexer.text:
+        form = read_expression(lexer, known)
+        constraints.append((form, _read_limits(lexer)))
     return bounds, constraints
 
 
-def _read_bounds(reader: Reader, name: str) -> Interval:
-    if not reader.accept(name):
+def _read_bounds(lexer: ExpressionLexer, name: str) -> Interval:
+    if not lexer.accept(name):
         order = "bounds stand in the order of declaration"
-        raise reader.expected(f"the bounds of {quoted(name)}", order)
-    return _read_limits(reader)
+        raise lexer.expected(f"the bounds of {quoted(name)}", order)
+    return _read_limits(lexer)
 
 
-def _read_limits(reader: Reader) -> Interval:
+def _read_limits(lexer: ExpressionLexer) -> Interval:
     """``in [0, 3]``, and the comma before the next part of the domain."""
-    reader.expect("in", "before an interval")
-    interval = read_interval(reader)
-    if reader.word and not reader.accept(","):
-        raise reader.expected("',' before the next part of the domain")
+    lexer.expect("in", "before an interval")
+    interval = read_interval(lexer)
+    if lexer.text and not lexer.accept(","):
+        raise lexer.expected("',' before the next part of the domain")
     return interval

@@ -1,8 +1,17 @@
 """Shapes and the layouts of their elements in memory."""
 
-from indexing.layout.bitcasts import bitcast_map
-from indexing.layout.decomposition import decompose_bitcast
-from indexing.layout.dimensions import delete_dimensions, in_memory_order, reorder_dimensions
+from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
+from indexing.layout.bitcasts import bitcast_map, decompose_bitcast
+from indexing.layout.dimensions import (
+    OneSizedDimensions,
+    common_blocks,
+    delete_dimensions,
+    dimensions_after_reshape,
+    dimensions_unmodified_by_reshape,
+    in_memory_order,
+    one_sized_dimensions_changed_by_reshape,
+    reorder_dimensions,
+)
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.errors import ShapeError
 from indexing.layout.free_operations import (
@@ -23,17 +32,18 @@ from indexing.layout.maps import (
     strides,
     tiled_to_logical,
 )
-from indexing.layout.offsets import is_padding, linear_index, memory_order, multi_index
-from indexing.layout.padded import PaddedLayout, PaddingValue
-from indexing.layout.reshapes import (
-    OneSizedDimensions,
-    common_blocks,
-    dimensions_after_reshape,
-    dimensions_unmodified_by_reshape,
-    one_sized_dimensions_changed_by_reshape,
+from indexing.layout.memory import (
+    ArraySize,
+    Piece,
+    array_size,
+    is_padding,
+    linear_index,
+    memory_order,
+    multi_index,
+    pieces,
 )
-from indexing.layout.shape import UNBOUNDED_SIZE, Shape
-from indexing.layout.sizes import ArraySize, Piece, array_size, pieces
+from indexing.layout.padded import PaddedLayout, PaddingValue
+from indexing.layout.shape import Shape
 from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
 from indexing.layout.tile_formats import (
     FORMATS,
@@ -51,6 +61,7 @@ __all__ = [
     "FORMATS",
     "UNBOUNDED_SIZE",
     "UNTILED",
+    "ArrayShape",
     "ArraySize",
     "Crop",
     "ElementType",

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from indexing.layout.element_type import ElementType
-    from indexing.layout.shape import Shape
 
 COMBINE_DIMENSION = -(1 << 63)
 """The tile size written ``*``: the dimension is combined with the next more minor one first."""
@@ -90,7 +89,7 @@ class Layout:
     index_primitive_type: ElementType | None = None
     pointer_primitive_type: ElementType | None = None
     split_configs: tuple[SplitConfig, ...] = ()
-    physical_shape: Shape | None = None
+    physical_shape: object | None = None
     dynamic_shape_metadata_prefix_bytes: int = 0
 
     def __post_init__(self) -> None:

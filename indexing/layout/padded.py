@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import Layout
-from indexing.layout.offsets import memory_order
+from indexing.layout.memory import memory_order
 from simplifier.errors import Span, TextError
 
 if TYPE_CHECKING:

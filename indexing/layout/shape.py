@@ -1,31 +1,40 @@
-"""What an HLO value looks like: an array, a tuple, a buffer, a token or an opaque value."""
+"""Shapes of HLO values, and their text: ``(bf16[8,<=128]{1,0:T(8,128)(2,1)S(1)}, token[])``.
+
+:func:`read_shape` reads a shape at any position of a longer text, as the reader for HLO needs.
+"""
 
 from __future__ import annotations
 
-import math
+import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from indexing.layout.element_type import ElementType, Kind
+from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
+from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
 from indexing.layout.errors import ShapeError
-from indexing.layout.layout import Layout
+from indexing.layout.layout import (
+    COMBINE_DIMENSION,
+    LETTERS,
+    Layout,
+    LevelKind,
+    LevelType,
+    SplitConfig,
+)
+from indexing.layout.view.layout_svg import svg_of_layout
+from simplifier.errors import Span, TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-UNBOUNDED_SIZE = -1
-"""The size of a dimension written ``?``, of which no bound is known."""
-
-_LARGEST_SIZE = (1 << 63) - 1
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(ArrayShape):
     """Element type, dimensions and layout of an array; or the shapes in a tuple or a buffer.
 
-    An array without a layout gets the default one. ``dimensions`` are upper bounds where
-    ``dynamic_dimensions`` says so (``<=n`` in the text), and :data:`UNBOUNDED_SIZE` where the size
-    is unknown (``?``). ``dynamic_dimensions`` is empty when no dimension is dynamic.
+    ``elements`` are the shapes in a tuple or buffer. For the rest, see :class:`ArrayShape`.
 
     Raises:
         ShapeError: a size is negative or does not fit in 64 bits, or the layout does not fit.
@@ -37,51 +46,24 @@ class Shape:
     f32[2,3]{1,0} (bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)S(1)}, token[])
     """
 
-    element_type: ElementType
-    dimensions: tuple[int, ...] = ()
-    layout: Layout | None = None
-    dynamic_dimensions: tuple[bool, ...] = ()
     elements: tuple[Shape, ...] = ()
     _arrays: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.is_array:
-            self._check_dimensions()
-            self._complete_layout()
+            ArrayShape.__post_init__(self)
         elif self.dimensions or self.layout is not None:
             raise ShapeError(
                 f"a shape of type {self.element_type} has neither dimensions nor a layout"
             )
+        self._check_elements()
+
+    def _check_elements(self) -> None:
         if self.elements and self.element_type.kind is not Kind.CONTAINER:
             raise ShapeError(f"a shape of type {self.element_type} does not hold other shapes")
-        if self.element_type is ElementType.BUFFER and [
-            inner.is_array for inner in self.elements
-        ] != [True]:
+        held = [inner.is_array for inner in self.elements]
+        if self.element_type is ElementType.BUFFER and held != [True]:
             raise ShapeError("a buffer holds one array")
-
-    def _check_dimensions(self) -> None:
-        for size in self.dimensions:
-            if size > _LARGEST_SIZE:
-                raise ShapeError(f"dimension {size} does not fit in 64 bits")
-            if size < 0 and size != UNBOUNDED_SIZE:
-                raise ShapeError(f"dimension {size} is negative")
-        if self.dynamic_dimensions and len(self.dynamic_dimensions) != self.rank:
-            flags = len(self.dynamic_dimensions)
-            raise ShapeError(
-                f"the shape has {self.rank} dimensions, but {flags} flags for dynamic dimensions"
-            )
-
-    def _complete_layout(self) -> None:
-        if self.layout is None:
-            object.__setattr__(self, "layout", Layout.default(self.rank))
-        else:
-            self.layout.check_fits(self.rank)
-        flags = self.dynamic_dimensions or (False,) * self.rank
-        flags = tuple(
-            flag or size == UNBOUNDED_SIZE
-            for flag, size in zip(flags, self.dimensions, strict=True)
-        )
-        object.__setattr__(self, "dynamic_dimensions", flags if any(flags) else ())
 
     @classmethod
     def parse(cls, text: str) -> Shape:
@@ -93,19 +75,12 @@ class Shape:
         >>> Shape.parse("(f32[<=4,?], b(s32[2]{0}))").elements[0].dimensions
         (4, -1)
         """
-        from indexing.layout.text import parse_shape  # noqa: PLC0415  (the text of shapes is a layer above shapes)
-
         return parse_shape(text)
 
     @classmethod
     def of_tuple(cls, elements: Iterable[Shape]) -> Shape:
         """The shape of a tuple of values."""
         return cls(ElementType.TUPLE, elements=tuple(elements))
-
-    @property
-    def is_array(self) -> bool:
-        """Whether the shape has elements, even if none or one."""
-        return self.element_type.kind not in _NO_ARRAYS
 
     @property
     def is_tuple(self) -> bool:
@@ -125,6 +100,15 @@ class Shape:
             object.__setattr__(self, "_arrays", tuple(self._leaves()))
         return self._arrays or ()
 
+    @property
+    def array_indices(self) -> range:
+        """The numbers of :attr:`arrays`.
+
+        >>> Shape.parse("(f32[2], (s32[], token[]))").array_indices
+        range(0, 3)
+        """
+        return range(len(self.arrays))
+
     def _leaves(self) -> Iterator[Shape]:
         waiting: list[Shape] = [self]
         while waiting:
@@ -133,104 +117,6 @@ class Shape:
                 waiting += reversed(inner.elements)
             else:
                 yield inner
-
-    @property
-    def array_layout(self) -> Layout:
-        """The layout of an array.
-
-        Raises:
-            ShapeError: the shape is no array.
-        """
-        if self.layout is None:
-            raise ShapeError(f"{self} has no layout; expected the shape of an array")
-        return self.layout
-
-    @property
-    def rank(self) -> int:
-        """Number of dimensions."""
-        return len(self.dimensions)
-
-    @property
-    def true_rank(self) -> int:
-        """Number of dimensions larger than 1; of unknown ones, too.
-
-        >>> Shape.parse("f32[8,1,?,1]").true_rank
-        2
-        """
-        return sum(size > 1 or size == UNBOUNDED_SIZE for size in self.dimensions)
-
-    @property
-    def dimension_names(self) -> tuple[str, ...]:
-        """What the dimensions are called in pictures: letters if they are 2 to 4, else numbers.
-
-        >>> for text in "f32[2,3]", "f32[2,3,4,5]", "f32[2]":
-        ...     print(Shape.parse(text).dimension_names)
-        ('y', 'x')
-        ('p', 'z', 'y', 'x')
-        ('d0',)
-        """
-        if self.rank in _RANKS_WITH_LETTERS:
-            return tuple(_LETTERS[-self.rank :])
-        return tuple(f"d{place}" for place in range(self.rank))
-
-    def dimension_number(self, number: int) -> int:
-        """The number of a dimension from 0; negative ones count from the last one, which is -1.
-
-        Raises:
-            ShapeError: there is no such dimension.
-
-        >>> Shape.parse("f32[2,3,4]").dimension_number(-1)
-        2
-        """
-        if not -self.rank <= number < self.rank:
-            ends = f"expected {-self.rank} to {self.rank - 1}" if self.rank else "there is none"
-            raise ShapeError(f"{self} has no dimension {number}; {ends}")
-        return number % self.rank
-
-    def size(self, number: int) -> int:
-        """The size of a dimension by its number, which may be negative.
-
-        Raises:
-            ShapeError: there is no such dimension.
-
-        >>> Shape.parse("f32[2,3,4]").size(-2)
-        3
-        """
-        return self.dimensions[self.dimension_number(number)]
-
-    @property
-    def element_size_in_bits(self) -> int:
-        """Bits of memory that one element fills: those the layout packs it into, or whole bytes.
-
-        Raises:
-            ShapeError: the shape is no array.
-
-        >>> [Shape.parse(text).element_size_in_bits for text in ("s4[8]{0:E(4)}", "s4[8]", "f32[]")]
-        [4, 8, 32]
-        """
-        return self.array_layout.element_size_in_bits or self.element_type.bytes * 8
-
-    @property
-    def is_unbounded(self) -> bool:
-        """Whether the size of a dimension is unknown."""
-        return UNBOUNDED_SIZE in self.dimensions
-
-    @property
-    def element_count(self) -> int:
-        """Number of elements of an array, at most, where dimensions are dynamic.
-
-        >>> Shape.parse("f32[2,3]").element_count, Shape.parse("f32[]").element_count
-        (6, 1)
-        """
-        return math.prod(self.dimensions)
-
-    def with_layout(self, layout: Layout | None) -> Shape:
-        """The same array with another layout; with the default one for ``None``."""
-        return replace(self, layout=layout)
-
-    def with_element_type(self, element_type: ElementType) -> Shape:
-        """An array of the same dimensions and layout with elements of another type."""
-        return replace(self, element_type=element_type)
 
     def is_compatible_with(self, other: Shape) -> bool:
         """Whether both are the same up to layouts and to what is dynamic.
@@ -255,44 +141,17 @@ class Shape:
         '(f32[2,3], f32[])'
         """
         if self.is_array:
-            return self._array_text() + (
-                str(self.layout) if layout and self._has_written_layout else ""
-            )
+            return ArrayShape.text(self, layout=layout)
         inner = ", ".join(element.text(layout=layout) for element in self.elements)
         return _AROUND[self.element_type].format(inner)
 
-    def __str__(self) -> str:
-        return self.text()
-
     def _repr_svg_(self) -> str | None:
         """A picture of the layout for notebooks; none where there are no offsets."""
-        from indexing.layout.view.layout_svg import svg_of_layout  # noqa: PLC0415 - display is built on shapes
-
         try:
             return svg_of_layout(self)
         except ShapeError:
             return None
 
-    @property
-    def _has_written_layout(self) -> bool:
-        return bool(self.dimensions) or self.layout != Layout.default(0)
-
-    def _array_text(self) -> str:
-        flags = self.dynamic_dimensions or (False,) * self.rank
-        sizes = map(_size_text, self.dimensions, flags)
-        return f"{self.element_type}[{','.join(sizes)}]"
-
-
-def _size_text(size: int, dynamic: bool) -> str:  # noqa: FBT001  (one of a pair of columns)
-    if size == UNBOUNDED_SIZE:
-        return "?"
-    return f"<={size}" if dynamic else str(size)
-
-
-_LETTERS = "pzyx"
-_RANKS_WITH_LETTERS = range(2, 5)
-
-_NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
 
 _AROUND = {
     ElementType.TUPLE: "({})",
@@ -301,3 +160,266 @@ _AROUND = {
     ElementType.OPAQUE: "opaque[]",
 }
 """The text of shapes that are no arrays, around the text of the shapes in them."""
+
+
+DEEPEST_NESTING = 50
+"""Shapes in shapes are read down to this depth."""
+
+BLANK = r"\s*+(?:(?://[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)\s*+)*+"
+"""Regular expression of what stands between words: blanks and comments, or nothing."""
+
+SHAPE_TYPES = {str(t): t for t in (*ARRAY_TYPES, ElementType.TOKEN, ElementType.OPAQUE)}
+"""The types that are written with brackets."""
+
+_PLAIN = re.compile(
+    BLANK + r"([a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?)(?!\s*(?:/|\{\s*[/\d:]))"
+)
+"""An array without comments and nested braces, its layout included: most shapes are plain."""
+
+_WORD = re.compile(BLANK + r"(\d+|[A-Za-z]\w*|<=|\S|\Z)", re.ASCII)
+
+
+def parse_shape(text: str) -> Shape:
+    """The shape that the whole of ``text`` writes.
+
+    Raises:
+        TextError: the text is no shape, or one that makes no sense.
+
+    >>> parse_shape("f32[2,3]{0,0}")
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:1: minor_to_major {0,0} lists a dimension twice
+    f32[2,3]{0,0}
+    ^^^^^^^^^^^^^
+    """
+    shape, stop = read_shape(text, 0)
+    reader = _Reader(text, stop)
+    if reader.peek():
+        raise reader.expected("the end of the shape")
+    return shape
+
+
+def read_shape(source: str, start: int) -> tuple[Shape, int]:
+    """The shape that begins at ``source[start]``, blanks allowed before it, and the place after it.
+
+    Raises:
+        TextError: with its place in ``source``.
+    """
+    reader = _Reader(source, start)
+    return reader.shape(), reader.position
+
+
+@lru_cache(maxsize=1 << 14)
+def _plain_array(text: str) -> Shape | None:
+    """An array by its text; ``None`` if it is wrong, and has to be read where it stands."""
+    try:
+        return _Reader(text, 0).array()
+    except (TextError, ShapeError):
+        return None
+
+
+class _Reader:
+    """Reads one word after another; one method for each rule of the grammar."""
+
+    def __init__(self, source: str, position: int) -> None:
+        self.source = source
+        self.position = position
+        self.depth = 0
+
+    def peek(self) -> str:
+        """The next word, or an empty text at the end."""
+        return self._next()[1]
+
+    def _next(self) -> re.Match[str]:
+        match = _WORD.match(self.source, self.position)
+        if match is None:
+            raise TextError(
+                "a comment is not closed", Span(self.source, self.position, self.position + 2)
+            )
+        return match
+
+    def accept(self, word: str) -> bool:
+        match = self._next()
+        if match[1] != word:
+            return False
+        self.position = match.end()
+        return True
+
+    def expect(self, word: str) -> None:
+        if not self.accept(word):
+            raise self.expected(f"'{word}'")
+
+    def expected(self, what: str) -> TextError:
+        match = self._next()
+        seen = f"there is '{match[1]}'" if match[1] else "the text ends here"
+        return TextError(f"expected {what}, but {seen}", Span(self.source, *match.span(1)))
+
+    def word(self, pattern: Callable[[str], bool], what: str) -> str:
+        match = self._next()
+        if not pattern(match[1]):
+            raise self.expected(what)
+        self.position = match.end()
+        return match[1]
+
+    def integer(self) -> int:
+        start = self._next().start(1)
+        digits = self.word(_is_number, "a number")
+        if len(digits.lstrip("0")) > _MOST_DIGITS:
+            shown = digits if len(digits) <= _LONGEST_SHOWN else digits[:_LONGEST_SHOWN] + "..."
+            raise TextError(
+                f"{shown} does not fit in 64 bits", Span(self.source, start, self.position)
+            )
+        return int(digits)
+
+    def listed(self, read: Callable[[], _T], close: str) -> tuple[_T, ...]:
+        """One or more items with commas between them, up to ``close``."""
+        items = [read()]
+        while self.accept(","):
+            items.append(read())
+        if not self.accept(close):
+            raise self.expected(f"',' or '{close}'")
+        return tuple(items)
+
+    def shape(self) -> Shape:
+        plain = _PLAIN.match(self.source, self.position)
+        known = _plain_array(plain[1]) if plain else None
+        if plain is None or known is None:
+            return self.any_shape()
+        self.position = plain.end()
+        return known
+
+    def any_shape(self) -> Shape:
+        match = self._next()
+        if self.depth == DEEPEST_NESTING:
+            raise TextError(
+                f"shapes are nested more than {DEEPEST_NESTING} deep",
+                Span(self.source, *match.span(1)),
+            )
+        read = {"(": self.tuple_shape, "b": self.buffer}.get(match[1], self.array)
+        self.depth += 1
+        try:
+            return read()
+        except ShapeError as error:
+            raise TextError(str(error), Span(self.source, match.start(1), self.position)) from None
+        finally:
+            self.depth -= 1
+
+    def tuple_shape(self) -> Shape:
+        self.expect("(")
+        return Shape.of_tuple(() if self.accept(")") else self.listed(self.shape, ")"))
+
+    def buffer(self) -> Shape:
+        self.expect("b")
+        self.expect("(")
+        inner = self.array()
+        self.expect(")")
+        return Shape(ElementType.BUFFER, elements=(inner,))
+
+    def array(self) -> Shape:
+        element_type = SHAPE_TYPES[self.word(SHAPE_TYPES.__contains__, "a shape")]
+        self.expect("[")
+        sizes = () if self.accept("]") else self.listed(self.size, "]")
+        layout = self.layout() if _LAYOUT_STARTS.match(self.source, self.position) else None
+        dimensions = tuple(size for size, _ in sizes)
+        return Shape(element_type, dimensions, layout, tuple(dynamic for _, dynamic in sizes))
+
+    def size(self) -> tuple[int, bool]:
+        """The size of a dimension, and whether it is an upper bound only."""
+        if self.accept("?"):
+            return UNBOUNDED_SIZE, True
+        dynamic = self.accept("<=")
+        return self.integer(), dynamic
+
+    def layout(self) -> Layout:
+        self.expect("{")
+        order = () if self.peek() in {":", "}"} else self._integers()
+        fields = self._fields() if self.accept(":") else {}
+        self.expect("}")
+        return replace(Layout(order), **fields) if fields else Layout(order)
+
+    def _integers(self) -> tuple[int, ...]:
+        numbers = [self.integer()]
+        while self.accept(","):
+            numbers.append(self.integer())
+        return tuple(numbers)
+
+    def _fields(self) -> dict[str, Any]:
+        fields = {
+            name: _FIELD_READERS.get(name, _Reader.number_field)(self)
+            for letter, name in LETTERS.items()
+            if self.accept(letter)
+        }
+        if self.peek() != "}":
+            raise self.expected(f"'}}' or one of {' '.join(LETTERS)} in this order")
+        return fields
+
+    def number_field(self) -> int:
+        self.expect("(")
+        number = self.integer()
+        self.expect(")")
+        return number
+
+    def type_field(self) -> ElementType:
+        self.expect("(")
+        element_type = SHAPE_TYPES[self.word(SHAPE_TYPES.__contains__, "an element type")]
+        self.expect(")")
+        return element_type
+
+    def shape_field(self) -> Shape:
+        self.expect("(")
+        shape = self.shape()
+        self.expect(")")
+        return shape
+
+    def levels(self) -> tuple[LevelType, ...]:
+        self.expect("(")
+        return self.listed(self.level, ")")
+
+    def level(self) -> LevelType:
+        kind = LevelKind(self.word(_LEVELS.__contains__, "a level type D, C, S or H"))
+        unique = not self.accept("+")
+        return LevelType(kind, unique, ordered=not self.accept("~"))
+
+    def tiles(self) -> tuple[tuple[int, ...], ...]:
+        return self._groups(lambda: self.listed(self.tile_size, ")"))
+
+    def tile_size(self) -> int:
+        return COMBINE_DIMENSION if self.accept("*") else self.integer()
+
+    def split_configs(self) -> tuple[SplitConfig, ...]:
+        return self._groups(self.split_config)
+
+    def split_config(self) -> SplitConfig:
+        dimension = self.integer()
+        self.expect(":")
+        return SplitConfig(dimension, self.listed(self.integer, ")"))
+
+    def _groups(self, read: Callable[[], _T]) -> tuple[_T, ...]:
+        """One or more items, each after its own opening parenthesis."""
+        self.expect("(")
+        groups = [read()]
+        while self.accept("("):
+            groups.append(read())
+        return tuple(groups)
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is made of ASCII digits, as XLA's are."""
+    return word.isascii() and word.isdecimal()
+
+
+_MOST_DIGITS = 19
+_LONGEST_SHOWN = 40
+
+_LEVELS = {kind.value for kind in LevelKind}
+
+_LAYOUT_STARTS = re.compile(BLANK + r"\{" + BLANK + r"[\d:]")
+
+_FIELD_READERS: dict[str, Callable[[_Reader], Any]] = {
+    "dim_level_types": _Reader.levels,
+    "tiles": _Reader.tiles,
+    "index_primitive_type": _Reader.type_field,
+    "pointer_primitive_type": _Reader.type_field,
+    "split_configs": _Reader.split_configs,
+    "physical_shape": _Reader.shape_field,
+}
+"""How the fields of a layout are read that are no number in parentheses."""

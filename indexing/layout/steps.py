@@ -10,15 +10,15 @@ maps are one computation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from indexing.layout.dimensions import common_blocks
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import COMBINE_DIMENSION
-from indexing.layout.reshapes import common_blocks
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form
@@ -26,8 +26,8 @@ from simplifier.expr.form import Form
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from indexing.layout.array_shape import ArrayShape
     from indexing.layout.layout import Layout
-    from indexing.layout.shape import Shape
 
 Value: TypeAlias = Any
 """An integer, a NumPy array of integers, or a form."""
@@ -43,7 +43,7 @@ Limit: TypeAlias = tuple[Value, int]
 _T = TypeVar("_T")
 
 
-def remembered(function: Callable[[Shape], _T]) -> Callable[[Shape], _T]:
+def remembered(function: Callable[[ArrayShape], _T]) -> Callable[[ArrayShape], _T]:
     """A function of shapes that keeps its answers: programs ask for the same shapes again."""
     return lru_cache(maxsize=1 << 12)(function)
 
@@ -220,7 +220,7 @@ def backward(steps: Sequence[Step], index: Index) -> tuple[Index, list[Limit]]:
 
 
 @remembered
-def tiling_steps(shape: Shape) -> tuple[Step, ...]:
+def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
     """How an array becomes its tiled dimensions, as pads, reshapes and transposes.
 
     First the dimensions are brought into their order in memory, and then cut by one tile after
@@ -251,7 +251,7 @@ def tiling_steps(shape: Shape) -> tuple[Step, ...]:
 
 
 @remembered
-def memory_steps(shape: Shape) -> tuple[Step, ...]:
+def memory_steps(shape: ArrayShape) -> tuple[Step, ...]:
     """How an array becomes one dimension, its memory: :func:`tiling_steps`, and what follows.
 
     Raises:
@@ -271,7 +271,7 @@ def memory_steps(shape: Shape) -> tuple[Step, ...]:
     return (*tiling_steps(shape), *(step for step in last if not step.changes_nothing))
 
 
-def tiled_sizes(shape: Shape) -> Sizes:
+def tiled_sizes(shape: ArrayShape) -> Sizes:
     """The dimensions in memory once all tiles are cut, major first: tiles, and places in them.
 
     Raises:
@@ -284,17 +284,71 @@ def tiled_sizes(shape: Shape) -> Sizes:
     return _sizes_after(tiling_steps(shape), shape)
 
 
-def memory_size(shape: Shape) -> int:
+def memory_size(shape: ArrayShape) -> int:
     """How many elements there is memory for, those of padding included."""
     return _sizes_after(memory_steps(shape), shape)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TileLevel:
+    """The tiles of one level: how many there are in each dimension, and the steps on to memory.
+
+    ``tile`` are the sizes of a tile; a dimension under ``*`` has none.
+    """
+
+    tile: Sizes
+    counts: Sizes
+    steps: tuple[Step, ...]
+
+    def tile_at(self, offset: int) -> int | None:
+        """Which tile is at an offset, counted row by row; ``None`` where no tile is."""
+        index, _ = backward(self.steps, (offset,))
+        number = 0
+        for digit, count in zip(index, self.counts, strict=False):
+            if digit >= count:
+                return None
+            number = number * count + digit
+        return number
+
+
+def tile_levels(shape: ArrayShape) -> tuple[TileLevel, ...]:
+    """The levels of the tiles of an array, each within or across the tiles of the one before.
+
+    Raises:
+        ShapeError: as :func:`tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> (level,) = tile_levels(Shape.parse("f32[3,5]{1,0:T(2,2)}"))
+    >>> level.tile, level.counts, level.tile_at(17)
+    ((2, 2), (2, 3), 4)
+    """
+    return tuple(_tile_levels(shape))
+
+
+def _tile_levels(shape: ArrayShape) -> Iterator[TileLevel]:
+    for level, tile in enumerate(shape.array_layout.tiles):
+        upto = with_tile_levels(shape, level + 1)
+        sizes = sizes_of_tile(tile)
+        counts = tiled_sizes(upto)[: -len(sizes)]
+        yield TileLevel(sizes, counts, memory_steps(shape)[len(tiling_steps(upto)) :])
+
+
+def with_tile_levels(shape: ArrayShape, count: int) -> ArrayShape:
+    """The array with its first levels of tiles only."""
+    layout = shape.array_layout
+    return shape.with_layout(replace(layout, tiles=layout.tiles[:count]))
+
+
+def sizes_of_tile(tile: Sizes) -> Sizes:
+    """The sizes of a tile without the dimensions that it combines."""
+    return tuple(size for size in tile if size != COMBINE_DIMENSION)
 
 
 def _cut(sizes: Sizes, tile: Sizes) -> Iterator[Step]:
     """The steps of one tile, which cuts the most minor of the dimensions."""
     first = len(sizes) - len(tile)
     combine = Reshape.of([*_kept(sizes[:first]), *_combined(sizes[first:], tile)])
-    steps = tuple(step for step in tile if step != COMBINE_DIMENSION)
-    cut = zip(combine.sizes[first:], steps, strict=True)
+    cut = zip(combine.sizes[first:], sizes_of_tile(tile), strict=True)
     padded = [(_rounded_up(size, step), step) for size, step in cut]
     pad = Pad(combine.sizes, (*sizes[:first], *(size for size, _ in padded)))
     split = Reshape.of(
@@ -318,7 +372,7 @@ def _combined(sizes: Sizes, tile: Sizes) -> Iterator[Group]:
             group = ()
 
 
-def _layout_in_one_memory(shape: Shape) -> Layout:
+def _layout_in_one_memory(shape: ArrayShape) -> Layout:
     layout = shape.array_layout
     if shape.is_unbounded:
         raise ShapeError(f"{shape}: a dimension has no bound; expected one, to tell offsets")
@@ -332,7 +386,7 @@ def _layout_in_one_memory(shape: Shape) -> Layout:
     return layout
 
 
-def _sizes_after(steps: Sequence[Step], shape: Shape) -> Sizes:
+def _sizes_after(steps: Sequence[Step], shape: ArrayShape) -> Sizes:
     return steps[-1].sizes if steps else shape.dimensions
 
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.adapters.shared import arrays_in_operands
 from ops.analysis.dataflow import Array, Graph, Interner, postorder, single_questions
 from ops.analysis.loops import decided, kept_arrays, repeated, selected
-from ops.builders.op_indexing import Direction
 from ops.dependence.dependence import called_by
 from ops.dependence.links import Link, identity_of
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo.errors import HloTextError
+from ops.rules.op_indexing import Direction
+from ops.rules.rule import arrays_in_operands
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from indexing.layout import Shape
-    from ops.adapters.shared import Call, Calls
     from ops.analysis.dataflow import Step
-    from ops.analysis.registry import Registry
     from ops.analysis.value_numbering import ValueNumbering
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Call, Calls
 
 Crossing: TypeAlias = "tuple[Array, AnyDependence | None]"
 """An array of another computation, and the dependence on it; ``None`` if it is the same array."""

@@ -11,18 +11,18 @@ from indexing.layout import ShapeError, logical_to_linear, logical_to_tiled, til
 from ops import limits
 from ops.analysis.calls import DataFlow, check_operand, check_output
 from ops.analysis.value_numbering import ValueNumbering
-from ops.builders.op_indexing import Direction
 from ops.dependence.dependence import NOTHING, Unknown, of_element
 from ops.dependence.operand_indexing import OperandIndexing
+from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from indexing.layout import Shape
-    from ops.analysis.registry import Registry
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.hlo import HloModule, Instruction
+    from ops.rules.registry import Registry
 
 
 @lru_cache(maxsize=limits.MAX_REMEMBERED_MODULES)

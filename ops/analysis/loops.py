@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ops import limits
 from ops.analysis.dataflow import Budget, Interner
-from ops.builders.building import every_element, no_dimensions
-from ops.builders.op_indexing import Direction
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, Unknown
 from ops.dependence.links import Link, identity_of
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, for_any_values
 from ops.dependence.widening import boxed
+from ops.index_maps import every_element, no_dimensions
+from ops.rules.op_indexing import Direction
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.layout import Shape
-    from ops.analysis.registry import Registry
     from ops.devices.numbering import Devices
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
 
 
 # Choices.
@@ -98,8 +98,7 @@ def _passed_to(
     instruction: Instruction, number: int, registry: Registry
 ) -> tuple[Instruction, int]:
     """The array of another instruction that is passed on, through any number of them, as this."""
-    while instruction.opcode in registry.routes:
-        routes = registry.routes[instruction.opcode](instruction)
+    while (routes := registry.routes(instruction)) is not None:
         found = [route for route in routes if route[0] == number]
         if not found:
             break

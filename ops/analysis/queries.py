@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from ops.analysis.calls import check_output
 from ops.analysis.findings import Question, View, findings_in, flow_in
-from ops.analysis.registry import REGISTRY
 from ops.analysis.slices import Level, by_instruction, levels_inside, union_of
-from ops.builders.op_indexing import Direction
+from ops.rules.op_indexing import Direction
+from ops.rules.registry import REGISTRY
 
 if TYPE_CHECKING:
     from ops.analysis.calls import DataFlow
     from ops.analysis.findings import InstructionIndexing
-    from ops.analysis.registry import Registry
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Instruction
+    from ops.rules.registry import Registry
 
 
 def output_to_input(

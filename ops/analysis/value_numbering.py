@@ -14,18 +14,17 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
-from ops.adapters import VALUES
-from ops.analysis.graphs import postorder
-from ops.dependence.links import Link, check_rule, errors_in, links_of, reads_operands
+from ops.analysis.dataflow import postorder
+from ops.dependence.links import Link, check_told, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.layout import Shape
-    from ops.adapters.shared import Rule
-    from ops.analysis.registry import Registry
-    from ops.builders.op_indexing import Direction
     from ops.hlo import Computation, Instruction
+    from ops.rules.op_indexing import Direction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Maps, Routes
 
 Key: TypeAlias = Hashable
 
@@ -63,7 +62,7 @@ class ValueNumbering:
         self._count = count()
         self._numbers: dict[Instruction | Computation, int] = {}
         self._by_key: dict[Key, int] = {}
-        self._rules: dict[Key, Rule] = {}
+        self._told: dict[Key, Maps | Routes] = {}
         self._links: dict[tuple[int, Direction], tuple[Link, ...]] = {}
         self._shapes: dict[int, tuple[int, Shape]] = {}
 
@@ -99,8 +98,8 @@ class ValueNumbering:
         found = self._links.get(question)
         if found is None:
             with errors_in(instruction):
-                rule = self._rule(instruction, self._key(instruction))
-                found = tuple(links_of(instruction, rule, direction))
+                told = self._told_by_rule(instruction, self._key(instruction))
+                found = tuple(links_of(instruction, told, direction))
             self._links[question] = found
         return found
 
@@ -111,24 +110,29 @@ class ValueNumbering:
         """Whether no other instruction is like this one, which may be wrong or read values."""
         if key is instruction:
             return True
-        if instruction.opcode in self._registry.callers:
+        if self._runs(instruction):
             return any(
                 each in self._by_key
                 for callee in instruction.computations
                 for each in callee.instructions
             )
         try:
-            return reads_operands(self._rule(instruction, key))
+            return reads_operands(self._told_by_rule(instruction, key))
         except IndexingError:
             return True
 
-    def _rule(self, instruction: Instruction, key: Key) -> Rule:
-        """What holds for all instructions of a key, which are no calls."""
-        found = self._rules.get(key)
+    def _runs(self, instruction: Instruction) -> bool:
+        rule = self._registry.rule_of(instruction)
+        return rule is not None and rule.calls is not None
+
+    def _told_by_rule(self, instruction: Instruction, key: Key) -> Maps | Routes:
+        """What the rule tells of all instructions of a key, which are no calls."""
+        found = self._told.get(key)
         if found is None:
-            found = self._registry.rule(instruction)
-            check_rule(instruction, found)
-            self._rules[key] = found
+            routes = self._registry.routes(instruction)
+            found = self._registry.maps(instruction) if routes is None else routes
+            check_told(instruction, found)
+            self._told[key] = found
         return found
 
     # What is compared.
@@ -143,9 +147,10 @@ class ValueNumbering:
         ]
         if opcode == "custom-call":
             more.append(named.get("backend_config"))
-        if opcode in VALUES:
+        rule = self._registry.rule_of(instruction)
+        if rule and rule.values:
             try:
-                more.append(VALUES[opcode](instruction))
+                more.append(rule.values(instruction))
             except ShapeError:
                 return instruction
         operands = [shape(operand.shape) for operand in instruction.operands]

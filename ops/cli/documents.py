@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
 from indexing import format_map
-from ops.builders.op_indexing import Unknown
 from ops.cli.fields import map_fields, way_of
 from ops.cli.json_text import dumped
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

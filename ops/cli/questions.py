@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
-from ops.builders.building import arrays_of
-from ops.builders.op_indexing import Unknown
 from ops.cli.documents import Entry, Section
 from ops.modules.names import instructions_named
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -167,7 +166,7 @@ class FusionMaps:
 
 def _numbers(instruction: Instruction) -> range:
     """The numbers of the arrays of a result, counted through nested tuples."""
-    return range(len(arrays_of(instruction.shape)))
+    return range(len(instruction.shape.arrays))
 
 
 def _entries(

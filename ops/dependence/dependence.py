@@ -9,9 +9,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ops import limits
-from ops.builders.op_indexing import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.dependence.widening import is_part_at_a_glance, shortened, widened
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

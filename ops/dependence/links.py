@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
-from ops.adapters.shared import Routes, arrays_in_operands
-from ops.builders.building import check_sizes
-from ops.builders.op_indexing import Direction, OpIndexing, Unknown
 from ops.dependence.dependence import Dependence
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_known_values
 from ops.devices.numbering import asking_device, devices_of
 from ops.hlo.errors import HloTextError
+from ops.index_maps import check_sizes
+from ops.rules.op_indexing import Direction, OpIndexing, Unknown
+from ops.rules.rule import Routes, arrays_in_operands
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from indexing.layout import Shape
-    from ops.adapters.shared import Rule
-    from ops.builders.op_indexing import MapOfOperand
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Instruction
+    from ops.rules.op_indexing import MapOfOperand
+    from ops.rules.rule import Maps
 
 
 class Link(NamedTuple):
@@ -50,7 +50,7 @@ class Link(NamedTuple):
         return self.element, self.output
 
 
-class _Told(NamedTuple):
+class _Pair(NamedTuple):
     """Two arrays of an instruction, and what its rule tells of them: map ``number`` both ways.
 
     An array that is passed on as it is has no maps.
@@ -63,10 +63,10 @@ class _Told(NamedTuple):
     number: int = 0
 
 
-def links_of(instruction: Instruction, rule: Rule, direction: Direction) -> Iterator[Link]:
+def links_of(instruction: Instruction, told: Maps | Routes, direction: Direction) -> Iterator[Link]:
     """The links between all arrays of the result and of the operands, in one direction."""
     outputs = instruction.shape.arrays
-    for output, operand, element, indexing, number in _told(instruction, rule):
+    for output, operand, element, indexing, number in _pairs(instruction, told):
         if indexing is None:
             found: AnyDependence = identity_of(outputs[output])
         elif isinstance(indexing, Unknown):
@@ -76,11 +76,11 @@ def links_of(instruction: Instruction, rule: Rule, direction: Direction) -> Iter
         yield Link(output, operand, element, found)
 
 
-def reads_operands(rule: Rule) -> bool:
+def reads_operands(told: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
-    if isinstance(rule, (Routes, Unknown)):
+    if isinstance(told, (Routes, Unknown)):
         return False
-    listed = rule.values() if isinstance(rule, Mapping) else rule
+    listed = told.values() if isinstance(told, Mapping) else told
     each = listed if not isinstance(listed, OpIndexing) else (listed,)
     return any(isinstance(indexing, OpIndexing) and indexing.reads_operands for indexing in each)
 
@@ -125,44 +125,44 @@ def _source(instruction: Instruction, operand: int | None) -> Instruction:
     return instruction.operands[operand]
 
 
-def _told(instruction: Instruction, rule: Rule) -> Iterator[_Told]:
+def _pairs(instruction: Instruction, told: Maps | Routes) -> Iterator[_Pair]:
     """The pairs of arrays that a rule is about."""
-    if isinstance(rule, Routes):
-        yield from (_Told(*route) for route in rule)
+    if isinstance(told, Routes):
+        yield from (_Pair(*route) for route in told)
         return
     inputs = [*arrays_in_operands(instruction)]
-    if isinstance(rule, Mapping):
+    if isinstance(told, Mapping):
         yield from (
-            _Told(output, *inputs[number], indexing) for (output, number), indexing in rule.items()
+            _Pair(output, *inputs[number], indexing) for (output, number), indexing in told.items()
         )
         return
     count = len(instruction.shape.arrays)
-    each = rule if isinstance(rule, tuple) else (rule,) * count
+    each = told if isinstance(told, tuple) else (told,) * count
     for output, indexing in enumerate(each):
         for number, (operand, element) in enumerate(inputs):
-            yield _Told(output, operand, element, indexing, number)
+            yield _Pair(output, operand, element, indexing, number)
 
 
 # Checks: a rule may be a user's.
 
 
-def check_rule(instruction: Instruction, rule: Rule) -> None:
+def check_told(instruction: Instruction, told: Maps | Routes) -> None:
     """Raise a :class:`ShapeError` unless a rule tells of the arrays that an instruction has."""
-    if isinstance(rule, Routes):
-        _check_routes(instruction, rule)
+    if isinstance(told, Routes):
+        _check_routes(instruction, told)
         return
     outputs, inputs = instruction.shape.arrays, [*arrays_in_operands(instruction)]
-    if isinstance(rule, Mapping):
-        listed = [(output, indexing, 1) for (output, _), indexing in rule.items()]
+    if isinstance(told, Mapping):
+        listed = [(output, indexing, 1) for (output, _), indexing in told.items()]
     else:
-        each = rule if isinstance(rule, tuple) else (rule,) * len(outputs)
+        each = told if isinstance(told, tuple) else (told,) * len(outputs)
         _check_number(instruction, "results", len(each), len(outputs))
         listed = [(output, indexing, len(inputs)) for output, indexing in enumerate(each)]
     for output, indexing, count in listed:
         if isinstance(indexing, OpIndexing):
             _check_indexing(instruction, outputs[output], indexing, count)
-    for told in _told(instruction, rule):
-        _check_ranks(instruction, told)
+    for pair in _pairs(instruction, told):
+        _check_ranks(instruction, pair)
 
 
 def _check_routes(instruction: Instruction, routes: Routes) -> None:
@@ -191,17 +191,17 @@ def _check_indexing(
                 _check_number(instruction, "runtime variables", given, len(found.map.runtime))
 
 
-def _check_ranks(instruction: Instruction, told: _Told) -> None:
+def _check_ranks(instruction: Instruction, pair: _Pair) -> None:
     """Raise a :class:`ShapeError` unless maps lead from the one shape to the other, and back."""
-    if not isinstance(told.indexing, OpIndexing):
+    if not isinstance(pair.indexing, OpIndexing):
         return
-    result = instruction.shape.arrays[told.output]
-    operand = instruction.operands[told.operand].shape.arrays[told.element]
+    result = instruction.shape.arrays[pair.output]
+    operand = instruction.operands[pair.operand].shape.arrays[pair.element]
     for direction, source, target in (
         (Direction.OUTPUT_TO_INPUT, result, operand),
         (Direction.INPUT_TO_OUTPUT, operand, result),
     ):
-        found = told.indexing.map_of_operand(direction, told.number).map
+        found = pair.indexing.map_of_operand(direction, pair.number).map
         if isinstance(found, UndefinedMap):
             continue
         given = len(found.dims), len(found.forms)

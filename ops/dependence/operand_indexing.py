@@ -16,9 +16,6 @@ from indexing.formats.html import html_of_map
 from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
 from ops import limits
-from ops.adapters.values import clamped, value_of
-from ops.builders.building import dim, runtime_value
-from ops.builders.op_indexing import replica_note
 from ops.devices.joint_indexing import ANY, JointIndexing, Part
 from ops.devices.numbering import (
     asking_device,
@@ -26,6 +23,9 @@ from ops.devices.numbering import (
     is_asking_device,
     is_number_of_device,
 )
+from ops.index_maps import dim, runtime_value
+from ops.rules.constant_folding import clamped, value_of
+from ops.rules.op_indexing import replica_note
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
@@ -122,7 +122,7 @@ class OperandIndexing:
         return self if element == self.element else replace(self, element=element)
 
     def called_by(self, caller: Instruction) -> OperandIndexing:
-        """The same, seen from where the computation is called: its values are those of this call."""
+        """The same, seen from where the computation is called: with the values of this call."""
         if not self.runtime:
             return self
         return replace(self, runtime=tuple(origin.called_by(caller) for origin in self.runtime))

@@ -1,4 +1,4 @@
-"""One indexing in the place of many: it holds all that they relate and maybe more, and is marked so."""
+"""One indexing in the place of many: it holds all that they relate, maybe more, and is marked."""
 
 from __future__ import annotations
 

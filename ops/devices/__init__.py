@@ -2,5 +2,5 @@
 
 :mod:`~ops.devices.numbering` numbers them, :mod:`~ops.devices.modes` says which of them the
 numbers in an instruction mean, :mod:`~ops.devices.groups` how a device sees its group, and
-:mod:`~ops.devices.ways` makes maps between elements on different devices.
+:mod:`~ops.rules.replica_maps` makes maps between elements on different devices.
 """

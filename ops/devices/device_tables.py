@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import terms_in
-from ops.builders.building import dim
 from ops.devices.tabulation import tabulated_partly
+from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.builders.building import checked_integers
 from ops.devices.tabulation import tabulated, tabulated_partly
+from ops.index_maps import checked_integers
 from simplifier import Interval
 
 if TYPE_CHECKING:

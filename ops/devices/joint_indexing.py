@@ -1,8 +1,8 @@
 """The joint form of an indexing: all its maps over one domain, in which devices are a variable.
 
-An indexing consists of several maps of the same variables: to the element, to the device that holds
-it, and to the values of its runtime variables. To compose or widen it, these maps must go on sharing
-their variables. So algorithms work on the joint form, and afterwards separate it again.
+An indexing consists of several maps of the same variables: to the element, to the device that
+holds it, and to the values of its runtime variables. When it is composed or widened, these maps go
+on sharing their variables. So algorithms work on the joint form, and separate it afterwards.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import shortened
 from indexing.transform.substitute import arranged
-from ops.builders.building import dim
 from ops.devices.device_tables import with_tables_of_devices
+from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
 

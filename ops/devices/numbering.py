@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.devices.modes import Mode, largest_number
-from ops.hlo.pickles import module_of
+from ops.hlo.parser import module_of
 from simplifier.expr import form as forms
 from simplifier.expr.operations import floordiv, mod
 

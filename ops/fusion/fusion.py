@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 from ops import limits
 from ops.analysis.calls import check_output
 from ops.analysis.queries import output_to_input
-from ops.analysis.registry import REGISTRY
 from ops.analysis.slices import by_instruction, union_of
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.provenance import provenance_of
 from ops.fusion.reads import Reads, seen_from_outside
 from ops.fusion.slicing import Region, backward_slice, forward_slice
+from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ops.analysis.dataflow import Array
-    from ops.analysis.registry import Registry
     from ops.dependence.dependence import AnyDependence
     from ops.fusion.provenance import Provenance
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
 
 
 class FusionError(IndexingError, ValueError):

@@ -17,20 +17,20 @@ from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.analysis.loops import decided
 from ops.analysis.slices import Level
-from ops.builders.op_indexing import Direction
 from ops.dependence.dependence import Dependence, Unknown, called_by, of_element
 from ops.dependence.links import identity_of
 from ops.fusion.slicing import backward_slice
+from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from ops.adapters.shared import Calls
     from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.fusion.slicing import Region
     from ops.hlo import Computation, Instruction
+    from ops.rules.rule import Calls
 
 Path: TypeAlias = "tuple[Instruction, ...]"
 
@@ -137,7 +137,7 @@ class PathSet:
 
 
 class PathStep(NamedTuple):
-    """From a set of paths to the next array; through a called computation along those ``inside``."""
+    """From a set of paths to the next array, maybe along those ``inside`` of what is called."""
 
     before: PathSet
     inside: PathSet | None = None
@@ -188,7 +188,7 @@ class _Reading:
                 }
 
     def _paths_in(self, level: Level, before: Mapping[Level, PathSets]) -> PathSets:
-        """The paths to all arrays that a level reaches, when those of levels before it are known."""
+        """The paths to all arrays that a level reaches, given those of the levels before it."""
         sets: PathSets = {
             array: {way: PathSet(array, way) for way in _single(dependence)}
             for array, dependence in level.reached.items()

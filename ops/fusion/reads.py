@@ -9,8 +9,8 @@ from indexing import IndexingMap, MapError
 from indexing.exact import multiplicities
 from indexing.exact.repetitions import reached, reached_again
 from indexing.transform.substitute import arranged
-from ops.adapters.values import clamped
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
+from ops.rules.constant_folding import clamped
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indexing.exact import IndexSet
-    from ops.adapters.shared import Calls
-    from ops.analysis.registry import Registry
     from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.hlo import Instruction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Calls
     from simplifier.expr.form import Form
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import UndefinedMap
 from indexing.layout import ShapeError, bitcast_map
-from ops.builders.building import no_dimensions
-from ops.builders.pointwise import ELEMENTWISE
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.fusion import Fusion, FusionError
+from ops.index_maps import no_dimensions
+from ops.rules.elementwise import ELEMENTWISE
 from ops.schedules import (
     Access,
     LaunchDimensions,
@@ -394,7 +394,9 @@ KERNELS: Final[Mapping[Emitter, Kernel]] = {
     Emitter.REDUCTION: Kernel(_reduction, _is_fast_reduction),
     Emitter.TRANSPOSE: Kernel(_transpose, _is_tiled_transpose),
     Emitter.CONCATENATE: Kernel(_concatenate, _is_concatenate, has_one_result=True),
-    Emitter.IN_PLACE_UPDATE: Kernel(_in_place_update, _is_update_in_place, SAME_MEMORY, True),
+    Emitter.IN_PLACE_UPDATE: Kernel(
+        _in_place_update, _is_update_in_place, SAME_MEMORY, has_one_result=True
+    ),
     Emitter.LOOP: Kernel(_loop, _is_none),
 }
 """The emitters, in the order in which they are tried; a loop is for all that none is for."""

@@ -14,16 +14,16 @@ from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.analysis.loops import decided, kept_arrays
 from ops.analysis.slices import Arrival, Level, arrive, levels_inside
-from ops.builders.op_indexing import Direction
+from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ops.adapters.shared import Calls
     from ops.analysis.calls import Crossing, DataFlow
     from ops.analysis.dataflow import Array
-    from ops.analysis.registry import Registry
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Calls
 
 
 class CallSite(NamedTuple):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from indexing.layout import Shape, ShapeError
-from indexing.layout.text import BLANK
+from indexing.layout.shape import BLANK
 from ops.hlo.attributes import COMMON_ATTRIBUTES, Reference
 from ops.hlo.codecs import Format, read_attributes, read_value
 from ops.hlo.errors import AttributeValueError

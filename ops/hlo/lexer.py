@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from indexing.layout.text import BLANK, SHAPE_TYPES, read_shape
+from indexing.layout.shape import BLANK, SHAPE_TYPES, read_shape
 from ops.hlo.errors import HloTextError
 from simplifier.errors import Span
 

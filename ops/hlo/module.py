@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Reference
+from ops.hlo.codecs import Format
+from ops.hlo.lexer import escape
 from simplifier.errors import Span
 
 if TYPE_CHECKING:
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from ops.hlo.literal import Literal
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
+
+_MAX_LITERAL: Final = 40
+"""Definitions leave out the values of longer constants."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -60,17 +66,35 @@ class Instruction:
             parts += cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
         return tuple(part for part in parts if isinstance(part, Computation))
 
-    def __str__(self) -> str:
-        from ops.hlo.printer import instruction_text  # noqa: PLC0415  (printing is a layer above what is printed)
+    @property
+    def branches(self) -> tuple[Computation, ...]:
+        """The branches of a conditional, in the order of their operands."""
+        pair = (self.attributes.get(name) for name in ("true_computation", "false_computation"))
+        return self.attributes.get("branch_computations", tuple(filter(None, pair)))
 
-        return instruction_text(self)
+    def __str__(self) -> str:
+        attributes = (
+            f"{name}={_attribute_text(name, value)}" for name, value in self.attributes.items()
+        )
+        return ", ".join([self._assignment(self._arguments), *attributes])
 
     @property
     def definition(self) -> str:
         """The text without attributes, and without the values of a large constant."""
-        from ops.hlo.printer import definition_text  # noqa: PLC0415
+        arguments = self._arguments
+        is_large = self.literal is not None and len(arguments) > _MAX_LITERAL
+        return self._assignment("{...}" if is_large else arguments)
 
-        return definition_text(self)
+    def _assignment(self, arguments: str) -> str:
+        return f"%{self.name} = {self.shape} {self.opcode}({arguments})"
+
+    @property
+    def _arguments(self) -> str:
+        if self.literal is not None:
+            return self.literal.text
+        if self.parameter_number is not None:
+            return str(self.parameter_number)
+        return ", ".join(f"%{operand.name}" for operand in self.operands)
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -106,9 +130,12 @@ class Computation:
         return self.module.entry is self
 
     def __str__(self) -> str:
-        from ops.hlo.printer import computation_text  # noqa: PLC0415
-
-        return computation_text(self)
+        parameters = ", ".join(f"{p.name}: {p.shape.text(layout=False)}" for p in self.parameters)
+        entry, result = "ENTRY " * self.is_entry, self.root.shape.text(layout=False)
+        lines = (f"  {'ROOT ' * each.is_root}{each}" for each in self.instructions)
+        thread = self.execution_thread
+        tail = "}" if thread == "main" else f"}}, execution_thread={escape(thread)}"
+        return "\n".join([f"{entry}%{self.name} ({parameters}) -> {result} {{", *lines, tail])
 
     def __repr__(self) -> str:
         return f"<computation %{self.name} of {len(self.instructions)} instructions>"
@@ -122,7 +149,9 @@ class HloModule:
     """A program: its computations, callees before their callers, and the entry among them.
 
     ``source`` is the text it was read from and ``file`` where that came from. ``tables`` are the
-    tables of source places that ``stack_frame_id`` in the metadata of instructions points into.
+    tables of source locations that ``stack_frame_id`` in the metadata of instructions points into.
+    ``str(module)`` is a text in the form that XLA prints by default; it reads back as the same
+    module.
 
     >>> from ops.hlo import parse
     >>> module = parse("HloModule m ENTRY e { a = f32[2] parameter(0) ROOT b = f32[2] negate(a) }")
@@ -154,17 +183,16 @@ class HloModule:
         )
 
     def __str__(self) -> str:
-        from ops.hlo.printer import module_text  # noqa: PLC0415
-
-        return module_text(self)
+        attributes = (
+            f"{name}={MODULE_ATTRIBUTES[name].write(value)}"
+            for name, value in self.attributes.items()
+        )
+        head = ", ".join([f"HloModule {self.name}", *attributes])
+        tables = [_table_text(name, rows) for name, rows in self.tables.items()]
+        return "\n\n".join([head, *tables, *map(str, self.computations)]) + "\n"
 
     def __repr__(self) -> str:
         return f"<HLO module {self.name} of {len(self.computations)} computations>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from ops.hlo.pickles import packed  # noqa: PLC0415  (reading is a layer above what is read)
-
-        return packed(self)
 
 
 def _computation_of(module: HloModule, position: int) -> Computation:
@@ -173,3 +201,27 @@ def _computation_of(module: HloModule, position: int) -> Computation:
 
 def _instruction_of(computation: Computation, position: int) -> Instruction:
     return computation.instructions[position]
+
+
+def _table_text(name: str, rows: Mapping[int, str | Mapping[str, int]]) -> str:
+    return "\n".join([name, *(f"{number} {_row_text(row)}" for number, row in rows.items())])
+
+
+def _row_text(row: str | Mapping[str, int]) -> str:
+    if isinstance(row, str):
+        return escape(row)
+    return f"{{{' '.join(f'{name}={value}' for name, value in row.items())}}}"
+
+
+def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type for each format)
+    form = ATTRIBUTES[name]
+    if isinstance(form, Format):
+        return form.write(value)
+    if form is Reference.LITERAL:
+        return str(value)
+    names = (
+        f"%{value.name}"
+        if form is Reference.COMPUTATION
+        else ", ".join(f"%{item.name}" for item in value)
+    )
+    return names if form is Reference.COMPUTATION else f"{{{names}}}"

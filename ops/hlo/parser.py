@@ -1,4 +1,4 @@
-"""The reader for HLO text: :func:`parse` a text, :func:`load` a file.
+"""HLO modules from text: :func:`parse` a text, :func:`load` a file, or load a pickle.
 
 It accepts what XLA's own parser accepts, in one pass over the text, and checks more: see
 :mod:`ops.hlo.verifier`.
@@ -6,10 +6,14 @@ It accepts what XLA's own parser accepts, in one pass over the text, and checks 
 
 from __future__ import annotations
 
+import copyreg
 import os
+import zlib
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 from ops.hlo.attributes import MODULE_ATTRIBUTES
 from ops.hlo.codecs import Format, read_attributes, read_value
@@ -23,7 +27,7 @@ from ops.hlo.values import ProgramShape
 from simplifier.errors import TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from indexing.layout import Shape
 
@@ -191,3 +195,37 @@ _TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
 """Where operations come from in the source program; metadata names the rows by their numbers."""
 
 _COMMA = "a comma is missing before an attribute of the module"
+
+
+# A pickled module is its text, compressed. A process that loads it twice holds one module.
+
+_LIVE: Final = WeakValueDictionary[tuple[str, str], HloModule]()
+"""The modules that were pickled or loaded and are still in use, by text and file."""
+
+_MAX_PICKLED: Final = 4
+"""How many compressed modules are kept, for the next of their instructions that is pickled."""
+
+
+def module_of(text: str, file: str = "") -> HloModule:
+    """The module that a text says: the one in use, if it was asked for or pickled before.
+
+    >>> module = module_of("ENTRY e { p = f32[] parameter(0) }")
+    >>> module_of("ENTRY e { p = f32[] parameter(0) }") is module
+    True
+    """
+    live = _LIVE.get((text, file))
+    return _LIVE.setdefault((text, file), parse(text, file)) if live is None else live
+
+
+@lru_cache(maxsize=_MAX_PICKLED)
+def _pickled(module: HloModule) -> tuple[Callable[..., HloModule], tuple[bytes, str]]:
+    _LIVE[module.source, module.file] = module
+    text = module.source.encode(errors="surrogatepass")
+    return _unpickled, (zlib.compress(text, level=9), module.file)
+
+
+def _unpickled(text: bytes, file: str) -> HloModule:
+    return module_of(zlib.decompress(text).decode(errors="surrogatepass"), file)
+
+
+copyreg.pickle(HloModule, _pickled)

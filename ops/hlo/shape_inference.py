@@ -9,11 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from indexing.layout import ElementType, Layout, Shape
-from ops.builders.convolution import convolution_sizes
-from ops.builders.fourier import fft_sizes
-from ops.builders.sliding import sliding_windows
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import LIKE_OPERANDS
+from ops.hlo.result_sizes import (
+    ConvolutionGroups,
+    convolution_sizes,
+    fft_sizes,
+    window_count,
+    window_rows,
+)
 from ops.hlo.values import Window
 
 Attributes = Mapping[str, Any]
@@ -179,8 +183,8 @@ def _gather(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 
 def _reduce_window(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     inputs, window = operands[: len(operands) // 2], attributes.get("window", Window())
-    windows = sliding_windows("reduce-window", inputs[0].dimensions, window)
-    sizes = tuple(along.count for along in windows)
+    rows = window_rows("reduce-window", inputs[0].dimensions, window)
+    sizes = tuple(window_count(*row) for row in rows)
     return _one_or_tuple([Shape(shape.element_type, sizes) for shape in inputs])
 
 
@@ -191,10 +195,11 @@ def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
         rhs.dimensions,
         attributes["dim_labels"],
         attributes.get("window", Window()),
-        feature_group_count=attributes.get("feature_group_count", 1),
-        batch_group_count=attributes.get("batch_group_count", 1),
+        ConvolutionGroups(
+            attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
+        ),
     )
-    return Shape(lhs.element_type, sizes)
+    return Shape(lhs.element_type, tuple(sizes.output.values()))
 
 
 def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:

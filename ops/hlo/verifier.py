@@ -89,18 +89,11 @@ def _while(instruction: Instruction) -> str:
 
 
 def _conditional(instruction: Instruction) -> str:
-    branches = branches_of(instruction)
+    branches = instruction.branches
     given = len(instruction.operands) - 1
     if len(branches) != given:
         return f"there are {len(branches)} branches, but {given} operands for them"
     return next(filter(None, (_arity_complaint(branch, 1) for branch in branches)), "")
-
-
-def branches_of(instruction: Instruction) -> tuple[Computation, ...]:
-    """The branches of a conditional, in the order of their operands."""
-    names = ("true_computation", "false_computation")
-    pair = tuple(instruction.attributes[name] for name in names if name in instruction.attributes)
-    return instruction.attributes.get("branch_computations", pair)
 
 
 def _async_start(instruction: Instruction) -> str:

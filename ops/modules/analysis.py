@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from ops.analysis.findings import Findings, Question, View
 from ops.analysis.queries import parameters_from, slice_from
-from ops.analysis.registry import REGISTRY
-from ops.builders.op_indexing import Direction
 from ops.modules.html import html_of_instruction, html_of_module
 from ops.modules.names import NoSuchInstructionError, instruction_named
+from ops.rules.op_indexing import Direction
+from ops.rules.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ops.analysis.findings import Finding, InstructionIndexing
-    from ops.analysis.registry import Registry
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import HloModule, Instruction
+    from ops.rules.registry import Registry
 
 
 def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalysis:

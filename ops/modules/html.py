@@ -6,8 +6,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ops.builders.building import arrays_of
-from ops.builders.op_indexing import Unknown
+from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +51,7 @@ def _row_of(instruction: Instruction) -> str:
 def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
     """From which result to which operand, and the answer, where the operand is needed."""
     instruction = part.instruction
-    count = len(arrays_of(instruction.shape))
+    count = len(instruction.shape.arrays)
     for output in range(count):
         result = f"result {output}" if count > 1 else "result"
         answers = part.output_to_input(output).indexing

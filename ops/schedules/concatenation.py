@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ops.builders.building import check_sizes, dimensions_of, index_map
-from ops.builders.slicing import concatenate
+from ops.index_maps import check_sizes, dimensions_of, index_map
+from ops.rules.slice import concatenate
 from ops.schedules.loop import thread_map
 from ops.schedules.schedule import Access, Schedule
 

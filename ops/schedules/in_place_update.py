@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ops.builders.dynamic import dynamic_update_slice
+from ops.rules.dynamic_slice import dynamic_update_slice
 from ops.schedules.loop import thread_map
 from ops.schedules.schedule import Access, Schedule
 

@@ -10,7 +10,7 @@ from indexing import IndexingMap, Variable
 from indexing.arguments import read_grid
 from indexing.domain import Domain
 from indexing.layout import ShapeError
-from ops.builders.building import dim, symbol
+from ops.index_maps import dim, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.layout.digits import form_of
+from indexing.layout.maps import form_of
 from indexing.layout.steps import Reshape, Transpose
 from simplifier import Interval
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def unflattened(number: Form, sizes: Sequence[int]) -> tuple[Form, ...]:
     """The digits of a number, one for each size, the last of which runs fastest.
 
-    >>> from ops.builders.building import dim
+    >>> from ops.index_maps import dim
     >>> for digit in unflattened(dim(0), (4, 8)):
     ...     print(digit)
     d0 floordiv 8
@@ -35,7 +35,7 @@ def in_array(shape: Shape, sizes: Sequence[int], index: Sequence[Form]) -> tuple
     These are the array's as they lie in memory, major first, joined or cut. Tiles take no part.
 
     >>> from indexing.layout import Shape
-    >>> from ops.builders.building import dim
+    >>> from ops.index_maps import dim
     >>> for part in in_array(Shape.parse("f32[8,4,2]{0,2,1}"), (8, 8), (dim(0), dim(1))):
     ...     print(part)
     d1

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import ShapeError, delete_dimensions
-from ops.builders.building import check_sizes, checked_dimensions
+from ops.index_maps import check_sizes, checked_dimensions
 from ops.schedules.launch import (
     WARP_SIZE,
     LaunchDimensions,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing import IndexingMap
 from indexing.layout import logical_to_linear
-from ops.builders.building import check_count
+from ops.index_maps import check_count
 from simplifier.exact import BUDGET
 
 if TYPE_CHECKING:

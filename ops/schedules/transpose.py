@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from indexing.layout.steps import Transpose
-from ops.builders.building import check_count, check_sizes, checked_dimensions
+from ops.index_maps import check_count, check_sizes, checked_dimensions
 from ops.schedules.launch import LaunchDimensions, block_number, check_positive, loop_id, thread_id
 from ops.schedules.places import in_array, unflattened, within
 from ops.schedules.schedule import Access, Schedule

@@ -316,7 +316,7 @@ class Form:
         return hash(self.key)
 
     def __str__(self) -> str:
-        from simplifier.expr.text import format_form  # noqa: PLC0415 - the text is built on forms
+        from simplifier.expr.printer import format_form  # noqa: PLC0415 - forms and printer are one recursion
 
         return format_form(self)
 

@@ -44,7 +44,7 @@ def least_price_in_detail(form: Form) -> int:
     Each holds every variable once, and a division if there was one. Numbers that are multiplied are
     seen in how the form grows; if none is added, the form is zero where all variables are.
 
-    >>> from simplifier.expr.text import parse_form
+    >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x * 2 - (x floordiv 3) * 3", "(y floordiv 3) * 9 + x * 2"):
     ...     print(least_price_in_detail(parse_form(text)) // UNIT)
     4

@@ -1,6 +1,6 @@
 """Statements about integers as text: ``A <= B and B < A + c``, ``0 <= x <= 63``.
 
-The sides are expressions as :mod:`simplifier.expr.text` reads them, so what laws say is data that
+The sides are expressions as :mod:`simplifier.expr.parser` reads them, so what laws say is data that
 programs can read, too. A statement is a conjunction of comparisons; comparisons may be chained.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from simplifier.bounds.interval import Interval
 from simplifier.errors import Span, TextError
 from simplifier.expr.form import Form, variables_of
-from simplifier.expr.text import parse_form
+from simplifier.expr.parser import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -1,150 +1,150 @@
-"""A text as words, read one after the other; every complaint points at its place."""
+"""Lexers: a text is read token by token, and an error points at the token that is wrong.
+
+:class:`Lexer` is what a parser works with. :class:`ScanningLexer` finds one token at a time, so
+that a parser can jump in the text or read a part of it by other rules; the lexer of expressions,
+:class:`simplifier.expr.parser.ExpressionLexer`, splits the whole text at once, which is faster.
+"""
 
 from __future__ import annotations
 
-import re
-import sys
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from simplifier.errors import Span, TextError, quoted
 
-RESERVED: Final = frozenset({"floordiv", "ceildiv", "mod", "in", "min", "max"})
-"""Words that cannot name a variable."""
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORD = re.compile(
-    r"(?<![0-9])[0-9]++(?![A-Za-z_])"  # no start within a number: that would be looked at again
-    r"|[A-Za-z_][A-Za-z0-9_]*|->|//|[<>=]=|[-+*/%()\[\]{},:<>=]"
-)
-_WRONG = re.compile(
-    r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=]"  # a foreign character
-    r"|(?<![A-Za-z0-9_])(?P<number>[0-9]+)(?=[A-Za-z_])"  # a number that runs on, as in 2x
-)
+    T = TypeVar("T")
 
 
-def is_name(text: str) -> bool:
-    """Whether a text can be the name of a variable.
+class Lexer:
+    """The tokens of a text, one after another; ``text`` is the current one, empty at the end."""
 
-    >>> is_name("th_x"), is_name("mod"), is_name("2x")
-    (True, False, False)
-    """
-    return _NAME.fullmatch(text) is not None and text not in RESERVED
+    __slots__ = ("file", "source", "text")
 
-
-class Token(NamedTuple):
-    """A word of the text; ``kind`` is ``number``, ``name``, ``symbol`` or ``end``."""
-
-    kind: str
+    source: str
+    file: str
     text: str
-    start: int
 
-
-class Reader:
-    """Hands out the words of a text; the last one is empty."""
-
-    def __init__(self, source: str, file: str = "") -> None:
-        self.source = source
-        self.file = file
-        self.words: list[str] = _WORD.findall(source)
-        if "".join(self.words) != "".join(source.split()):
-            raise self._unexpected_character()
-        self.words.append("")
-        self.position = 0
-        self._starts: list[int] = []
+    def advance(self) -> str:
+        """Go to the next token; the token that was current."""
+        raise NotImplementedError
 
     @property
-    def word(self) -> str:
-        """The next word."""
-        return self.words[self.position]
-
-    @property
-    def token(self) -> Token:
-        """The next word, with its place."""
-        return self.token_at(self.position)
-
-    def token_at(self, position: int) -> Token:
-        """Some word, with its place."""
-        if not self._starts:
-            self._starts = [match.start() for match in _WORD.finditer(self.source)]
-            self._starts.append(len(self.source.rstrip()))
-        word = self.words[position]
-        return Token(_kind(word), word, self._starts[position])
-
-    def take(self) -> str:
-        """The next word, which is then done with."""
-        word = self.words[self.position]
-        self.position += bool(word)
-        return word
+    def span(self) -> Span:
+        """Where the current token stands."""
+        raise NotImplementedError
 
     def accept(self, text: str) -> bool:
-        """Go past the next word if it reads ``text``."""
-        accepted = self.words[self.position] == text
-        self.position += accepted
-        return accepted
-
-    def accept_all(self, *texts: str) -> bool:
-        """Go past the next words if they read these texts."""
-        matches = self.words[self.position : self.position + len(texts)] == list(texts)
-        self.position += len(texts) if matches else 0
-        return matches
+        """Go past the current token if it reads ``text``."""
+        if self.text != text:
+            return False
+        self.advance()
+        return True
 
     def expect(self, text: str, purpose: str = "") -> None:
-        """Go past the next word, which must read ``text``."""
-        if not self.accept(text):
+        """Go past the current token, which must read ``text``."""
+        if self.text != text:
             raise self.expected(f"{text!r}{purpose and ' ' + purpose}")
+        self.advance()
 
-    def name(self, purpose: str) -> str:
-        """Go past the next word, which must be a name that is free for variables."""
-        if not is_name(self.word):
-            raise self.expected(purpose)
-        return self.take()
+    def separated(self, read: Callable[[], T], closing: str) -> list[T]:
+        """Items with commas between them, up to ``closing``, which is read, too; maybe none.
 
-    def integer(self) -> int:
-        """Go past an integer, which may have a sign."""
-        negative = self.accept("-")
-        if not self.word.isdigit():
-            raise self.expected("an integer")
-        value = self.value(self.position)
-        self.position += 1
-        return -value if negative else value
-
-    def value(self, position: int) -> int:
-        """The integer that some word is."""
-        word = self.words[position]
-        try:
-            return int(word)
-        except ValueError:
-            limit = sys.get_int_max_str_digits()
-            message = f"integer of {len(word)} digits; Python reads at most {limit}"
-            raise self.error(message, self.token_at(position)) from None
+        A comma may follow the last item.
+        """
+        items: list[T] = []
+        while not self.accept(closing):
+            items.append(read())
+            if self.text != closing and not self.accept(","):
+                raise self.expected(f"',' or {closing!r}")
+        return items
 
     def finish(self) -> None:
-        """Nothing may be left."""
-        if self.word:
+        """Check that nothing is left."""
+        if self.text:
             raise self.expected("the end of the text")
 
     def expected(self, what: str, hint: str = "") -> TextError:
-        """The complaint that something else stands where ``what`` was expected."""
-        token = self.token
-        found = "the text ends" if token.kind == "end" else f"found {quoted(token.text)}"
-        return self.error(f"expected {what}, but {found}", token, hint)
+        """The error that the current token is not ``what``."""
+        found = f"found {quoted(self.text)}" if self.text else "the text ends"
+        return self.error(f"expected {what}, but {found}", hint=hint)
 
-    def error(self, message: str, token: Token, hint: str = "") -> TextError:
-        """A complaint about a token."""
-        stop = token.start + max(1, len(token.text))
-        return TextError(message, Span(self.source, token.start, stop, self.file), hint)
-
-    def _unexpected_character(self) -> TextError:
-        wrong = _WRONG.search(self.source)
-        start = 0 if wrong is None else wrong.end() if wrong["number"] else wrong.start()
-        message = f"unexpected character {self.source[start]!r}"
-        hint = "all numbers are integers" if self.source[start] == "." else ""
-        return TextError(message, Span(self.source, start, start + 1, self.file), hint)
+    def error(self, message: str, span: Span | None = None, hint: str = "") -> TextError:
+        """An error about the current token, or about another part of the text."""
+        return TextError(message, span or self.span, hint)
 
 
-def _kind(word: str) -> str:
-    if not word:
-        return "end"
-    if word[0].isdigit():
-        return "number"
-    return "name" if word[0].isalpha() or word[0] == "_" else "symbol"
+class ScanningLexer(Lexer):
+    r"""A position in a text and the token that begins there.
+
+    A language is a subclass with its own ``pattern``. The pattern matches at every position, also
+    at the end; it skips blanks and comments, and has one named group for each kind of token.
+    ``kind`` is the group of the current token, which is ``source[start:stop]``; ``previous_stop``
+    is where the token before it ends.
+
+    >>> import re
+    >>> class Sizes(ScanningLexer):
+    ...     pattern = re.compile(r"\s*(?:(?P<number>\d+)|(?P<mark>\S)|(?P<end>\Z))")
+    >>> sizes = Sizes("3 x 4, 5")
+    >>> sizes.kind, sizes.advance(), sizes.accept("x"), sizes.advance()
+    ('number', '3', True, '4')
+    >>> raise sizes.expected("'x'")
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:6: expected 'x', but found ','
+    3 x 4, 5
+         ^
+    """
+
+    __slots__ = ("kind", "previous_stop", "start", "stop")
+
+    pattern: ClassVar[re.Pattern[str]]
+    kind: str
+    previous_stop: int
+    start: int
+    stop: int
+
+    def __init__(self, source: str, file: str = "", position: int = 0) -> None:
+        self.source = source
+        self.file = file
+        self.jump(position)
+
+    def jump(self, position: int) -> None:
+        """Go to the first token at or after a position of the text."""
+        match = self.pattern.match(self.source, position)
+        if match is None or match.lastgroup is None:
+            raise RuntimeError(_INCOMPLETE)
+        self.previous_stop = position
+        self.kind = match.lastgroup
+        self.start, self.stop = match.span(self.kind)
+        self.text = match[self.kind]
+
+    def advance(self) -> str:
+        """Go to the next token; the token that was current."""
+        text = self.text
+        self.jump(self.stop)
+        return text
+
+    @property
+    def span(self) -> Span:
+        """Where the current token stands."""
+        return self.span_of(self.start, self.stop)
+
+    def span_of(self, start: int, stop: int) -> Span:
+        """A part of the text, at least one character long."""
+        return Span(self.source, start, max(stop, start + 1), self.file)
+
+    def matching(self, pattern: re.Pattern[str], what: str) -> str:
+        """Go past the text from here that matches a pattern, where tokens are not the usual ones.
+
+        ``what`` says in the error what the pattern describes.
+        """
+        match = pattern.match(self.source, self.start)
+        if match is None:
+            raise self.expected(what)
+        self.jump(match.end())
+        return match[0]
+
+
+_INCOMPLETE: Final = "the pattern of a lexer matches at every position"

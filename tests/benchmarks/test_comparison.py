@@ -14,7 +14,7 @@ from benchmarks.clock import time_limit
 from benchmarks.comparison import Row, compared, summary
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Problem, published
-from simplifier.expr.text import parse_form
+from simplifier.expr.parser import parse_form
 from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:

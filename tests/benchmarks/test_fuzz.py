@@ -17,7 +17,7 @@ from benchmarks.fuzzing.shrink import shrunk
 from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
-from simplifier.expr.text import parse_form
+from simplifier.expr.parser import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,9 +16,18 @@ from tests.cli.modules import SOFTMAX_SUM
 from tests.project.sources import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 COMMAND = [sys.executable, "-m", "indexing"]
+
+
+@pytest.fixture(autouse=True)
+def hears_interrupts() -> Iterator[None]:
+    """Tests started in the background ignore interrupts, and their processes would inherit it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 @pytest.fixture

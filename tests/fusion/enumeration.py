@@ -6,14 +6,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from ops import REGISTRY, Unknown
-from ops.builders.building import arrays_of
+from ops.analysis.value_numbering import ValueNumbering
+from ops.rules.op_indexing import Direction
 from tests.evaluation import related
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ops.analysis.answers import Answer
-    from ops.analysis.patterns import Dependency
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.links import Link
     from ops.hlo import Computation, Instruction
     from tests.evaluation import Pair
 
@@ -30,22 +31,22 @@ def pairs_from(start: Array, members: Collection[Instruction]) -> Pairs:
     return found
 
 
-def pairs_of(answer: Answer, element: int = 0) -> set[Pair]:
+def pairs_of(answer: AnyDependence, element: int = 0) -> set[Pair]:
     """What maps relate, with any values of runtime variables."""
     assert not isinstance(answer, Unknown)
     return {pair for way in answer if way.element == element for pair in related(way.map)}
 
 
-def dependencies_of(instruction: Instruction) -> list[Dependency]:
+def dependencies_of(instruction: Instruction) -> tuple[Link, ...]:
     """The maps of one instruction that calls nothing, as its builder makes them."""
-    return [pattern.of(instruction) for pattern in REGISTRY.patterns(instruction)]
+    return ValueNumbering(REGISTRY).links(instruction, Direction.OUTPUT_TO_INPUT)
 
 
 def _indices(array: Array) -> Iterable[tuple[int, ...]]:
     import numpy as np
 
     instruction, number = array
-    return np.ndindex(arrays_of(instruction.shape)[number].dimensions)
+    return np.ndindex(instruction.shape.arrays[number].dimensions)
 
 
 def _follow(computation: Computation, members: Collection[Instruction], found: Pairs) -> None:
@@ -65,7 +66,7 @@ def _step(instruction: Instruction, found: Pairs) -> None:
     for link in dependencies_of(instruction):
         operand = instruction.operands[link.operand], link.element
         steps: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)
-        for middle, end in pairs_of(link.output_to_input):
+        for middle, end in pairs_of(link.dependence):
             steps[middle].add(end)
         found[operand] |= {
             (start, end)
@@ -77,11 +78,11 @@ def _step(instruction: Instruction, found: Pairs) -> None:
 def _enter(caller: Instruction, callee: Computation, found: Pairs) -> None:
     """Through one run of a computation; what is inside is united with its other runs."""
     inner: Pairs = defaultdict(set)
-    for number in range(len(arrays_of(callee.root.shape))):
+    for number in range(len(callee.root.shape.arrays)):
         inner[callee.root, number] = set(found[caller, number])
     _follow(callee, callee.instructions, inner)
     for array, pairs in inner.items():
         found[array] |= pairs
     for parameter, operand in zip(callee.parameters, caller.operands, strict=True):
-        for number in range(len(arrays_of(parameter.shape))):
+        for number in range(len(parameter.shape.arrays)):
             found[operand, number] |= inner[parameter, number]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops import Emitter, FusionError, Unknown, hlo, schedule_of
-from ops.builders.building import arrays_of
 from ops.schedules import Access, LaunchDimensions
 from simplifier import symbol
 from tests.conformance import rows_of
@@ -56,7 +55,7 @@ def needed(schedule: FusionSchedule, operand: int) -> set[tuple[int, ...]]:
 def test_real_fusions_are_written_once(name: str) -> None:
     for fusion in fusions_of(name):
         schedule = schedule_of(fusion)
-        for output in range(len(arrays_of(fusion.shape))):
+        for output in range(len(fusion.shape.arrays)):
             if schedule.emitter is Emitter.IN_PLACE_UPDATE:
                 assert all(each.never_twice() for each in schedule.writes(output))
             else:

@@ -18,7 +18,7 @@ from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.text import parse_form
+from simplifier.expr.parser import parse_form
 from tests.evaluation import cost_of_map, related
 from tests.strategies import quasi_affine
 

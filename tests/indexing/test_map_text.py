@@ -19,8 +19,8 @@ from indexing import (
 )
 from simplifier import FloorDiv, IndexingError, Mod, TextError, format_expr, parse_expr, symbol
 from simplifier.expr.form import variable
-from simplifier.expr.text import DIALECTS, format_form, parse_form, read_expression
-from simplifier.tools.lexer import Reader
+from simplifier.expr.parser import ExpressionLexer, parse_form, read_expression
+from simplifier.expr.printer import DIALECTS, format_form
 from tests.conformance import Row, for_each, rows_of
 from tests.strategies import any_maps, maps
 
@@ -284,9 +284,9 @@ def test_parse_symbolic_expr_and_advance_invalid() -> None:
 
 def test_parse_symbolic_expr_with_variable_map() -> None:
     known = {"foo": variable("v0"), "dim_bar": variable("v1")}
-    assert read_expression(Reader("foo + dim_bar * 2"), known) == parse_form("v0 + v1 * 2")
+    assert read_expression(ExpressionLexer("foo + dim_bar * 2"), known) == parse_form("v0 + v1 * 2")
     with pytest.raises(TextError, match="'baz' is not a declared variable"):
-        read_expression(Reader("baz"), known)
+        read_expression(ExpressionLexer("baz"), known)
 
 
 # XLA needs the number of dimensions to read `s0`.

@@ -23,8 +23,7 @@ from indexing.layout import (
     tiled_to_logical,
     tiling_steps,
 )
-from simplifier import parse_expr
-from simplifier.extraction import cost
+from simplifier import cost, parse_expr
 from tests.layout.model import PADDING, index_of, memory_of
 from tests.layout.strategies import small_arrays
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, layout_picture
-from indexing.layout.view.cells import HEIGHT, Box, drawn, hatching
+from indexing.layout.view.drawing import HEIGHT, Box, Piece, beside, drawn, hatching
 from indexing.layout.view.layout_svg import _color_count, svg_of_layout
-from indexing.layout.view.svg import Piece, beside
 from tests.layout.strategies import small_arrays
 from tests.project.sources import ROOT
 

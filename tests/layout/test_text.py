@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from indexing.layout.element_type import ARRAY_TYPES
-from indexing.layout.text import read_shape
+from indexing.layout.shape import read_shape
 from simplifier.errors import TextError
 from tests.conformance import Row, for_each, rows_of
 from tests.layout.strategies import layouts

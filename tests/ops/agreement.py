@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import ops
 from ops import hlo
-from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.ops.oracle import DISTURBANCES, felt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
     from tests.evaluation import Pair
 
 
@@ -26,7 +25,7 @@ def said(text: str, operand: int, output: int = 0) -> set[Pair]:
     return there
 
 
-def _pairs(answer: Answer) -> set[Pair]:
+def _pairs(answer: AnyDependence) -> set[Pair]:
     assert not isinstance(answer, ops.Unknown), answer
     return {pair for way in answer for pair in related(way.map)}
 
@@ -43,7 +42,7 @@ def check_felt(
     Of the operands in ``wider`` more may be said. The operands of the root are the parameters.
     """
     root = hlo.parse(text).entry.root
-    for output in range(len(arrays_of(root.shape))):
+    for output in range(len(root.shape.arrays)):
         for operand in range(len(root.operands)):
             seen = felt(text, operand, given, output, disturbances)
             told = said(text, operand, output)

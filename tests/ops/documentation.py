@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
 from ops import Unknown, input_to_output, output_to_input
-from ops.adapters import CUSTOM_CALLS
-from ops.builders.building import arrays_of
+from ops.rules.custom_calls import CUSTOM_CALLS
 from tests.ops.operations import PROGRAMS, Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.analysis.answers import Answer, OperandIndexing
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Instruction
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -27,12 +27,10 @@ COVERAGE: Final = "coverage"
 """The names of the marks between which something is generated."""
 
 _WITHOUT_BUILDER: Final = {
-    "passed on": "Arrays that are passed on as they are: the identity.",
-    "called computations": "What follows from the maps of the computations that are run.",
-    "custom calls": "The targets that are known are "
-    + ", ".join(f"`{target}`" for target in CUSTOM_CALLS)
-    + ".",
-    "nothing": "Tokens, and what comes from outside or goes there: nothing depends on an operand.",
+    "passed on": "The identity: the operation passes arrays on unchanged.",
+    "called computations": "The maps follow from the computations that the operation runs.",
+    "custom calls": "Known targets: " + ", ".join(f"`{target}`" for target in CUSTOM_CALLS) + ".",
+    "nothing": "Tokens, parameters, infeed and outfeed: no array depends on an operand.",
 }
 """Families that no function in ``ops`` makes."""
 
@@ -50,13 +48,13 @@ _HEAD: Final = (
 def _row(program: Program) -> str:
     back, forth = _backward(program), _forward(program)
     if program.family == "custom calls":
-        back = forth = "known or not by the target"
+        back = forth = "depends on the target"
     return f"| `{program.opcode}` | {program.family} | {back} | {forth} |"
 
 
 def _backward(program: Program) -> str:
     root = program.root
-    outputs = range(len(arrays_of(root.shape)))
+    outputs = range(len(root.shape.arrays))
     return _status(
         program, [answer for k in outputs for answer in output_to_input(root, k).indexing]
     )
@@ -70,7 +68,7 @@ def _forward(program: Program) -> str:
     )
 
 
-def _status(program: Program, answers: Iterable[Answer]) -> str:
+def _status(program: Program, answers: Iterable[AnyDependence]) -> str:
     """What the answers are together: exact maps, maps that hold more, none needed, or unknown."""
     reasons = {answer.reason: None for answer in answers if isinstance(answer, Unknown)}
     if reasons:
@@ -141,10 +139,10 @@ def _names(instruction: Instruction) -> list[str]:
     """The names of the arrays in a result: with a number, where that is a tuple."""
     if not instruction.shape.is_tuple:
         return [instruction.name]
-    return [f"{instruction.name}[{number}]" for number in range(len(arrays_of(instruction.shape)))]
+    return [f"{instruction.name}[{number}]" for number in range(len(instruction.shape.arrays))]
 
 
-def _ways(answer: Answer) -> list[OperandIndexing]:
+def _ways(answer: AnyDependence) -> list[OperandIndexing]:
     """The maps that have points."""
     ways = () if isinstance(answer, Unknown) else answer
     return [way for way in ways if not way.map.is_known_empty]

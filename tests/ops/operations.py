@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ops import hlo
-from ops.builders.pointwise import ELEMENTWISE
 from ops.hlo.opcodes import OPCODES
+from ops.rules.elementwise import ELEMENTWISE
 
 _FOLDER: Final = Path(__file__).parents[1] / "data" / "operations"
 _COMPUTATIONS: Final = (_FOLDER / "computations.txt").read_text("utf-8")

@@ -14,7 +14,6 @@ import numpy as np
 
 from indexing.layout import Kind
 from ops import hlo
-from ops.builders.building import arrays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,7 +114,7 @@ def felt_by(
 
 def filled(shape: Shape, value: float) -> Array:
     """An array with one value everywhere."""
-    (array,) = arrays_of(shape)
+    (array,) = shape.arrays
     return np.full(array.dimensions, value, dtype=dtype_of(array))
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from indexing.layout import ElementType, Shape, linear_index
-from ops.analysis.fusion import postorder
-from ops.builders.building import arrays_of
+from ops.analysis.dataflow import postorder
 from ops.hlo import Computation
 
 if TYPE_CHECKING:
@@ -50,13 +49,13 @@ def inputs_of(computation: Computation) -> list[tuple[Instruction, int]]:
     return [
         (parameter, element)
         for parameter in computation.parameters
-        for element in range(len(arrays_of(parameter.shape)))
+        for element in range(len(parameter.shape.arrays))
     ]
 
 
 def shapes_of_inputs(computation: Computation) -> list[Shape]:
     """Their shapes."""
-    return [arrays_of(parameter.shape)[number] for parameter, number in inputs_of(computation)]
+    return [parameter.shape.arrays[number] for parameter, number in inputs_of(computation)]
 
 
 def _callees(computation: Computation) -> Iterator[Computation]:
@@ -133,11 +132,11 @@ def _parameters(computation: Computation) -> Iterator[str]:
     """The arrays that the program takes, and the tuples that the computation takes."""
     for number, (parameter, element) in enumerate(inputs_of(computation)):
         name = f"{parameter.name}.{element}" if parameter.shape.is_tuple else parameter.name
-        array = _plain(arrays_of(parameter.shape)[element])
+        array = _plain(parameter.shape.arrays[element])
         yield f"%{name} = {array} parameter({number})"
     for parameter in computation.parameters:
         if parameter.shape.is_tuple:
-            numbers = iter(range(len(arrays_of(parameter.shape))))
+            numbers = iter(range(len(parameter.shape.arrays)))
             yield from _tuple(parameter.name, parameter.shape, parameter.name, numbers)
 
 

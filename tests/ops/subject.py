@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_input
-from ops.builders.building import arrays_of
 from tests.ops.drawing import INTEGERS
 from tests.ops.oracle import program
 from tests.ops.standalone import inputs_of, leading_to, shapes_of_inputs, standalone
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ops import OperandIndexing, RuntimeOrigin
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
     from tests.ops.reach import Array
 
@@ -38,7 +37,7 @@ class Subject:
         self.caller = caller
         self.inputs = inputs_of(computation)
         self.operands = shapes_of_inputs(computation)
-        self.results = arrays_of(computation.root.shape)
+        self.results = computation.root.shape.arrays
 
     @cached_property
     def said(self) -> dict[tuple[int, int], list[Ways]]:
@@ -142,7 +141,7 @@ def _argument(instruction: Instruction, caller: Instruction) -> Instruction | No
     return caller.operands[choices[0].operands[number]] if len(choices) == 1 else None
 
 
-def _ways(answer: Answer, element: int) -> Ways:
+def _ways(answer: AnyDependence, element: int) -> Ways:
     if isinstance(answer, Unknown):
         raise UnknownMapError(answer.reason)
     return tuple(way for way in answer if way.element == element)

@@ -18,12 +18,12 @@ from ops import (
     input_to_output,
     output_to_input,
 )
-from ops.builders.building import arrays_of
 from tests.evaluation import related
 from tests.ops.oracle import felt
 
 if TYPE_CHECKING:
-    from ops.analysis.answers import Answer, OperandIndexing
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Instruction
 
 STATE = "(s32[], f32[3,3], f32[3,3], f32[3])"
@@ -47,7 +47,7 @@ def loop(round_: str, condition: str = "compare(n, one), direction=LT") -> Instr
     ).entry.root
 
 
-def ways(answer: Answer) -> list[tuple[int, str]]:
+def ways(answer: AnyDependence) -> list[tuple[int, str]]:
     """The numbers of arrays, and the maps that lead there, without their domains."""
     assert not isinstance(answer, Unknown)
     return [(way.element, str(way).partition(", domain")[0]) for way in answer]
@@ -130,7 +130,7 @@ def test_both_directions_are_one_relation(round_: str) -> None:
     assert backward == forward
 
 
-def answered(answer: Answer) -> tuple[OperandIndexing, ...]:
+def answered(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
     assert isinstance(answer, tuple)
     return answer
 
@@ -228,7 +228,7 @@ def test_a_conditional_is_any_of_its_branches(text: str, operands: int) -> None:
         assert pairs(answer) == {pair[::-1] for pair in pairs(back)}
 
 
-def pairs(answer: Answer) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+def pairs(answer: AnyDependence) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
     return {pair for way in answered(answer) for pair in related(way.map)}
 
 
@@ -289,7 +289,7 @@ def test_programs_feel_what_the_maps_of_a_loop_say(rounds: int, round_: str) -> 
 
 def program_of(root: Instruction, output: int) -> str:
     """One array of the result of a loop, from the arrays of its state."""
-    arrays = arrays_of(root.shape)
+    arrays = root.shape.arrays
     parameters = "".join(f"p{k} = {array} parameter({k}) " for k, array in enumerate(arrays))
     return f"""HloModule m\n{root.attributes["body"]}\n{root.attributes["condition"]}
         ENTRY e {{ {parameters} s = {STATE} tuple(p0, p1, p2, p3)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap
 from ops import Unknown, fusion_indexing, hlo
-from ops.adapters.values import value_of
+from ops.rules.constant_folding import value_of
 from tests.evaluation import related
 from tests.ops.oracle import moved
 

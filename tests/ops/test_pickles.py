@@ -103,9 +103,9 @@ def flipped(instruction: hlo.Instruction) -> OpIndexing:
 def test_a_registry_is_pickled_as_what_users_added() -> None:
     assert again(REGISTRY) is REGISTRY
     loaded = again(REGISTRY.with_custom_call("x", flipped).with_opcode("tuple", flipped))
-    assert loaded.custom_calls["x"] is loaded.builders["tuple"] is flipped
-    assert "tuple" not in loaded.routes
-    assert loaded.builders["add"] is REGISTRY.builders["add"]
+    assert loaded.custom_calls["x"].maps is loaded.opcodes["tuple"].maps is flipped
+    assert loaded.opcodes["tuple"].routes is None
+    assert loaded.opcodes["add"] is REGISTRY.opcodes["add"]
 
 
 def test_threads_find_the_same_answers_in_any_order() -> None:

@@ -23,17 +23,22 @@ from ops import (
     reverse,
     transpose,
 )
-from ops.adapters import BUILDERS, CALLERS, ROUTES
-from ops.builders.building import arrays_of
-from ops.builders.pointwise import ELEMENTWISE
 from ops.hlo.opcodes import OPCODES
+from ops.rules.elementwise import ELEMENTWISE
+from ops.rules.registry import FAMILIES
 
 if TYPE_CHECKING:
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
+    from ops.rules.rule import OpRule
 
 
 def test_every_opcode_has_one_row() -> None:
-    assert len(BUILDERS) + len(ROUTES) + len(CALLERS) == len(REGISTRY.opcodes)
+    assert sum(len(family.RULES) for family in FAMILIES) == len(REGISTRY.opcodes)
+
+
+@pytest.mark.parametrize("rule", REGISTRY.opcodes.values(), ids=REGISTRY.opcodes)
+def test_a_rule_has_maps_or_routes_or_calls(rule: OpRule) -> None:
+    assert sum(map(bool, (rule.maps, rule.routes, rule.calls))) == 1
 
 
 @pytest.mark.parametrize("opcode", sorted(ELEMENTWISE))
@@ -72,7 +77,7 @@ def test_an_operation_without_map_says_so_for_each_operand_and_result() -> None:
     [("f32[2]", 1), ("()", 0), ("((f32[2], s32[]), ((), (token[])))", 3)],
 )
 def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> None:
-    assert len(arrays_of(Shape.parse(text))) == arrays
+    assert len(Shape.parse(text).arrays) == arrays
 
 
 BAD = [
@@ -139,7 +144,7 @@ CUSTOM = hlo.parse(
 )
 
 
-def texts(answer: Answer) -> list[str]:
+def texts(answer: AnyDependence) -> list[str]:
     assert isinstance(answer, tuple)
     return [str(way) for way in answer]
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import ops
 from ops import hlo, input_to_output, output_to_input
-from ops.builders.sliding import SlidingWindow
 from ops.hlo import DimensionLabels, Window
+from ops.rules.sliding_windows import SlidingWindow
 from tests.evaluation import Pair, related
 from tests.ops.oracle import felt
 

@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import hlo, parameter_indexing
-from ops.analysis import chaining
-from ops.builders.building import arrays_of
+from ops import OperandIndexing, hlo, parameter_indexing
 from tests.work import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ops.analysis.answers import OperandIndexing
     from ops.hlo import HloModule
 
 
 def compositions(module: HloModule, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many maps are composed for the maps from all results of the entry to its parameters."""
     count = 0
-    compose = chaining.compose
+    compose = OperandIndexing.compose
 
     def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
         nonlocal count
@@ -29,14 +26,14 @@ def compositions(module: HloModule, monkeypatch: pytest.MonkeyPatch) -> int:
         return compose(consumer, producer)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chaining, "compose", counted)
+        patch.setattr(OperandIndexing, "compose", counted)
         ask_all(module)
     return count
 
 
 def ask_all(module: HloModule) -> None:
     """Ask for the maps from all results of the entry to its parameters."""
-    for output in range(len(arrays_of(module.entry.root.shape))):
+    for output in range(len(module.entry.root.shape.arrays)):
         parameter_indexing(module.entry.root, output)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,10 +35,10 @@ class Source:
 
 def sources(*folders: str) -> list[Source]:
     """The Python files under these folders of the project, in the order of their paths."""
-    paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    return [Source(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in paths]
+    return [_read(path) for path in sorted(p for f in folders for p in (ROOT / f).rglob("*.py"))]
 
 
-def path_of(source: Source) -> str:
-    """The name of a file in the reports of pytest."""
-    return source.path
+@cache
+def _read(path: Path) -> Source:
+    """A file, read and parsed once for all tests."""
+    return Source(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))

@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.project.sources import PACKAGES, Source, path_of, sources
+from tests.project.findings import fail_with
+from tests.project.sources import PACKAGES, Source, sources
 
 LONGEST_FUNCTION = 60
 RUNS_TEXT = frozenset(
@@ -44,33 +45,36 @@ def _runs_text(called: str) -> bool:
     return name in RUNS_TEXT and owner in {"", "ast", "builtins", "sympy"}
 
 
-@pytest.mark.parametrize("source", sources(*PACKAGES, "tests", "benchmarks"), ids=path_of)
-def test_module_says_what_it_is_for(source: Source) -> None:
-    assert ast.get_docstring(source.tree), f"{source.path} has no docstring"
+def test_every_module_says_what_it_is_for() -> None:
+    files = sources(*PACKAGES, "tests", "benchmarks")
+    fail_with(f"{f.path} has no docstring" for f in files if not ast.get_docstring(f.tree))
 
 
-@pytest.mark.parametrize("source", sources(*PACKAGES, "tests", "benchmarks"), ids=path_of)
-def test_functions_are_short(source: Source) -> None:
-    assert long_functions(source) == []
+def test_functions_are_short() -> None:
+    files = sources(*PACKAGES, "tests", "benchmarks")
+    fail_with(f"{f.path}: {name} is long" for f in files for name in long_functions(f))
 
 
-@pytest.mark.parametrize("source", sources(*PACKAGES), ids=path_of)
-def test_text_is_never_run(source: Source) -> None:
-    assert text_runners(source) == []
+def test_text_is_never_run() -> None:
+    files = sources(*PACKAGES)
+    fail_with(f"{f.path} calls {name}" for f in files for name in text_runners(f))
 
 
-@pytest.mark.parametrize("source", sources("tests"), ids=path_of)
-def test_what_is_missing_is_said_by_the_marker(source: Source) -> None:
+def test_what_is_missing_is_said_by_the_marker() -> None:
     """CI runs what skipped by the marker ``needs``; it would not find an ``importorskip``."""
-    called = [ast.unparse(n.func) for n in source.nodes(ast.Call) if isinstance(n, ast.Call)]
-    assert not [name for name in called if name.endswith("importorskip")]
+    calls = (
+        (source.path, ast.unparse(node.func))
+        for source in sources("tests")
+        for node in source.nodes(ast.Call)
+        if isinstance(node, ast.Call)
+    )
+    fail_with(f"{path} calls {name}" for path, name in calls if name.endswith("importorskip"))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_folder_with_modules_is_a_package(package: str) -> None:
-    paths = {source.path for source in sources(package)}
-    folders = {path.rpartition("/")[0] for path in paths}
-    assert sorted(folder for folder in folders if f"{folder}/__init__.py" not in paths) == []
+def test_every_folder_with_modules_is_a_package() -> None:
+    paths = {source.path for source in sources(*PACKAGES)}
+    folders = sorted({path.rpartition("/")[0] for path in paths})
+    fail_with(f"{folder}/__init__.py" for folder in folders if f"{folder}/__init__.py" not in paths)
 
 
 def test_a_long_function_is_seen() -> None:

@@ -11,10 +11,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from simplifier import bounds_of, format_expr, simplify
+from simplifier import bounds_of, cost, format_expr, simplify
 from simplifier import question_cache as memory
 from simplifier.canonical.scope import scope_of
-from simplifier.extraction import cost
 from tests.simplifier.questions import Question, questions
 
 

@@ -17,12 +17,12 @@ from simplifier import (
     Min,
     Mod,
     bounds_of,
+    cost,
     equivalent,
     parse_expr,
     simplify,
     symbol,
 )
-from simplifier.extraction import cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable

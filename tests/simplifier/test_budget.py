@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simplifier import bounds_of, format_expr, parse_expr, simplify
+from simplifier import bounds_of, cost, format_expr, parse_expr, simplify
 from simplifier.canonical.scope import Scope
-from simplifier.expr.text import format_form, parse_form
-from simplifier.extraction import cost
+from simplifier.expr.parser import parse_form
+from simplifier.expr.printer import format_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, values_of

@@ -6,9 +6,8 @@ from typing import TypeAlias
 
 import pytest
 
-from simplifier import Interval, format_expr, parse_expr, simplify
+from simplifier import Interval, cost, format_expr, parse_expr, simplify
 from simplifier.exact import witness
-from simplifier.extraction import cost
 from tests.conformance import Row, for_each, rows
 
 Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"

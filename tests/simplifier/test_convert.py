@@ -11,8 +11,9 @@ from hypothesis import given
 
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr.form import Kind
+from simplifier.expr.parser import parse_form
+from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_conversion import _remembered_reading, from_sympy, to_sympy
-from simplifier.expr.text import format_form, parse_form
 from tests.strategies import expressions
 
 if TYPE_CHECKING:

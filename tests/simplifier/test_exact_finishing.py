@@ -21,6 +21,7 @@ from simplifier import (
     Mod,
     NotQuasiAffineError,
     bounds_of,
+    cost,
     equivalent,
     exact,
     format_expr,
@@ -33,7 +34,6 @@ from simplifier.canonical.scope import scope_of
 from simplifier.exact.affine_hull import reduced, solved
 from simplifier.exact.improve import finished
 from simplifier.expr.form import variable
-from simplifier.extraction import cost
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified
 from tests.evaluation import first_difference, values_of, where

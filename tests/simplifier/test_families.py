@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simplifier import bounds_of, format_expr, simplify
+from simplifier import bounds_of, cost, format_expr, simplify
 from simplifier.expr.form import variables_of
 from simplifier.expr.sympy_conversion import from_sympy
-from simplifier.extraction import cost
 from tests.evaluation import differing_point, sampled, values_of, where
 from tests.simplifier.questions import Row, families
 

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simplifier import Interval, bounds_of, parse_expr, simplify
-from simplifier.extraction import cost
+from simplifier import Interval, bounds_of, cost, parse_expr, simplify
 from tests.conformance import Row, for_each
 from tests.evaluation import differing_point
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplifier import Interval, TextError, format_expr, parse_expr
-from simplifier.expr.text import format_form, parse_form
+from simplifier.expr.parser import parse_form
+from simplifier.expr.printer import format_form
 from tests.carets import Complaint, complaints
 from tests.conformance import Row, for_each, rows_of
 from tests.evaluation import values_of

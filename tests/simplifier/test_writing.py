@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 
 from simplifier.expr.form import Kind
-from simplifier.expr.text import parse_form
+from simplifier.expr.parser import parse_form
 from simplifier.extraction import written
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.lower_bounds import UNIT, least_price_in_detail

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.layout.layout import COMBINE_DIMENSION
-from indexing.layout.sizes import array_size
-from indexing.layout.steps import tiled_sizes
+from indexing.layout.memory import array_size
+from indexing.layout.steps import tile_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from indexing.layout.shape import Shape
+    from indexing.layout.array_shape import ArrayShape
+    from indexing.layout.steps import Sizes
 
 
-def order_in_words(shape: Shape) -> str:
+def order_in_words(shape: ArrayShape) -> str:
     """The dimensions from the one whose index changes slowest, and in which tiles they lie.
 
     Raises:
@@ -34,7 +34,7 @@ def order_in_words(shape: Shape) -> str:
     return ", ".join([*order, *_tiles_in_words(shape)]) or in_order
 
 
-def size_in_words(shape: Shape) -> str:
+def size_in_words(shape: ArrayShape) -> str:
     """How many places an array takes, how large they are, and how many are padding.
 
     Raises:
@@ -53,31 +53,20 @@ def size_in_words(shape: Shape) -> str:
     return f"{words}; {size.padding:,} {are} padding ({size.padding_share:.1%})"
 
 
-def _tiles_in_words(shape: Shape) -> Iterator[str]:
-    tiles = shape.array_layout.tiles
-    outer: tuple[int, ...] | None = None
-    for level, tile in enumerate(tiles):
-        sizes = tiled_sizes(
-            shape.with_layout(replace(shape.array_layout, tiles=tiles[: level + 1]))
-        )
-        inner = tuple(size for size in tile if size != COMBINE_DIMENSION)
-        yield _level_in_words(sizes[: -len(inner)], outer, tile)
-        outer = inner
+def _tiles_in_words(shape: ArrayShape) -> Iterator[str]:
+    outer: Sizes = ()
+    for tile, level in zip(shape.array_layout.tiles, tile_levels(shape), strict=True):
+        of = f"of {_product(level.tile)}"
+        if not outer:
+            yield f"in {_tiles(level.counts)} {of}"
+        elif COMBINE_DIMENSION in tile or len(tile) > len(outer):
+            yield f"then across these in tiles {of}"
+        else:
+            yield f"each in {_tiles(level.counts[-len(outer) :])} {of}"
+        outer = level.tile
 
 
-def _level_in_words(
-    counts: tuple[int, ...], outer: tuple[int, ...] | None, tile: tuple[int, ...]
-) -> str:
-    """The tiles of a level; those of a later one are within the tiles before, or across them."""
-    of = f"of {_product(size for size in tile if size != COMBINE_DIMENSION)}"
-    if outer is None:
-        return f"in {_tiles(counts)} {of}"
-    if COMBINE_DIMENSION in tile or len(tile) > len(outer):
-        return f"then across these in tiles {of}"
-    return f"each in {_tiles(counts[-len(outer) :])} {of}"
-
-
-def _tiles(counts: tuple[int, ...]) -> str:
+def _tiles(counts: Sizes) -> str:
     return f"{_product(counts)} tile{'s' * (prod(counts) != 1)}"
 
 

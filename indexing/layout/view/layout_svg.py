@@ -13,14 +13,26 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout.steps import memory_size
-from indexing.layout.view.cells import HEIGHT, OUTLINED_LEVELS, Box, drawn, hatching
+from indexing.layout.view.drawing import (
+    HEIGHT,
+    OUTLINED_LEVELS,
+    Box,
+    Piece,
+    below,
+    beside,
+    drawn,
+    element,
+    hatching,
+    path,
+    rectangle,
+    text,
+)
 from indexing.layout.view.picture import layout_picture
-from indexing.layout.view.svg import Piece, below, beside, element, path, rectangle, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from indexing.layout.shape import Shape
+    from indexing.layout.array_shape import ArrayShape
     from indexing.layout.view.picture import Axis, Cell, LayoutPicture, Plane
 
 _MARGIN: Final = 16
@@ -69,7 +81,7 @@ stroke-linecap:square}
 """
 
 
-def svg_of_layout(shape: Shape) -> str:
+def svg_of_layout(shape: ArrayShape) -> str:
     """A picture of an array's layout.
 
     Raises:

@@ -9,14 +9,14 @@ from indexing.layout.view.picture import layout_picture
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from indexing.layout.shape import Shape
+    from indexing.layout.array_shape import ArrayShape
     from indexing.layout.view.picture import Axis, Cell, LayoutPicture, Plane
 
 _PADDING: Final = "."
 _LEFT_OUT: Final = "..."
 
 
-def text_of_layout(shape: Shape) -> str:
+def text_of_layout(shape: ArrayShape) -> str:
     """The offsets of an array's elements; the tiles of the first level are outlined.
 
     Raises:

@@ -1,8 +1,7 @@
 """What a picture of a layout shows: places of memory in a grid, as the array is read.
 
-A picture is data, which the modules beside this one draw as SVG and as text. Its grid is a
-:class:`~indexing.layout.view.grid.Canvas`. Two dimensions lie in a plane, the two most minor ones
-in memory; for each index of the others there is another plane.
+A picture is data, which the modules beside this one draw as SVG and as text. Two dimensions lie in
+a plane, the two most minor ones in memory; for each index of the others there is another plane.
 """
 
 from __future__ import annotations
@@ -13,17 +12,25 @@ from itertools import islice, pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
-from indexing.layout.layout import write_tiles
-from indexing.layout.offsets import multi_index
-from indexing.layout.steps import memory_size
+from indexing.layout.layout import COMBINE_DIMENSION, write_tiles
+from indexing.layout.memory import multi_index
+from indexing.layout.steps import (
+    Reshape,
+    forward,
+    memory_size,
+    memory_steps,
+    sizes_of_tile,
+    tile_levels,
+    tiling_steps,
+    with_tile_levels,
+)
 from indexing.layout.view.describe import order_in_words, size_in_words
-from indexing.layout.view.grid import canvas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from indexing.layout.shape import Shape
-    from indexing.layout.view.grid import Canvas, Place
+    from indexing.layout.array_shape import ArrayShape
+    from indexing.layout.steps import Step, TileLevel
 
 MOST_ROWS: Final = 16
 MOST_COLUMNS: Final = 24
@@ -146,7 +153,7 @@ class LayoutPicture:
     ``notes`` say what is left out.
     """
 
-    shape: Shape
+    shape: ArrayShape
     summary: tuple[str, ...]
     levels: tuple[str, ...]
     rows: Axis
@@ -174,7 +181,7 @@ class LayoutPicture:
                     )
 
 
-def layout_picture(shape: Shape) -> LayoutPicture:
+def layout_picture(shape: ArrayShape) -> LayoutPicture:
     """What a picture of an array's layout shows.
 
     Raises:
@@ -188,10 +195,10 @@ def layout_picture(shape: Shape) -> LayoutPicture:
     >>> [[cell.offset for cell in row if cell.index] for row in picture.planes[0].cells]
     [[0, 1, 4, 5, 8], [2, 3, 6, 7, 10], [12, 13, 16, 17, 20], []]
     """
-    canvas = canvas_of(shape)
-    rows, columns = (_axis(canvas, dimension) for dimension in canvas.plane)
-    planes = tuple(_planes(canvas, rows, columns))
-    memory = tuple(_memory(canvas))
+    grid = grid_of(shape)
+    rows, columns = (_axis(grid, dimension) for dimension in grid.plane)
+    planes = tuple(_planes(grid, rows, columns))
+    memory = tuple(_memory(grid))
     return LayoutPicture(
         shape,
         (order_in_words(shape), size_in_words(shape)),
@@ -200,23 +207,144 @@ def layout_picture(shape: Shape) -> LayoutPicture:
         columns,
         planes,
         memory,
-        tuple(_notes(canvas, (rows, columns), len(planes))),
+        tuple(_notes(grid, (rows, columns), len(planes))),
     )
+
+
+# The grid: the array as its first tile takes it. Dimensions are in the order of memory, those under
+# ``*`` combined, and the padding of the tile lies beside the elements. From there the steps of the
+# layout lead on to an offset, and from an offset back to the tile that it is in.
+
+GridIndex: TypeAlias = tuple[int, ...]
+
+_MIN_DIMENSIONS: Final = 2
+"""Rows and columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """An array whose dimensions are groups of those of ``shape``, padded as the first tile does.
+
+    There are at least two dimensions, if need be of no group and of size 1; the ``rank`` last ones
+    are those that ``steps`` begin with.
+    """
+
+    shape: ArrayShape
+    groups: tuple[tuple[int, ...], ...]
+    padded_sizes: tuple[int, ...]
+    rank: int
+    steps: tuple[Step, ...]
+    levels: tuple[TileLevel, ...]
+
+    @property
+    def plane(self) -> tuple[int, int]:
+        """The dimensions that are rows and columns: the two most minor ones, in order of number."""
+        last = len(self.groups)
+        rows, columns = sorted((last - 2, last - 1), key=lambda position: self.groups[position])
+        return rows, columns
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether the columns are the more major of both."""
+        rows, columns = self.plane
+        return rows > columns
+
+    def sizes(self, dimension: int) -> tuple[int, ...]:
+        """The sizes of the dimensions of a group."""
+        return tuple(self.shape.dimensions[number] for number in self.groups[dimension])
+
+    def name(self, dimension: int) -> str:
+        """What the dimensions of a group are called."""
+        return ",".join(self.shape.dimension_names[number] for number in self.groups[dimension])
+
+    def tile_sizes(self, dimension: int) -> list[int]:
+        """How long the tiles of each level are along a dimension, as far as they have so many."""
+        from_last = dimension - len(self.groups)
+        tiles = (level.tile for level in self.levels)
+        return [tile[from_last] for tile in tiles if len(tile) >= -from_last]
+
+    def offset(self, index: GridIndex) -> int:
+        """The offset in memory at an index of the grid."""
+        return forward(self.steps, index[len(index) - self.rank :])[0]
+
+    def tiles(self, offset: int) -> tuple[int | None, ...]:
+        """In which tile of each level an offset is."""
+        return tuple(level.tile_at(offset) for level in self.levels)
+
+    def __contains__(self, index: GridIndex) -> bool:
+        sizes = self.padded_sizes
+        return all(0 <= value < size for value, size in zip(index, sizes, strict=True))
+
+
+def grid_of(shape: ArrayShape) -> Grid:
+    """The grid of an array.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> grid = grid_of(Shape.parse("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}"))
+    >>> grid.groups, grid.padded_sizes
+    (((0, 1, 2), (3, 4)), (112, 111))
+    """
+    steps = memory_steps(shape)
+    layout = shape.array_layout
+    first = layout.tiles[0] if layout.tiles else ()
+    groups = _groups(layout.major_to_minor, first)
+    rank = len(groups)
+    tile = (1,) * rank + sizes_of_tile(first)
+    padded = tuple(
+        -(-prod(shape.dimensions[number] for number in group) // size) * size
+        for group, size in zip(groups, tile[len(tile) - rank :], strict=True)
+    )
+    missing = max(0, _MIN_DIMENSIONS - rank)
+    return Grid(
+        shape,
+        ((),) * missing + groups,
+        (1,) * missing + padded,
+        rank,
+        steps[_steps_before_cut(shape) :],
+        tile_levels(shape),
+    )
+
+
+def _steps_before_cut(shape: ArrayShape) -> int:
+    """How many steps there are before the first tile cuts; of no tile, how many before memory."""
+    steps = tiling_steps(with_tile_levels(shape, 1))
+    if not shape.array_layout.tiles:
+        return len(steps)
+    cuts = [number for number, step in enumerate(steps) if isinstance(step, Reshape)]
+    return cuts[-1]
+
+
+def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The dimensions from the most major one, combined as a tile takes them."""
+    if not order and tile:
+        return ((),)  # a scalar is tiled as an array of one element
+    untiled = len(order) - len(tile)
+    groups: list[tuple[int, ...]] = []
+    group: tuple[int, ...] = ()
+    for position, number in enumerate(order):
+        group = (*group, number)
+        if position < untiled or tile[position - untiled] != COMBINE_DIMENSION:
+            groups.append(group)
+            group = ()
+    return tuple(groups)
 
 
 # What is shown of an axis.
 
 
-def _axis(canvas: Canvas, dimension: int) -> Axis:
-    sizes, padded_size = canvas.sizes(dimension), canvas.padded_sizes[dimension]
-    most = MOST_ROWS if dimension == canvas.plane[0] else _most_columns(canvas)
-    borders = [*canvas.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
+def _axis(grid: Grid, dimension: int) -> Axis:
+    sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
+    most = MOST_ROWS if dimension == grid.plane[0] else _most_columns(grid)
+    borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
     positions = _positions(padded_size, borders, most)
-    return Axis(canvas.name(dimension), canvas.groups[dimension], sizes, padded_size, positions)
+    return Axis(grid.name(dimension), grid.groups[dimension], sizes, padded_size, positions)
 
 
-def _most_columns(canvas: Canvas) -> int:
-    digits = len(str(memory_size(canvas.shape)))
+def _most_columns(grid: Grid) -> int:
+    digits = len(str(memory_size(grid.shape)))
     return min(MOST_COLUMNS, max(_FEWEST_COLUMNS, MOST_CHARACTERS // (digits + 1)))
 
 
@@ -238,48 +366,48 @@ def _positions(size: int, borders: Sequence[int], most: int) -> tuple[int, ...]:
 # Cells.
 
 
-def _planes(canvas: Canvas, rows: Axis, columns: Axis) -> Iterator[Plane]:
+def _planes(grid: Grid, rows: Axis, columns: Axis) -> Iterator[Plane]:
     cells = len(rows.positions) * len(columns.positions)
     if not cells:
         return
-    majors = range(len(canvas.groups) - 2)
+    majors = range(len(grid.groups) - 2)
     most = max(1, min(MOST_PLANES, MOST_CELLS // cells))
-    firsts = (range(min(most, canvas.padded_sizes[dimension])) for dimension in majors)
+    firsts = (range(min(most, grid.padded_sizes[dimension])) for dimension in majors)
     for major in islice(product(*firsts), most):
-        parts = zip(map(canvas.name, majors), major, strict=True)
+        parts = zip(map(grid.name, majors), major, strict=True)
         title = ", ".join(f"{name} = {value}" for name, value in parts)
-        yield Plane(title, _cells_of_plane(canvas, major, rows, columns))
+        yield Plane(title, _cells_of_plane(grid, major, rows, columns))
 
 
 def _cells_of_plane(
-    canvas: Canvas, major: Place, rows: Axis, columns: Axis
+    grid: Grid, major: GridIndex, rows: Axis, columns: Axis
 ) -> tuple[tuple[Cell, ...], ...]:
     @cache
-    def tiles(place: Place) -> Tiles:
-        return canvas.tiles(canvas.offset(place)) if place in canvas else ()
+    def tiles(place: GridIndex) -> Tiles:
+        return grid.tiles(grid.offset(place)) if place in grid else ()
 
     def cell(row: int, column: int) -> Cell:
-        def beside(right: int, down: int) -> Place:
+        def beside(right: int, down: int) -> GridIndex:
             place = (row + down, column + right)
-            return (*major, *(place[::-1] if canvas.is_transposed else place))
+            return (*major, *(place[::-1] if grid.is_transposed else place))
 
         around = (beside(-1, 0), beside(1, 0), beside(0, -1), beside(0, 1))
         here = beside(0, 0)
-        return _cell(canvas, canvas.offset(here), tiles(here), [tiles(place) for place in around])
+        return _cell(grid, grid.offset(here), tiles(here), [tiles(place) for place in around])
 
     return tuple(tuple(cell(row, column) for column in columns.positions) for row in rows.positions)
 
 
-def _memory(canvas: Canvas) -> Iterator[Cell]:
+def _memory(grid: Grid) -> Iterator[Cell]:
     """The first places of memory, side by side."""
-    total = memory_size(canvas.shape)
+    total = memory_size(grid.shape)
     count = total if total <= MOST_PLACES else MOST_PLACES // 2
-    tiles = [(), *map(canvas.tiles, range(count)), canvas.tiles(count) if count < total else ()]
+    tiles = [(), *map(grid.tiles, range(count)), grid.tiles(count) if count < total else ()]
     for offset, (before, here, after) in enumerate(zip(tiles, tiles[1:], tiles[2:], strict=False)):
-        yield _cell(canvas, offset, here, (before, after, (), ()))
+        yield _cell(grid, offset, here, (before, after, (), ()))
 
 
-def _cell(canvas: Canvas, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> Cell:
+def _cell(grid: Grid, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> Cell:
     """A cell, from the tiles that it and the places beside it are in."""
     outlines = tuple(
         Sides(*(not others or others[level] != tile for others in around))
@@ -287,25 +415,25 @@ def _cell(canvas: Canvas, offset: int, tiles: Tiles, around: Sequence[Tiles]) ->
         else NO_SIDES
         for level, tile in enumerate(tiles)
     )
-    return Cell(offset, multi_index(offset, canvas.shape), tiles, outlines)
+    return Cell(offset, multi_index(offset, grid.shape), tiles, outlines)
 
 
 # What is left out.
 
 
-def _notes(canvas: Canvas, axes: Sequence[Axis], planes: int) -> Iterator[str]:
-    total = memory_size(canvas.shape)
+def _notes(grid: Grid, axes: Sequence[Axis], planes: int) -> Iterator[str]:
+    total = memory_size(grid.shape)
     if not total:
         yield "The array has no elements."
         return
     for axis, what in zip(axes, ("rows", "columns"), strict=True):
         if axis.is_cropped:
             yield f"{len(axis.positions)} of {axis.padded_size:,} {what} are shown."
-    count = prod(canvas.padded_sizes[:-2])
+    count = prod(grid.padded_sizes[:-2])
     if planes < count:
         yield f"The first {planes} of {count:,} planes are shown."
-    lost = total - prod(canvas.padded_sizes)
+    lost = total - prod(grid.padded_sizes)
     if lost:
         yield f"{lost:,} places of padding lie in memory, but beside no element."
-    if any(canvas.shape.dynamic_dimensions):
+    if any(grid.shape.dynamic_dimensions):
         yield "Dynamic dimensions are shown at their bounds."

@@ -8,7 +8,8 @@ CONGRUENCE = Law(
     name="solved congruence",
     identity="A == c * (A floordiv c) + r",
     condition="A mod c == r",
-    why="An equal problem has the quotient in place of what is divided, and one constraint less.",
+    why="The new problem is equivalent. It has the quotient in place of the dividend, and"
+    " one constraint less.",
     example=Example("(x + 1) floordiv 2", "x mod 2 == 0", "x floordiv 2"),
     near_miss=NearMiss("(x + 1) floordiv 2", "x mod 3 == 0", "(x + 1) floordiv 2", "x may be 3"),
 )
@@ -17,7 +18,7 @@ EQUATION = Law(
     name="solved equation",
     identity="A == v - B",
     condition="A + B == v",
-    why="An equal problem has one variable less.",
+    why="The new problem is equivalent and has one variable less.",
     example=Example("(x + y * 7) mod 8", "x - y == 5", "5"),
     near_miss=NearMiss("(x + y * 7) mod 8", "5 <= x - y <= 6", "x - y", "no equation"),
 )
@@ -26,7 +27,8 @@ RESIDUE = Law(
     name="residue of an equation",
     identity="A mod c == v mod c",
     condition="A + c * B == v",
-    why="Multiples of the divisor do not count: any equation with such a term is a congruence.",
+    why="Multiples of the divisor do not change a remainder, so an equation with such a"
+    " term is a congruence.",
     example=Example("x mod 3", "x * 2 + y * 3 == 4", "2"),
     near_miss=NearMiss("x mod 3", "x * 2 + y * 5 == 4", "x mod 3", "5 is no multiple of 3"),
 )
@@ -35,8 +37,8 @@ INVERSE = Law(
     name="residue of a multiple",
     identity="A == c * (A floordiv c)",
     condition="b * A == c * ((b * A) floordiv c) and b * j == c * k + 1",
-    why="A factor that has nothing in common with the divisor has an inverse modulo the divisor: a"
-    " multiple determines the residue. A is any number less its residue.",
+    why="A factor coprime to the divisor has an inverse modulo the divisor, so a multiple"
+    " determines the residue. A is any number minus its residue.",
     proof=(
         "j * (b * A) == j * (c * ((b * A) floordiv c))",
         "A * (b * j) == A * (c * k + 1)",
@@ -51,7 +53,8 @@ RESTORED = Law(
     name="restored quotient",
     identity="k * (A floordiv (k * d)) == A floordiv d - r floordiv d",
     condition="A mod (k * d) == r",
-    why="Multiples of a quotient that was brought in are quotients by less, of what was there.",
+    why="A solved congruence brings in a quotient. Its multiples are quotients of the"
+    " original numerator by smaller divisors.",
     proof=("A == d * (k * (A floordiv (k * d))) + r",),
     example=Example("(x floordiv 8) * 2 + 1", "x mod 8 == 5", "x floordiv 4"),
     near_miss=NearMiss(
@@ -63,7 +66,7 @@ QUOTIENT_FACT = Law(
     name="fact about a quotient",
     identity="l * c <= A <= u * c + c - 1",
     condition="l <= A floordiv c <= u and c > 0",
-    why="What is known of a quotient is known of the numerator.",
+    why="Bounds of a quotient bound its numerator.",
     example=Example("x floordiv 32", "0 <= x floordiv 8 <= 3", "0"),
     near_miss=NearMiss("x floordiv 32", "0 <= x floordiv 8 <= 4", "x floordiv 32", "x may be 32"),
 )
@@ -72,7 +75,7 @@ UPPER_FACT = Law(
     name="upper fact about a maximum",
     identity="A <= u",
     condition="max(A, B) <= u",
-    why="No operand is greater than the greatest.",
+    why="No operand is greater than the maximum.",
     example=Example("min(x + y, 9)", "max(x + y, 1) <= 9", "x + y"),
     near_miss=NearMiss("min(x + y, 9)", "max(x + y, 1) <= 10", "min(9, x + y)", "x + y may be 10"),
 )
@@ -81,7 +84,7 @@ LOWER_FACT = Law(
     name="lower fact about a maximum",
     identity="B >= l",
     condition="max(A, B) >= l and A < l",
-    why="Some operand is as great as the greatest; the others are not.",
+    why="Some operand equals the maximum. If the others are less, it is this one.",
     example=Example("max(y, 2)", "max(y, 1) >= 2", "y"),
     near_miss=NearMiss("max(y, 2)", "max(y, 1) >= 1", "max(2, y)", "y may be 1"),
 )

@@ -7,7 +7,7 @@ from simplifier.laws.law import Example, Law, NearMiss
 MINIMUM = Law(
     name="minimum",
     identity="min(A, B) == -max(-A, -B)",
-    why="Negation turns the order round; so each law of maxima serves minima, too.",
+    why="Negation reverses the order, so each law of maxima also serves minima.",
     example=Example("min(x, y) + max(x, y)", "", "x + y"),
     near_miss=NearMiss("max(x, y)", "", "max(x, y)", "a maximum stays one"),
 )
@@ -16,7 +16,7 @@ FLATTEN_MAXIMA = Law(
     name="nested maximum",
     identity="max(T + k * max(A, B), C) == max(T + k * A, T + k * B, C)",
     condition="k > 0",
-    why="Growing functions keep the greatest where it is.",
+    why="An increasing function commutes with the maximum.",
     example=Example("max(max(x, y), z)", "", "max(x, y, z)"),
     near_miss=NearMiss(
         "max(z - max(x, y), 0)", "", "max(0, z - max(x, y))", "this is the least of z - x and z - y"
@@ -27,7 +27,7 @@ PRUNE = Law(
     name="dominated operand",
     identity="max(A, B) == B",
     condition="A <= B",
-    why="What another operand never falls below does not matter.",
+    why="An operand that is never greater than another one has no effect.",
     example=Example("max(x, x + y)", "y >= 0", "x + y"),
     near_miss=NearMiss("max(x, x + y)", "y >= -1", "max(0, y) + x", "x is greater where y is -1"),
 )
@@ -36,7 +36,7 @@ PRUNE_BY_TWO = Law(
     name="operand dominated by two",
     identity="max(A, B, C) == max(B, C)",
     condition="p * (B - A) + q * (C - A) > -p - q and p > 0 and q > 0",
-    why="Were A greater than both, both differences would be -1 or less.",
+    why="If A were greater than both, both differences would be -1 or less.",
     proof=(
         "p * (B - A) <= p * (max(B, C) - A)",
         "q * (C - A) <= q * (max(B, C) - A)",
@@ -53,7 +53,7 @@ PRUNE_BY_THREE = Law(
     name="operand dominated by three",
     identity="max(A, B, C, D) == max(B, C, D)",
     condition="p * (B - A) + q * (C - A) + r * (D - A) > -p - q - r and p > 0 and q > 0 and r > 0",
-    why="Were A greater than all three, each difference would be -1 or less.",
+    why="If A were greater than all three, each difference would be -1 or less.",
     proof=(
         "p * (B - A) <= p * (max(B, C, D) - A)",
         "q * (C - A) <= q * (max(B, C, D) - A)",
@@ -72,7 +72,7 @@ TWO_VALUED_MAXIMUM = Law(
     identity="max(p * A + q, 0) == max(p * k + q, 0)"
     " + (A - k) * (max(p * k + p + q, 0) - max(p * k + q, 0))",
     condition="k <= A <= k + 1",
-    why="Any function of something with two values is affine in it.",
+    why="Any function of an expression with two values is affine in it.",
     example=Example("max(x * 3 - 1, 0)", "0 <= x <= 1", "x * 2"),
     near_miss=NearMiss("max(x * 3 - 1, 0)", "-1 <= x <= 1", "max(0, x * 3 - 1)", "three values"),
 )
@@ -80,7 +80,7 @@ TWO_VALUED_MAXIMUM = Law(
 ABSORB = Law(
     name="absorption",
     identity="max(A, min(max(A, B), C)) == max(A, min(B, C))",
-    why="Where A is the greatest, the outer maximum sees it anyway.",
+    why="Where A is the greatest, the outer maximum already returns it.",
     example=Example("max(x, min(max(x, y), z))", "", "max(x, min(y, z))"),
     near_miss=NearMiss(
         "max(x, min(max(y, z), w))",
@@ -94,7 +94,7 @@ SHORTEN_MINIMUM = Law(
     name="shortened minimum",
     identity="max(A, min(B, C)) == max(A, C)",
     condition="C <= max(A, B)",
-    why="Where B is less than C, A is not.",
+    why="Where B is less than C, C is at most A, so both sides equal A.",
     example=Example("max(4, min(x, x * 5))", "", "max(4, x)"),
     near_miss=NearMiss(
         "max(-4, min(x, x * 5))", "", "max(-4, min(x, x * 5))", "5 * x matters where x is -1"
@@ -105,7 +105,7 @@ LEAST_VALUE = Law(
     name="least value for an operand",
     identity="max(A, B) == max(A, k)",
     condition="k <= B <= max(A, k)",
-    why="Where B is more than its least value, A is not less.",
+    why="Where B is more than its least value, A is at least B.",
     example=Example("max(x, x floordiv 4)", "-3 <= x <= 4", "max(-1, x)"),
     near_miss=NearMiss(
         "max(x, x floordiv 4)", "-5 <= x <= 4", "max(x, x floordiv 4)", "-1 where x is -4"
@@ -116,7 +116,7 @@ GREATEST_VALUE = Law(
     name="greatest value for an operand",
     identity="max(B, A) == max(k, A)",
     condition="B <= k <= max(A, B)",
-    why="Where B is less than its greatest value, A is not.",
+    why="Where B is less than its greatest value, A is at least that value.",
     example=Example("max(1 - x, x * 2)", "0 <= x <= 9", "max(1, x * 2)"),
     near_miss=NearMiss(
         "max(3 - x, x * 2)", "0 <= x <= 9", "max(-x + 3, x * 2)", "where x is 1 both are 2"
@@ -137,7 +137,7 @@ HOIST_QUOTIENT = Law(
     name="hoisted quotient",
     identity="max(A floordiv c + S, B floordiv c + T) == max(A + c * S, B + c * T) floordiv c",
     condition="c > 0",
-    why="Rounding down never changes an order.",
+    why="Rounding down preserves the order.",
     example=Example("max(x floordiv 4, y floordiv 4)", "", "max(x, y) floordiv 4"),
     near_miss=NearMiss(
         "max(x floordiv 4, y floordiv 8)", "", "max(x floordiv 4, y floordiv 8)", "two divisors"
@@ -149,7 +149,7 @@ HOIST_TURNED = Law(
     identity="max(S - A floordiv c, B floordiv c + T)"
     " == max(c * S + c - 1 - A, B + c * T) floordiv c",
     condition="c > 0",
-    why="A negative quotient is turned first: -floor(A/c) = floor((c - 1 - A)/c).",
+    why="-floor(A/c) = floor((c - 1 - A)/c) changes the sign of the negative quotient first.",
     example=Example("max(-(x floordiv 4), y floordiv 4)", "", "max(-x + 3, y) floordiv 4"),
     near_miss=NearMiss(
         "max((x floordiv 4) * -2, y floordiv 4)",
@@ -163,7 +163,7 @@ PIVOT = Law(
     name="pivot",
     identity="max(P, P + g * A, P + g * B) == P + g * max(0, A, B)",
     condition="g >= 0",
-    why="Only differences matter: operands that are all shifted or scaled alike give one atom.",
+    why="Only differences matter. Operands that are all shifted or scaled alike share one atom.",
     example=Example("max(x * 2 + 4, y * 2 + 4) - 4 - max(x, y) * 2", "", "0"),
     near_miss=NearMiss("max(x, y) - max(y, z)", "", "max(x, y) - max(y, z)", "other differences"),
 )

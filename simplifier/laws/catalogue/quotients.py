@@ -7,7 +7,8 @@ from simplifier.laws.law import Example, Law, NearMiss
 REMAINDER = Law(
     name="remainder",
     identity="A mod B == A - B * (A floordiv B)",
-    why="This is what a remainder is; without remainders, whatever is linear in quotients cancels.",
+    why="This is the definition of a remainder. Without remainders, everything that is"
+    " linear in quotients cancels.",
     example=Example("(x floordiv 8) * 8 + x mod 8", "", "x"),
     near_miss=NearMiss("x mod 0", "", "x mod 0", "nothing is said of a division by zero"),
 )
@@ -15,7 +16,7 @@ REMAINDER = Law(
 NEGATIVE_DIVISOR = Law(
     name="negative divisor",
     identity="A floordiv (-B) == (-A) floordiv B",
-    why="Both are the same fraction rounded down.",
+    why="Both sides round the same fraction down.",
     example=Example("x floordiv (-8) + (x + 7) floordiv 8", "", "0"),
     near_miss=NearMiss("x floordiv y", "", "x floordiv y", "the sign of y is not known"),
 )
@@ -23,7 +24,7 @@ NEGATIVE_DIVISOR = Law(
 UNIT_DIVISOR = Law(
     name="unit divisor",
     identity="A floordiv 1 == A",
-    why="An integer is its own quotient by one.",
+    why="An integer divided by one is itself.",
     example=Example("x floordiv 1", "", "x"),
     near_miss=NearMiss("x floordiv 2", "", "x floordiv 2", "the divisor is not one"),
 )
@@ -31,7 +32,7 @@ UNIT_DIVISOR = Law(
 CEILING = Law(
     name="ceiling",
     identity="A ceildiv B == -((-A) floordiv B)",
-    why="Rounding up is rounding down seen from the other side.",
+    why="Rounding up is rounding the negated fraction down, negated again.",
     example=Example("x ceildiv 4", "", "(x + 3) floordiv 4"),
     near_miss=NearMiss("x floordiv 4", "", "x floordiv 4", "this is rounded down already"),
 )
@@ -40,7 +41,7 @@ ONLY_VALUE = Law(
     name="only value",
     identity="A == k",
     condition="k <= A <= k",
-    why="What lies in an interval of one integer is that integer.",
+    why="An interval of one integer leaves one value.",
     example=Example("x + y", "5 <= x <= 5", "y + 5"),
     near_miss=NearMiss("x + y", "5 <= x <= 6", "x + y", "x has two values"),
 )
@@ -49,8 +50,9 @@ SAME_VALUES = Law(
     name="same values",
     identity="A == B",
     condition="A <= B and B <= A",
-    why="Both were worked out wherever their variables can be, which is at few points. So a shorter"
-    " sum takes the place of several operations on one variable, and what never matters goes.",
+    why="Both sides were evaluated at all points of their variables, which are few. So a"
+    " shorter sum replaces several operations on one variable, and terms without effect"
+    " disappear.",
     example=Example(
         "(x floordiv 3 - x mod 7 + 1) mod 18", "5 <= x <= 7", "(x floordiv -2) * 12 + 51"
     ),
@@ -65,8 +67,9 @@ SAME_VALUES = Law(
 EXTRACTION = Law(
     name="extraction",
     identity="(w * A + B) floordiv c == m * A + ((w - c * m) * A + B) floordiv c",
-    why="floor(n + t) = n + floor(t) for an integer n. The multiple m is chosen so that the weight"
-    " left inside is nearest to zero; it is taken from whole digits, never from inside one.",
+    why="floor(n + t) = n + floor(t) for an integer n. The multiple m brings the weight"
+    " that stays inside as near to zero as possible. Extraction takes whole digits and"
+    " never splits one.",
     example=Example("(x * 13) floordiv 6 - x * 2", "", "x floordiv 6"),
     near_miss=NearMiss(
         "((x mod 8) * 128 + y) floordiv 1024",
@@ -79,8 +82,8 @@ EXTRACTION = Law(
 HALF = Law(
     name="half of the divisor",
     identity="(c * A + B) floordiv (2 * c) == A + (B - c * A) floordiv (2 * c)",
-    why="Half of a divisor is as near to zero as its negative: where one of the two signs lets the"
-    " rest have one value, that one is taken.",
+    why="Half of a divisor is as near to zero as its negative. If the rest has a single"
+    " value with one of the two signs, this sign is chosen.",
     example=Example("(x * 2 + y) floordiv 4", "-1 <= x <= 0 and 0 <= y <= 1", "x"),
     near_miss=NearMiss(
         "(x * 2 + y) floordiv 4",
@@ -94,8 +97,8 @@ SPLIT = Law(
     name="split",
     identity="(g * A + S) floordiv (g * c) == (A + S floordiv g) floordiv c",
     condition="c > 0",
-    why="floor(floor(t)/c) = floor(t/c) for c > 0. Taken where S floordiv g needs no quotient: then"
-    " S does not matter, and the divisor gets smaller.",
+    why="floor(floor(t)/c) = floor(t/c) for c > 0. Applied where S floordiv g needs no"
+    " quotient: then S has no effect, and the divisor becomes smaller.",
     example=Example("(x * 8 + y) floordiv 64", "0 <= y <= 7", "x floordiv 8"),
     near_miss=NearMiss(
         "(x * 8 + y) floordiv 64",
@@ -109,7 +112,7 @@ COMMON_FACTOR = Law(
     name="common factor",
     identity="(g * A + k) floordiv (g * c) == (A + k floordiv g) floordiv c",
     condition="c > 0",
-    why="The split in which what is small is a constant.",
+    why="This is the split in which the small part is a constant.",
     example=Example("(x * 6 + 5) floordiv 8", "", "(x * 3 + 2) floordiv 4"),
     near_miss=NearMiss(
         "(x * 6 + y * 3) floordiv 8",
@@ -133,7 +136,8 @@ TWO_VALUES = Law(
     identity="(w * A + k) floordiv c == (w * l + k) floordiv c"
     " + ((w * l + w + k) floordiv c - (w * l + k) floordiv c) * (A - l)",
     condition="l <= A and A <= l + 1",
-    why="Through two points goes a line: any function of what has two values is affine in it.",
+    why="A line goes through two points: any function of an expression with two values is"
+    " affine in it.",
     example=Example("(a + 3) mod 4", "0 <= a <= 1", "a * -3 + 3"),
     near_miss=NearMiss("(a + 3) mod 4", "0 <= a <= 2", "(a + 3) mod 4", "a has three values"),
 )
@@ -142,8 +146,8 @@ OPEN_DIGIT = Law(
     name="open digit",
     identity="(w * (A mod n) + B) floordiv c == (w * A + B) floordiv c - m * (A floordiv n)",
     condition="w * n == c * m",
-    why="A digit whose weight times its radix is a multiple of the divisor closes on it: its"
-    " quotient leaves as a whole.",
+    why="The weight of the digit times its radix is a multiple of the divisor, so the"
+    " quotient in the digit leaves as a whole.",
     proof=(
         "w * (A mod n) == w * A - w * n * (A floordiv n)",
         "w * (A mod n) == w * A - c * m * (A floordiv n)",
@@ -163,7 +167,7 @@ FLATTEN = Law(
     name="nested quotient",
     identity="(A floordiv C + B) floordiv D == (A + C * B) floordiv (C * D)",
     condition="D > 0",
-    why="floor(floor(t)/D) = floor(t/D) for D > 0; one quotient less.",
+    why="floor(floor(t)/D) = floor(t/D) for D > 0. One quotient less.",
     example=Example("(x floordiv 3 + y) floordiv 5", "", "(y * 3 + x) floordiv 15"),
     near_miss=NearMiss(
         "(x floordiv y) floordiv z", "y >= 1", "(x floordiv y) floordiv z", "z may be negative"
@@ -174,7 +178,7 @@ FLATTEN_TURNED = Law(
     name="nested quotient, turned",
     identity="(B - A floordiv a) floordiv c == (a * B + a - 1 - A) floordiv (a * c)",
     condition="a > 0 and c > 0",
-    why="-floor(A/a) = floor((a - 1 - A)/a) turns the sign of the inner quotient first.",
+    why="-floor(A/a) = floor((a - 1 - A)/a) changes the sign of the inner quotient first.",
     example=Example("(y - x floordiv 3) floordiv 5", "", "(y * 3 - x + 2) floordiv 15"),
     near_miss=NearMiss(
         "(y - (x floordiv 3) * 2) floordiv 5",
@@ -188,8 +192,8 @@ REFLECT = Law(
     name="reflection",
     identity="A floordiv c == -((c - 1 - A) floordiv c)",
     condition="c > 0",
-    why="Counted from the other end, what was rounded down is rounded up. Of the two sides the one"
-    " with fewer negative coefficients is kept, so that a form has one shape.",
+    why="Rounding down, counted from the other end, is rounding up. The side with fewer"
+    " negative coefficients is kept, so that a form has one shape.",
     example=Example("(x + 1) floordiv 2 + (-x) floordiv 2", "", "0"),
     near_miss=NearMiss(
         "(x * 3 - y) floordiv 8 ", "", "(x * 3 - y) floordiv 8", "both sides have one negative term"

@@ -11,7 +11,7 @@ SUM_RANGE = Law(
     name="range of a sum",
     identity="min(k * l, k * u) + p <= k * A + B <= max(k * l, k * u) + q",
     condition="l <= A <= u and p <= B <= q",
-    why="Interval arithmetic, term by term; exact where the terms are independent.",
+    why="This is interval arithmetic, term by term. It is exact if the terms are independent.",
     example=Example("max(x + y * 4, 31)", "0 <= x <= 3 and 0 <= y <= 7", "31"),
     near_miss=NearMiss(
         "max(x + y * 4, 31)", "0 <= x <= 4 and 0 <= y <= 7", "max(31, y * 4 + x)", "32 is reached"
@@ -22,7 +22,7 @@ QUOTIENT_RANGE = Law(
     name="range of a quotient",
     identity="l floordiv c <= A floordiv c <= u floordiv c",
     condition="l <= A <= u and c > 0",
-    why="Rounding down never changes an order.",
+    why="Rounding down preserves the order.",
     example=Example("max(x floordiv 8, 12)", "0 <= x <= 99", "12"),
     near_miss=NearMiss(
         "max(x floordiv 8, 120)", "0 <= x <= 968", "max(120, x floordiv 8)", "121 is reached"
@@ -33,7 +33,7 @@ CORNERS = Law(
     name="range of a symbolic quotient",
     identity="min(l floordiv p, l floordiv q) <= A floordiv B <= max(u floordiv p, u floordiv q)",
     condition="l <= A <= u and p <= B <= q and p > 0",
-    why="For one numerator the quotient is extreme at an end of the divisor.",
+    why="For a fixed numerator, the quotient is extreme at an end of the divisor's range.",
     example=Example("max(x floordiv n, 9)", "0 <= x <= 99 and 10 <= n <= 20", "9"),
     near_miss=NearMiss(
         "max(x floordiv n, 9)",
@@ -47,7 +47,7 @@ DIVISOR_RANGE = Law(
     name="range of a divisor",
     identity="A floordiv B == A floordiv max(B, 1)",
     condition="B >= 0",
-    why="Where a quotient is defined its divisor is not zero.",
+    why="The divisor is not zero where the quotient is defined.",
     example=Example("(x floordiv n) floordiv n", "n >= 0", "x floordiv (n * n)"),
     near_miss=NearMiss(
         "(x floordiv n) floordiv n", "n >= -1", "(x floordiv n) floordiv n", "n may be -1"
@@ -58,8 +58,8 @@ DIGIT_RANGE = Law(
     name="range of a digit",
     identity="0 <= A - n * (A floordiv n) <= n - 1",
     condition="n > 0",
-    why="A remainder is bounded whatever is divided: read as digits, a form shows bounds that its"
-    " single terms do not.",
+    why="A remainder is bounded whatever the dividend is. Read as digits, a form has bounds"
+    " that its single terms do not show.",
     example=Example("max(x + y * 32 - (x floordiv 32) * 32, 1023)", "0 <= y <= 31", "1023"),
     near_miss=NearMiss(
         "max(x + y * 32 - (x floordiv 32) * 32, 1022)",
@@ -74,7 +74,7 @@ ROUNDING_RANGE = Law(
     identity="(l - max(f, 0) * (c - 1)) ceildiv c <= A + f * (N floordiv c)"
     " <= (u - min(f, 0) * (c - 1)) floordiv c",
     condition="l <= c * A + f * N <= u and c > 0",
-    why="floor(N/c) is (N - r)/c with r from 0 to c - 1; where N cancels, little else is left.",
+    why="floor(N/c) is (N - r)/c with r from 0 to c - 1. If N cancels, little else is left.",
     example=Example("max(x - (x + 1) floordiv 3, 0)", "x >= 0", "(x * 2 + 1) floordiv 3"),
     near_miss=NearMiss(
         "max(x - (x + 4) floordiv 3, 0)",
@@ -89,7 +89,7 @@ ROUNDINGS_RANGE = Law(
     identity="(l - c * (b - 1)) ceildiv (b * c) <= A + M floordiv b - N floordiv c"
     " <= (u + b * (c - 1)) floordiv (b * c)",
     condition="l <= b * c * A + c * M - b * N <= u and b > 0 and c > 0",
-    why="Of a difference of quotients the numerators may cancel, but for what is rounded off.",
+    why="In a difference of quotients the numerators may cancel, except for what was rounded off.",
     proof=(
         "M == b * (M floordiv b) + M mod b",
         "N == c * (N floordiv c) + N mod c",
@@ -112,7 +112,7 @@ REMAINDER_RANGE = Law(
     name="range of a remainder",
     identity="min(p + 1, 0) <= A mod B <= max(q - 1, 0)",
     condition="p <= B <= q",
-    why="A remainder has the sign of the divisor, and is less.",
+    why="A remainder has the sign of the divisor and a smaller absolute value.",
     example=Example("max((x mod n) * 2, 18)", "-4 <= n <= 10", "18"),
     near_miss=NearMiss(
         "max((x mod n) * 2, 18)", "-4 <= n <= 11", "max(9, x mod n) * 2", "20 is reached"
@@ -123,7 +123,7 @@ BRANCHES_RANGE = Law(
     name="range of a maximum",
     identity="max(l, p) <= T + k * max(A, B) <= max(u, q)",
     condition="l <= T + k * A <= u and p <= T + k * B <= q and k >= 0",
-    why="The whole is the greater of its two branches; each branch may be simpler than the whole.",
+    why="The whole is the greater of its two branches. Each branch may be simpler than the whole.",
     example=Example("max(x, y) floordiv 10", "0 <= x <= 9 and 0 <= y <= 9", "0"),
     near_miss=NearMiss(
         "max(x, y) floordiv 9",
@@ -148,7 +148,7 @@ CLAMP_RANGE = Law(
     name="range of a clamp",
     identity="0 <= max(0, A) - max(0, A - b) <= b",
     condition="b >= 0",
-    why="Two maxima that cut at both ends are read as one digit.",
+    why="Two clamps that cut at both ends are read as one digit.",
     example=Example("(x * 16 + min(15, max(0, y))) floordiv 16", "", "x"),
     near_miss=NearMiss(
         "(x * 16 + min(16, max(0, y))) floordiv 16",
@@ -162,7 +162,8 @@ BETWEEN_BRANCHES = Law(
     name="range between branches",
     identity="l ceildiv (p + q) <= max(A, B)",
     condition="l <= p * A + q * B and p >= 0 and q >= 0",
-    why="The greater of two values is not below any mean of them, where a variable may cancel.",
+    why="The greater of two values is at least every weighted mean of them, and in the mean"
+    " a variable may cancel.",
     proof=("p * A <= p * max(A, B)", "q * B <= q * max(A, B)", "l <= (p + q) * max(A, B)"),
     example=Example("max(4, max(x, 7 - x))", "", "max(-x + 7, x)"),
     near_miss=NearMiss("max(5, max(x, 7 - x))", "", "max(5, -x + 7, x)", "4 is reached"),
@@ -172,7 +173,8 @@ PRODUCT_RANGE = Law(
     name="range of a product",
     identity="min(l * p, l * q, u * p, u * q) <= A * B <= max(l * p, l * q, u * p, u * q)",
     condition="l <= A <= u and p <= B <= q",
-    why="A product is extreme at a corner. A factor of all terms of a sum is taken out first.",
+    why="A product is extreme at a corner. A factor common to all terms of a sum is taken"
+    " out first.",
     example=Example("(x * y) floordiv 64", "0 <= x <= 9 and 0 <= y <= 7", "0"),
     near_miss=NearMiss(
         "(x * y) floordiv 63", "0 <= x <= 9 and 0 <= y <= 7", "(x * y) floordiv 63", "63 is reached"
@@ -192,8 +194,8 @@ FACT_RANGE = Law(
     name="range that a fact leaves",
     identity="(p - u) ceildiv k <= A <= (q - l) floordiv k",
     condition="p <= k * A + B <= q and l <= B <= u and k > 0",
-    why="What is known of a sum and of its other terms bounds the one that is left: a constraint"
-    " narrows variables, and all forms that contain its form.",
+    why="Bounds of a sum and of its other terms bound the remaining term. So a constraint"
+    " narrows variables and all forms that contain its form.",
     example=Example("x floordiv 8", "0 <= x + y <= 7 and 0 <= x <= 99 and 0 <= y <= 99", "0"),
     near_miss=NearMiss(
         "x floordiv 8", "0 <= x + y <= 7 and 0 <= x <= 99", "x floordiv 8", "y may be negative"
@@ -204,7 +206,8 @@ SYMBOLIC_DIGIT = Law(
     name="range of a digit of symbolic radix",
     identity="0 <= A mod B <= B - 1",
     condition="B > 0",
-    why="The sum of what is beside the digit and the radix sees what the two have in common.",
+    why="A remainder is less than its divisor. The terms beside the digit may cancel with"
+    " the radix.",
     example=Example("min(x mod n, n - 1)", "n >= 1", "x mod n"),
     near_miss=NearMiss(
         "min(x mod n, n - 2)", "n >= 1", "min(n - 2, x mod n)", "the digit may be n - 1"

@@ -11,7 +11,7 @@ DIGIT = Law(
     name="digit",
     identity="M * (A floordiv g) - M * N * (A floordiv (g * N)) == M * ((A floordiv g) mod N)",
     condition="N > 0",
-    why="The quotients by neighbouring divisors of a chain are a digit.",
+    why="The quotients by neighbouring divisors of a chain form a digit.",
     example=Example("x floordiv 4 - (x floordiv 32) * 8", "", "(x floordiv 4) mod 8"),
     near_miss=NearMiss(
         "x floordiv 4 - (x floordiv 32) * 7",
@@ -24,7 +24,7 @@ DIGIT = Law(
 WHOLE_REMAINDER = Law(
     name="remainder, written",
     identity="M * A - M * B * (A floordiv B) == M * (A mod B)",
-    why="This is what a remainder is, read from the other side.",
+    why="This is the definition of a remainder, read backwards.",
     example=Example("x * 3 - (x floordiv 8) * 24", "", "(x mod 8) * 3"),
     near_miss=NearMiss(
         "x * 3 - (x floordiv 8) * 23", "", "x * 3 - (x floordiv 8) * 23", "23 is not 3 * 8"
@@ -43,7 +43,7 @@ REFLECTED_REMAINDER = Law(
     name="reflected remainder",
     identity="A mod n == n - 1 - (n - 1 - A) mod n",
     condition="n > 0",
-    why="A digit counted from its other end.",
+    why="This is the digit counted from its other end.",
     example=Example("7 - (x + 1) mod 8", "", "(-x + 6) mod 8"),
     near_miss=NearMiss("7 - (7 - x) mod 8", "", "x mod 8", "the digit itself is shorter"),
 )
@@ -51,7 +51,7 @@ REFLECTED_REMAINDER = Law(
 NEGATIVE_REMAINDER = Law(
     name="remainder by a negative divisor",
     identity="-(A mod B) == (-A) mod (-B)",
-    why="The remainder has the sign of its divisor.",
+    why="A remainder has the sign of its divisor.",
     example=Example("-((-x) mod 8)", "", "x mod -8"),
     near_miss=NearMiss("(-x) mod 8", "", "(x * 7) mod 8", "the remainder is positive"),
 )
@@ -60,7 +60,7 @@ WEIGHTED_REMAINDER = Law(
     name="weighted remainder",
     identity="m * (A mod n) + B == (m * A + B) mod (m * n)",
     condition="0 <= B < m and n > 0",
-    why="A digit and what lies below its weight are one digit.",
+    why="A digit and the part below its weight form one digit.",
     proof=(
         "0 <= m * (A mod n) + B < m * n",
         "m * n > 0",
@@ -77,7 +77,8 @@ ONE_PERIOD = Law(
     name="one period",
     identity="A == (A - b + k * B) mod k + b",
     condition="b <= A <= b + k - 1",
-    why="What lies within one period is its own remainder; a multiple that is a term of it goes.",
+    why="A value within one period is its own remainder. A multiple of the period inside it"
+    " disappears.",
     example=Example("(x * 4) mod 6 + x", "0 <= x <= 2", "(x * 5) mod 6"),
     near_miss=NearMiss(
         "(x * 4) mod 6 + x", "0 <= x <= 4", "(x * 4) mod 6 + x", "where x is 4 it is 8"
@@ -89,8 +90,8 @@ SAME_STEP = Law(
     identity="(s * A + p) floordiv a == l + min(1, max(0, A - h + 1))",
     condition="l <= (s * A + p) floordiv a <= l + 1"
     " and s * (h - 1) + p < (l + 1) * a <= s * h + p and a > 0",
-    why="A quotient of two values is a step: at h. Two quotients that step at the same point of one"
-    " source differ by a constant.",
+    why="A quotient with two values is a step at h. Two quotients of one source that step"
+    " at the same point differ by a constant.",
     example=Example("(x + 300) floordiv 800 - (x + 100) floordiv 600", "0 <= x <= 999", "0"),
     near_miss=NearMiss(
         "(x + 300) floordiv 800 - (x + 100) floordiv 600",
@@ -104,9 +105,9 @@ ALL_RESIDUES = Law(
     name="all residues",
     identity="A floordiv (3 * g) + (A + g) floordiv (3 * g) + (A + 2 * g) floordiv (3 * g)"
     " == A floordiv g",
-    why="Of neighbouring numbers, as many as the divisor says, exactly one passes a multiple with"
-    " each step of A: so the sum counts the steps. Said here of three; it is the same for any"
-    " number, and quotients that have one value may be missing.",
+    why="Among as many consecutive numbers as the divisor, exactly one passes a multiple at"
+    " each step of A, so the sum counts the steps. The law is stated for three numbers"
+    " and holds for any number. Quotients with a single value may be missing.",
     proof=(
         "A floordiv (3 * g) == (A floordiv g) floordiv 3",
         "(A + g) floordiv (3 * g) == (A floordiv g + 1) floordiv 3",
@@ -124,7 +125,7 @@ ALL_RESIDUES = Law(
 ABSORB_TERM = Law(
     name="term into a quotient",
     identity="k * (A floordiv c) + k * T == k * ((A + c * T) floordiv c)",
-    why="floor(t) + n = floor(t + n): what was extracted goes back where that is shorter.",
+    why="floor(t) + n = floor(t + n). An extracted term goes back where that is shorter.",
     example=Example("x - (x * 3) floordiv 8", "", "(x * 5 + 7) floordiv 8"),
     near_miss=NearMiss(
         "x * 3 + (y floordiv 8) * 2", "", "(y floordiv 8) * 2 + x * 3", "2 does not divide 3"
@@ -135,7 +136,7 @@ TURNED_QUOTIENT = Law(
     name="quotient, turned",
     identity="k * (A floordiv c) == -k * ((c - 1 - A) floordiv c)",
     condition="c > 0",
-    why="The reflection with the fewer signs; with terms moved in, ceilings come back so.",
+    why="This is the reflection with fewer signs. With terms moved in, it restores ceilings.",
     example=Example("-((x + 7) floordiv 8)", "", "x floordiv -8"),
     near_miss=NearMiss("-(x floordiv 8)", "", "-(x floordiv 8)", "7 - x costs more"),
 )
@@ -143,7 +144,7 @@ TURNED_QUOTIENT = Law(
 TURNED_SIGNS = Law(
     name="quotient of negative terms",
     identity="(-A) floordiv B == A floordiv (-B)",
-    why="One sign at the divisor instead of one at each term.",
+    why="One sign at the divisor replaces one sign at each term.",
     example=Example("(-x - y) floordiv 8", "", "(x + y) floordiv -8"),
     near_miss=NearMiss("(x - y) floordiv 8", "", "(x - y) floordiv 8", "one term is positive"),
 )
@@ -151,7 +152,7 @@ TURNED_SIGNS = Law(
 SHIFTED_EXTREMA = Law(
     name="term into a maximum",
     identity="k * max(A, B) + k * T == k * max(A + T, B + T)",
-    why="A pivot goes back where that is shorter.",
+    why="The pivot goes back where that is shorter.",
     example=Example("x + max(0, y - x)", "", "max(x, y)"),
     near_miss=NearMiss("x + max(0, y - z)", "", "max(0, y - z) + x", "nothing cancels"),
 )
@@ -159,7 +160,7 @@ SHIFTED_EXTREMA = Law(
 WRITTEN_MINIMUM = Law(
     name="minimum, written",
     identity="k * max(A, B) + k * T == -k * min(-A - T, -B - T)",
-    why="Negation turns the order round.",
+    why="Negation reverses the order.",
     example=Example("x - max(0, x - y)", "", "min(x, y)"),
     near_miss=NearMiss("x + max(0, y - x)", "", "max(x, y)", "the terms have the same sign"),
 )
@@ -168,7 +169,8 @@ SCALED_EXTREMA = Law(
     name="scaled maximum",
     identity="k * max(A, B) == max(k * A, k * B)",
     condition="k >= 0",
-    why="A common factor of the operands goes back where the operands have their own multiples.",
+    why="The common factor of the operands goes back where the operands have multiples of"
+    " their own.",
     example=Example("max(x * 3, 5) * 2", "", "max(10, x * 6)"),
     near_miss=NearMiss("max(x, 5) * 2", "", "max(5, x) * 2", "max(10, x * 2) costs the same"),
 )
@@ -176,7 +178,7 @@ SCALED_EXTREMA = Law(
 GROUPED_EXTREMA = Law(
     name="grouped operands",
     identity="max(A + T, B + T, C) == max(max(A, B) + T, C)",
-    why="What several operands share is written once.",
+    why="A term that several operands share is written once.",
     example=Example("min(w - x, y - x, z)", "", "min(min(w, y) - x, z)"),
     near_miss=NearMiss("min(w + x, y - x, z)", "", "min(w + x, y - x, z)", "two signs"),
 )
@@ -185,7 +187,7 @@ DOUBLE_CLAMP = Law(
     name="two clamps",
     identity="max(0, A) - max(0, A - B) == min(max(0, A), B)",
     condition="B >= 0",
-    why="The difference of two clamps is cut at both ends.",
+    why="The difference of two clamps is clamped at both ends.",
     example=Example("max(0, x + y + 5) - max(0, x + y + 2)", "", "min(3, max(0, x + y + 5))"),
     near_miss=NearMiss(
         "max(0, x + y + 5) - max(0, x + z + 2)",
@@ -199,7 +201,7 @@ OPPOSITE_CLAMPS = Law(
     name="clamps on either side",
     identity="max(0, A) - max(0, B) == max(A, min(0, -B))",
     condition="A + B <= 0",
-    why="The two are never positive together.",
+    why="The two clamps are never positive together.",
     example=Example("x + max(0, y - x) - max(0, x - 9)", "y <= 9", "max(y, min(9, x))"),
     near_miss=NearMiss(
         "x + max(0, y - x) - max(0, x - 9)",
@@ -213,7 +215,8 @@ UNEQUAL_CLAMPS = Law(
     name="clamps of unequal weight",
     identity="k * max(0, A) - l * max(0, A - b) == min(k * max(0, A), (k - l) * A + l * b)",
     condition="0 <= k <= l and b >= 0",
-    why="Where the second is positive, the first is, too, and there the slope is negative.",
+    why="Where the second clamp is positive, the first one is, too, and there the slope is"
+    " negative.",
     example=Example("max(0, x) * 3 - max(0, x - 2) * 4", "", "min(-x + 8, max(0, x) * 3)"),
     near_miss=NearMiss(
         "max(0, x) * 4 - max(0, x - 2) * 3",
@@ -227,7 +230,8 @@ QUOTIENTS_INSIDE = Law(
     name="quotients inside a maximum",
     identity="max(A, B) floordiv c == max(A floordiv c, B floordiv c)",
     condition="c > 0",
-    why="Rounding down never changes an order; operands that divide well are written divided.",
+    why="Rounding down preserves the order. Operands that divide without remainder are"
+    " written divided.",
     example=Example("min(x * 8 + y, 63) floordiv 8", "0 <= y <= 7", "min(7, x)"),
     near_miss=NearMiss(
         "max(x, y) floordiv 8", "", "max(x, y) floordiv 8", "one quotient is cheaper than two"
@@ -237,7 +241,7 @@ QUOTIENTS_INSIDE = Law(
 FACTORED = Law(
     name="factored product",
     identity="X * A + X * B == X * (A + B)",
-    why="One product instead of two.",
+    why="One product replaces two.",
     example=Example("x * y + x * z", "", "(y + z) * x"),
     near_miss=NearMiss("x * y + z * w", "", "w * z + x * y", "no factor is common"),
 )
@@ -246,7 +250,7 @@ SYMBOLIC_REMAINDER = Law(
     name="digit of symbolic radix",
     identity="M * (A floordiv G) - M * B * (A floordiv (G * B)) == M * ((A floordiv G) mod B)",
     condition="B > 0",
-    why="The quotients by neighbouring divisors of a chain of sizes are a digit.",
+    why="The quotients by neighbouring divisors of a chain of sizes form a digit.",
     example=Example("(x mod (n * m)) floordiv n", "m >= 1", "(x floordiv n) mod m"),
     near_miss=NearMiss(
         "x floordiv n - m * (x floordiv (m * n))",

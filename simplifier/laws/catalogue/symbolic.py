@@ -7,7 +7,7 @@ from simplifier.laws.law import Example, Law, NearMiss
 DISTRIBUTE = Law(
     name="distribution",
     identity="(A + B) * C == A * C + B * C",
-    why="Products become sums of monomials, where like terms meet.",
+    why="Products become sums of monomials, so that like terms cancel.",
     example=Example("(x + y) * (x - y) - x * x + y * y", "", "0"),
     near_miss=NearMiss("x * y", "", "x * y", "there is no sum"),
 )
@@ -15,7 +15,7 @@ DISTRIBUTE = Law(
 CLAMP_SQUARE = Law(
     name="square of a clamp",
     identity="max(0, A) * max(0, A) == A * max(0, A)",
-    why="Where the clamp is not zero, it is A.",
+    why="Where the clamp is not zero, it equals A.",
     example=Example("min(x, y) * max(x, y)", "", "x * y"),
     near_miss=NearMiss(
         "max(0, x) * max(0, y)", "", "max(0, x) * max(0, y)", "two clamps of different things"
@@ -25,8 +25,8 @@ CLAMP_SQUARE = Law(
 CANCELLATION = Law(
     name="cancellation",
     identity="(X * A) floordiv (X * B) == A floordiv B",
-    why="A factor of numerator and divisor, an integer or an atom, cancels; it is not zero where"
-    " the quotient is defined.",
+    why="A common factor of numerator and divisor, an integer or an atom, cancels. It is"
+    " not zero where the quotient is defined.",
     example=Example("(x * y * 6) floordiv (x * z * 4)", "", "(y * 3) floordiv (z * 2)"),
     near_miss=NearMiss(
         "(x * y + 1) floordiv (x * z)", "", "(x * y + 1) floordiv (x * z)", "1 has no factor x"
@@ -36,7 +36,7 @@ CANCELLATION = Law(
 POLYNOMIAL_PART = Law(
     name="polynomial part",
     identity="(A * B + C) floordiv B == A + C floordiv B",
-    why="floor(n + t) = n + floor(t) for an integer n; done while the numerator gets shorter.",
+    why="floor(n + t) = n + floor(t) for an integer n. Applied while the numerator gets shorter.",
     example=Example("(x * n + y) floordiv n", "", "y floordiv n + x"),
     near_miss=NearMiss(
         "(x * n + y) floordiv (n + 1)",
@@ -49,7 +49,7 @@ POLYNOMIAL_PART = Law(
 ZERO_NUMERATOR = Law(
     name="zero numerator",
     identity="0 floordiv A == 0",
-    why="Whatever the divisor, it is not zero where the quotient is defined.",
+    why="The divisor is not zero where the quotient is defined.",
     example=Example("(x - x) floordiv (y + 1)", "", "0"),
     near_miss=NearMiss("1 floordiv (y + 1)", "", "1 floordiv (y + 1)", "y may be 0"),
 )
@@ -58,7 +58,7 @@ TWO_VALUED_SQUARE = Law(
     name="square of two values",
     identity="A * A == (2 * c + 1) * A - c * (c + 1)",
     condition="c <= A <= c + 1",
-    why="Any function of something with two values is affine in it.",
+    why="Any function of an expression with two values is affine in it.",
     example=Example("x * x * y", "0 <= x <= 1", "x * y"),
     near_miss=NearMiss("x * x * y", "0 <= x <= 2", "x * x * y", "x has three values"),
 )
@@ -67,7 +67,8 @@ INTEGER_OUTSIDE = Law(
     name="integer of a symbolic divisor",
     identity="A floordiv (c * B) == (A floordiv B) floordiv c",
     condition="c > 0",
-    why="So the digits of constant radix serve symbolic sizes, too; written, it is one divisor.",
+    why="The laws about digits of constant radix then also apply to symbolic sizes. In the"
+    " extracted text it is one divisor again.",
     proof=(
         "0 <= (A floordiv B) mod c <= c - 1",
         "A floordiv B == c * ((A floordiv B) floordiv c) + (A floordiv B) mod c",
@@ -87,7 +88,8 @@ SYMBOLIC_SPLIT = Law(
     name="common factor of a symbolic divisor",
     identity="(G * A + S) floordiv (G * B) == (A + S floordiv G) floordiv B",
     condition="B > 0",
-    why="floor(floor(t) / n) = floor(t / n) for a positive n; done where S floordiv G is a number.",
+    why="floor(floor(t) / n) = floor(t / n) for a positive n. Applied where S floordiv G is"
+    " a number.",
     example=Example(
         "(n * x + y) floordiv (n * m)", "m >= 1 and y >= 0 and n - y >= 1", "x floordiv m"
     ),
@@ -103,7 +105,7 @@ TURNED_BY_SYMBOLS = Law(
     name="quotient by symbols, turned",
     identity="A floordiv B == -((-A - 1) floordiv B) - 1",
     condition="B > 0",
-    why="Of a quotient and its reflection the one with fewer negative coefficients is kept.",
+    why="The quotient or its reflection is kept, whichever has fewer negative coefficients.",
     example=Example("(x + n - 1) floordiv n - x ceildiv n", "n >= 1", "0"),
     near_miss=NearMiss(
         "(x - 1) floordiv n + (-x) floordiv n",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from simplifier import Rules
-from simplifier.laws import rules
+from simplifier import Rules, rules
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
 from simplifier.laws.rewrite_log import Announcer

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
-from simplifier import Interval, Trace, format_expr, parse_expr, simplify
+from simplifier import Interval, Trace, format_expr, parse_expr, rules, simplify
 from simplifier.canonical.scope import scope_of, traced_scope
 from simplifier.expr import operations
 from simplifier.expr.form import Form, constant, variable, variables_of
-from simplifier.expr.text import parse_form
+from simplifier.expr.parser import parse_form
 from simplifier.fixpoint import simplified
-from simplifier.laws import rules
 from simplifier.laws.catalogue import LAWS
 from simplifier.trace import facts_of
 from tests.conformance import Row, for_each, rows

@@ -1,0 +1,37 @@
+"""Settings of the whole suite: workers, the marker ``needs`` and Hypothesis' profiles."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: how long an example takes says nothing on a busy machine.
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    max_examples=300,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No workers where single files or tests are named: these end before workers have started."""
+    named = [Path(argument.partition("::")[0]) for argument in config.option.file_or_dir]
+    return 0 if named and all(path.is_file() for path in named) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip each test whose ``needs`` marker names a module that is not installed."""
+    for item in items:
+        needed = [str(marker.args[0]) for marker in item.iter_markers("needs")]
+        missing = [module for module in needed if find_spec(module) is None]
+        if missing:
+            reason = f"{missing[0]} is not installed: pip install -e '.[test-all]'"
+            item.add_marker(pytest.mark.skip(reason=reason))

@@ -1,1 +1,0 @@
-"""Builders, one module a family of operations: from shapes and attributes to maps, both ways."""

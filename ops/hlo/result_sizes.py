@@ -1,0 +1,193 @@
+"""The sizes of results that windows and lengths decide: of convolution, reduce-window and fft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexing.layout import ShapeError
+from ops.index_maps import check_count, check_sizes, checked_integers, checked_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.hlo.values import DimensionLabels, Window
+    from ops.index_maps import Sizes
+
+
+# Windows.
+
+
+def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
+    operand_size: int,
+    window_size: int,
+    stride: int = 1,
+    low: int = 0,
+    high: int = 0,
+    base_dilation: int = 1,
+    window_dilation: int = 1,
+) -> int:
+    """The number of windows that lie within one dimension of a padded operand.
+
+    >>> window_count(operand_size=13, window_size=3, stride=2, low=1, high=1)
+    7
+    """
+    room = low + _dilated(operand_size, base_dilation) + high
+    return max(0, (room - _dilated(window_size, window_dilation)) // stride + 1)
+
+
+def _dilated(size: int, dilation: int) -> int:
+    return (size - 1) * dilation + 1 if size else 0
+
+
+def window_rows(op: str, operand_sizes: Sizes, window: Window) -> list[tuple[int, ...]]:
+    """What :func:`window_count` takes, for each dimension of an operand.
+
+    Raises:
+        ShapeError: the window has another rank, or a size, stride or dilation below 1.
+    """
+    check_count(op, "window", window.size, len(operand_sizes))
+    _check_positive(op, window)
+    lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
+    columns = (
+        *(operand_sizes, window.size, window.stride, lows, highs),
+        *(window.lhs_dilate, window.rhs_dilate),
+    )
+    return [*zip(*columns, strict=True)]
+
+
+def _check_positive(op: str, window: Window) -> None:
+    for field in ("size", "stride", "lhs_dilate", "rhs_dilate"):
+        for position, value in enumerate(getattr(window, field)):
+            if value < 1:
+                message = f"{op}: the window has {field} {value} in dimension {position}"
+                raise ShapeError(f"{message}; expected 1 or more")
+
+
+# Convolution.
+
+
+class ConvolutionGroups(NamedTuple):
+    """How many groups of input features, and of batches, share the output features."""
+
+    features: int = 1
+    batches: int = 1
+
+    @property
+    def count(self) -> int:
+        """One of the two is 1."""
+        return self.features * self.batches
+
+
+class ConvolutionSizes(NamedTuple):
+    """The sizes of a convolution by label, in the order of the labels, and the spatial labels."""
+
+    lhs: Mapping[str, int]
+    rhs: Mapping[str, int]
+    output: Mapping[str, int]
+    spatial: Sequence[str]
+
+
+def convolution_sizes(
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    labels: DimensionLabels,
+    window: Window,
+    groups: ConvolutionGroups,
+) -> ConvolutionSizes:
+    """The sizes of the operands and of the result of a convolution.
+
+    Raises:
+        ShapeError: labels, window or groups do not fit the operands.
+    """
+    spatial = _spatial(labels)
+    lhs = _labelled("lhs", labels.input, lhs_sizes)
+    rhs = _labelled("rhs", labels.kernel, rhs_sizes)
+    _check_groups(lhs, rhs, groups)
+    kernel = [rhs[label] for label in spatial]
+    check_sizes("convolution", "the window", window.size, kernel, "as in the kernel")
+    rows = window_rows("convolution", [lhs[label] for label in spatial], window)
+    sizes = {label: window_count(*row) for label, row in zip(spatial, rows, strict=True)}
+    sizes |= {"b": lhs["b"] // groups.batches, "f": rhs["o"]}
+    return ConvolutionSizes(lhs, rhs, {label: sizes[label] for label in labels.output}, spatial)
+
+
+def _spatial(labels: DimensionLabels) -> list[str]:
+    """The labels of the spatial dimensions, in the order of the window."""
+    spatial = [str(number) for number in range(len(labels.output) - 2)]
+    for role, written, others in (
+        ("lhs", labels.input, "bf"),
+        ("rhs", labels.kernel, "io"),
+        ("the result", labels.output, "bf"),
+    ):
+        expected = [*others, *spatial]
+        if sorted(written) != sorted(expected):
+            message = f"convolution: dim_labels {labels} call the dimensions of {role} {written!r}"
+            raise ShapeError(f"{message}; expected each of {', '.join(expected)} once")
+    return spatial
+
+
+def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, int]:
+    checked = checked_sizes("convolution", role, sizes)
+    if len(checked) != len(labels):
+        message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
+        raise ShapeError(f"{message}; expected a label for each dimension")
+    return dict(zip(labels, checked, strict=True))
+
+
+def _check_groups(
+    lhs: Mapping[str, int], rhs: Mapping[str, int], groups: ConvolutionGroups
+) -> None:
+    few, many = sorted((groups.features, groups.batches))
+    if few != 1:
+        message = f"there are {groups.features} feature groups and {groups.batches} batch groups"
+        raise ShapeError(f"convolution: {message}; expected 1 or more of one kind, 1 of the other")
+    if lhs["f"] != rhs["i"] * groups.features:
+        message = f"convolution: lhs has {lhs['f']} input features, but rhs has {rhs['i']}"
+        raise ShapeError(f"{message} in each of {groups.features} groups; expected as many")
+    for what, size, count in (
+        ("batches of lhs", lhs["b"], groups.batches),
+        ("output features of rhs", rhs["o"], many),
+    ):
+        if size % count:
+            message = f"convolution: the {size} {what} are shared by {count} groups"
+            raise ShapeError(f"{message}; expected a multiple of {count}")
+
+
+# Fast Fourier transform.
+
+
+def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> tuple[int, ...]:
+    """The sizes of the result of :func:`fft`, and the errors it raises.
+
+    >>> fft_sizes((5, 9), "IRFFT", (17,))
+    (5, 17)
+    """
+    sizes = checked_sizes("fft", "operand", operand_sizes)
+    lengths = _checked_lengths(fft_length, len(sizes))
+    if fft_type not in _TYPES:
+        raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
+    halved = (*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0)
+    batch = sizes[: len(sizes) - len(lengths)]
+    _check_trailing(sizes, (*batch, *(halved if fft_type == "IRFFT" else lengths)))
+    return (*batch, *(halved if fft_type == "RFFT" else lengths))
+
+
+_TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
+
+_MAX_LENGTHS = 3
+"""XLA transforms up to three dimensions at once."""
+
+
+def _checked_lengths(fft_length: Sequence[int], rank: int) -> tuple[int, ...]:
+    lengths = checked_integers("fft", "fft_length", fft_length)
+    most = min(rank, _MAX_LENGTHS)
+    if not 1 <= len(lengths) <= most:
+        message = f"fft: fft_length has {len(lengths)} entries for an operand of rank {rank}"
+        raise ShapeError(f"{message}; expected 1 to {_MAX_LENGTHS}, and no more than the rank")
+    return lengths
+
+
+def _check_trailing(sizes: Sizes, expected: Sizes) -> None:
+    for place, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
+        if size != wanted:
+            raise ShapeError(f"fft: operand dimension {place} has size {size}; expected {wanted}")

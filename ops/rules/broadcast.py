@@ -1,0 +1,85 @@
+"""Broadcast: new dimensions along which nothing changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.index_maps import check_count, checked_dimensions, checked_sizes, dim, index_map, symbol
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, sizes_of
+from simplifier.expr.form import ZERO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+
+
+def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
+    """Every element of the result copies the element of the operand at some of its coordinates.
+
+    Dimension ``i`` of the operand becomes dimension ``dimensions[i]`` of the result, in any
+    order. A dimension of size 1 may be stretched.
+
+    Shapes:
+        operand: ``(n_0, ..., n_{r-1})``.
+        result: ``(m_0, ...)`` with ``n_i`` equal to 1 or to ``m_{dimensions[i]}``.
+
+    Source:
+        StableHLO specification, broadcast_in_dim. HLO's broadcast does not stretch.
+
+    Raises:
+        ShapeError: a dimension is listed twice or missing, or has another size in the result.
+
+    >>> indexing = broadcast((20,), (10, 20, 30), (1,))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1, d2) -> (d1), domain: d0 in [0, 9], d1 in [0, 19], d2 in [0, 29]
+    >>> print(indexing.input_to_output[0])
+    (d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 19], s0 in [0, 9], s1 in [0, 29]
+    """
+    operand_sizes = checked_sizes("broadcast", "operand", operand_sizes)
+    output_sizes = checked_sizes("broadcast", "output", output_sizes)
+    dimensions = checked_dimensions("broadcast", "dimensions", dimensions, len(output_sizes))
+    check_count("broadcast", "dimensions", dimensions, len(operand_sizes))
+    for place, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True)):
+        _check_size(place, size, target, output_sizes[target])
+    kept = {
+        target: place
+        for place, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True))
+        if size == output_sizes[target]
+    }
+    to_input = [dim(target) if target in kept else ZERO for target in dimensions]
+    new = [target for target in range(len(output_sizes)) if target not in kept]
+    to_output = [
+        dim(kept[target]) if target in kept else symbol(new.index(target))
+        for target in range(len(output_sizes))
+    ]
+    return OpIndexing(
+        output_sizes,
+        (index_map(to_input, output_sizes),),
+        (index_map(to_output, operand_sizes, [output_sizes[target] for target in new]),),
+    )
+
+
+def _check_size(place: int, size: int, target: int, target_size: int) -> None:
+    if size not in (1, target_size):
+        message = (
+            f"broadcast: operand dimension {place} has size {size}, but result dimension {target} "
+            f"(dimensions[{place}]) has size {target_size}; expected 1 or {target_size}"
+        )
+        raise ShapeError(message)
+
+
+# How they are read off instructions.
+
+
+def _broadcast(instruction: Instruction) -> OpIndexing:
+    (operand,) = instruction.operands
+    return broadcast(sizes_of(operand), sizes_of(instruction), instruction.attributes["dimensions"])
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "broadcast": OpRule(_broadcast),
+}

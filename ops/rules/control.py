@@ -1,0 +1,138 @@
+"""Instructions that pass arrays on as they are, or call computations with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ElementType
+from ops.rules.rule import Call, Calls, OpRule, arrays_in_operands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ops.hlo import Instruction
+    from ops.rules.rule import Caller, Route, Router
+
+
+def _through_tuple(instruction: Instruction) -> Iterator[Route]:
+    """The arrays of all operands, in order."""
+    return (
+        (output, number, element)
+        for output, (number, element) in enumerate(arrays_in_operands(instruction))
+    )
+
+
+def _through_get_tuple_element(instruction: Instruction) -> Iterator[Route]:
+    """The arrays of one element, which stand behind those of the elements before it."""
+    (operand,) = instruction.operands
+    before = operand.shape.elements[: instruction.attributes["index"]]
+    first = sum(len(element.arrays) for element in before)
+    return ((output, 0, first + output) for output in range(len(instruction.shape.arrays)))
+
+
+def _always(*routes: Route) -> Router:
+    """The same routes for every instruction."""
+    return lambda _: routes
+
+
+def _with_all_operands(attribute: str, *, is_start: bool = False) -> Caller:
+    """The computation in an attribute, of which the operands are the arguments."""
+
+    def adapted(instruction: Instruction) -> Calls:
+        operands = tuple(range(len(instruction.operands)))
+        return Calls((Call(instruction.attributes[attribute], operands),), is_start=is_start)
+
+    return adapted
+
+
+def _branches(instruction: Instruction) -> Calls:
+    """One branch for each operand after the first, which chooses."""
+    branches = enumerate(instruction.branches, start=1)
+    return Calls(tuple(Call(branch, (number,)) for number, branch in branches), selector=0)
+
+
+def _rounds(instruction: Instruction) -> Calls:
+    """The body of a loop, which runs on its own result."""
+    attributes = instruction.attributes
+    return Calls((Call(attributes["body"], (0,)),), condition=attributes["condition"])
+
+
+CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
+"""Opcode -> the attribute that holds the computation, of which the operands are the arguments."""
+
+# Parts of asynchronous operations, and transfers. A start gives its operands, its results, and a
+# context; its end gives the results. What is received from outside of the program depends on
+# nothing in it, as a parameter does.
+
+
+def _nothing(_: Instruction) -> Iterator[Route]:
+    """Tokens and contexts, and data from outside."""
+    return iter(())
+
+
+def _first_arrays(instruction: Instruction) -> Iterator[Route]:
+    """The result has the arrays that the operand has first, but for tokens."""
+    return _from(instruction, 0)
+
+
+def _results_of_start(instruction: Instruction) -> Iterator[Route]:
+    """The results stand behind as many operands."""
+    return _from(instruction, len(instruction.shape.arrays))
+
+
+def _results_of_wrapped(instruction: Instruction) -> Iterator[Route]:
+    """The results stand behind the tuple of the operands."""
+    operands, *_ = instruction.operands[0].shape.elements
+    return _from(instruction, len(operands.arrays))
+
+
+def _from(instruction: Instruction, first: int) -> Iterator[Route]:
+    """The arrays of the result are those of the operand from one on."""
+    arrays = instruction.shape.arrays
+    return (
+        (output, 0, first + output)
+        for output, array in enumerate(arrays)
+        if array.element_type is not ElementType.TOKEN
+    )
+
+
+def _copied(_: Instruction) -> Iterator[Route]:
+    """The copy, and the operand itself."""
+    return iter(((0, 0, 0), (1, 0, 0)))
+
+
+def _sent(instruction: Instruction) -> Iterator[Route]:
+    """The arrays that are sent, as they are."""
+    data, _ = instruction.operands
+    return ((number, 0, number) for number in range(len(data.shape.arrays)))
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
+    "after-all": OpRule(routes=_always()),
+    "all-gather-done": OpRule(routes=_results_of_start),
+    "all-reduce-done": OpRule(routes=_first_arrays),
+    "async-done": OpRule(routes=_results_of_wrapped),
+    "async-start": OpRule(calls=_with_all_operands("calls", is_start=True)),
+    "async-update": OpRule(routes=_first_arrays),
+    "collective-permute-done": OpRule(routes=_results_of_start),
+    "conditional": OpRule(calls=_branches),
+    "copy-done": OpRule(routes=_first_arrays),
+    "copy-start": OpRule(routes=_copied),
+    "domain": OpRule(routes=_through_tuple),
+    "get-tuple-element": OpRule(routes=_through_get_tuple_element),
+    "infeed": OpRule(routes=_nothing),
+    "opt-barrier": OpRule(routes=_through_tuple),
+    "outfeed": OpRule(routes=_nothing),
+    "parameter": OpRule(routes=_always()),
+    "recv": OpRule(routes=_nothing),
+    "recv-done": OpRule(routes=_first_arrays),
+    "send": OpRule(routes=_sent),
+    "send-done": OpRule(routes=_nothing),
+    "tuple": OpRule(routes=_through_tuple),
+    "while": OpRule(calls=_rounds),
+    **{
+        opcode: OpRule(calls=_with_all_operands(attribute))
+        for opcode, attribute in CALLEE_ATTRIBUTES.items()
+    },
+}

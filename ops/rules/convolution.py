@@ -1,0 +1,227 @@
+"""Convolution: a kernel slides over a tensor and sums products of what it meets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
+from ops.index_maps import dim
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, sizes_of
+from ops.rules.sliding_windows import map_of, numbered, place_of, sliding_windows, window_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import ZERO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from indexing import IndexingMap
+    from ops.hlo import Instruction
+    from ops.hlo.values import DimensionLabels, Window
+    from ops.index_maps import Sizes
+    from ops.rules.sliding_windows import Found, SlidingWindow
+    from simplifier.expr.form import Form
+
+
+def convolution(
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    dim_labels: DimensionLabels,
+    window: Window,
+    *,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+) -> OpIndexing:
+    """Every element of the result sums products of a window on ``lhs`` with the kernel ``rhs``.
+
+    Sums run over the places of the window and over the input features of the kernel. Groups share
+    out the output features: those of feature group ``g`` read no input features but those of group
+    ``g``, those of batch group ``g`` no batches but those of group ``g``.
+
+    The window has the spatial sizes of the kernel. ``lhs_dilate`` and ``rhs_dilate`` draw the
+    elements of either operand apart, ``rhs_reversal`` turns the kernel around in a dimension. The
+    ranges of the maps to both operands are the same, so equal ones lead to the factors of one
+    product. A kernel element that meets padding is multiplied by zero, and counts as read; but
+    where the window tells the only element that it may hold, there is nothing to sum up, and the
+    kernel is read at that place alone. So a batch that is written as a spatial dimension is one.
+
+    Shapes:
+        lhs: ``b`` batches, ``f`` input features, spatial sizes, in the order of the labels.
+        rhs: ``i = f / feature_group_count`` input features, ``o`` output features, spatial sizes.
+        result: ``b / batch_group_count`` batches, ``o`` features, one element for each window.
+
+    Source:
+        XLA operation semantics, ConvGeneralDilated; StableHLO specification, convolution.
+
+    Raises:
+        ShapeError: labels, window or groups do not fit the operands; it names the dimension and
+            both sizes.
+
+    >>> from ops.hlo import DimensionLabels, Window
+    >>> labels = DimensionLabels.parse("b0f_0io->b0f")
+    >>> same = convolution((8, 12, 4), (3, 4, 16), labels, Window(size=(3,), pad=((1, 1),)))
+    >>> print(same.output_to_input[0])
+    (d0, d1, d2)[s0, s1] -> (d0, d1 + s0 - 1, s1), domain: d0 in [0, 7], d1 in [0, 11],
+    d2 in [0, 15], s0 in [0, 2], s1 in [0, 3], d1 + s0 in [1, 12]
+    >>> print(same.output_to_input[1])
+    (d0, d1, d2)[s0, s1] -> (s0, s1, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
+    s0 in [0, 2], s1 in [0, 3]
+    >>> strided = Window(size=(3,), stride=(3,))
+    >>> depthwise = convolution((8, 12, 4), (3, 1, 4), labels, strided, feature_group_count=4)
+    >>> print(depthwise.input_to_output[0])
+    (d0, d1, d2) -> (d0, d1 floordiv 3, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 3]
+    >>> batch = Window(size=(8,), stride=(7,), lhs_dilate=(8,))
+    >>> dot = convolution((8, 12, 4), (8, 4, 16), DimensionLabels.parse("0bf_0io->0bf"), batch)
+    >>> print(dot.output_to_input[0])
+    (d0, d1, d2)[s0] -> (d0, d1, s0), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
+    s0 in [0, 3]
+    >>> print(dot.output_to_input[1])
+    (d0, d1, d2)[s0] -> (d0, s0, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
+    s0 in [0, 3]
+    """
+    groups = ConvolutionGroups(feature_group_count, batch_group_count)
+    parts = _parts(lhs_sizes, rhs_sizes, dim_labels, window, groups)
+    return OpIndexing(
+        tuple(parts.output.values()),
+        (parts.output_to_lhs(), parts.output_to_rhs()),
+        (parts.lhs_to_output(), parts.rhs_to_output()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Sizes and windows by the label of their dimension, in the order of the labels."""
+
+    lhs: Mapping[str, int]
+    rhs: Mapping[str, int]
+    output: Mapping[str, int]
+    windows: Mapping[str, SlidingWindow]
+    turned: frozenset[str]
+    """The spatial dimensions in which the kernel is turned around."""
+    groups: ConvolutionGroups
+
+    @property
+    def features(self) -> int:
+        """The output features of one group."""
+        return self.rhs["o"] // self.groups.count
+
+    def output_to_lhs(self) -> IndexingMap:
+        index, (place, ranges) = self._index(self.output), self._places()
+        group, _ = _split(index["f"], self.features, self.groups.count)
+        found = {
+            label: window.element(index[label], place[label])
+            for label, window in self.windows.items()
+        }
+        found["b"] = _member(group, index["b"], self.output["b"], self.groups.batches), []
+        found["f"] = _member(group, place["i"], self.rhs["i"], self.groups.features), []
+        return map_of([found[label] for label in self.lhs], self.output.values(), ranges)
+
+    def output_to_rhs(self) -> IndexingMap:
+        index, (place, ranges) = self._index(self.output), self._places()
+        found: dict[str, Found] = {"i": (place["i"], []), "o": (index["f"], [])}
+        for label, window in self.windows.items():
+            at, constraints = window.place(index[label], place[label])
+            found[label] = self._turned(label, at), constraints
+        return map_of([found[label] for label in self.rhs], self.output.values(), ranges)
+
+    def lhs_to_output(self) -> IndexingMap:
+        turns = {label: window.turns for label, window in self.windows.items()}
+        index, (turn, ranges) = self._index(self.lhs), _numbered({**turns, "f": self.features})
+        found = {
+            label: window.window(index[label], turn[label])
+            for label, window in self.windows.items()
+        }
+        group_of_feature, _ = _split(index["f"], self.rhs["i"], self.groups.features)
+        group_of_batch, batch = _split(index["b"], self.output["b"], self.groups.batches)
+        group = group_of_feature + group_of_batch
+        found["b"] = batch, []
+        found["f"] = _member(group, turn["f"], self.features, self.groups.count), []
+        return map_of([found[label] for label in self.output], self.lhs.values(), ranges)
+
+    def rhs_to_output(self) -> IndexingMap:
+        uses = {label: window.uses for label, window in self.windows.items()}
+        sizes = {label: uses.get(label, size) for label, size in self.output.items()}
+        index, (turn, ranges) = self._index(self.rhs), _numbered({**sizes, "f": 1})
+        found = {
+            label: window.window_at(self._turned(label, index[label]), turn[label])
+            for label, window in self.windows.items()
+        }
+        found |= {"b": (turn["b"], []), "f": (index["o"], [])}
+        return map_of([found[label] for label in self.output], self.rhs.values(), ranges)
+
+    def _turned(self, label: str, place: Form) -> Form:
+        """The index in the kernel of a place of the window, and the other way round."""
+        return self.rhs[label] - 1 - place if label in self.turned else place
+
+    def _index(self, sizes: Mapping[str, int]) -> dict[str, Form]:
+        """The index in a tensor; 0 in a spatial dimension of size 1."""
+        return {
+            label: place_of(number, size) if label in self.windows else dim(number)
+            for number, (label, size) in enumerate(sizes.items())
+        }
+
+    def _places(self) -> tuple[dict[str, Form], list[int]]:
+        """What a sum runs over: the places of the window, and the input features of the kernel."""
+        sizes = {label: window.load for label, window in self.windows.items()}
+        return _numbered({**sizes, "i": self.rhs["i"]})
+
+
+def _numbered(sizes: Mapping[str, int]) -> tuple[dict[str, Form], list[int]]:
+    indices, ranges = numbered(sizes.values())
+    return dict(zip(sizes, indices, strict=True)), ranges
+
+
+def _split(index: Form, size: int, groups: int) -> tuple[Form, Form]:
+    """The group of an index, and the index in the group; an empty group has no index."""
+    if groups == 1:
+        return ZERO, index
+    divisor = forms.constant(max(1, size))
+    return operations.floordiv(index, divisor), operations.mod(index, divisor)
+
+
+def _member(group: Form, index: Form, size: int, groups: int) -> Form:
+    """An index from the index in its group."""
+    return index if groups == 1 else group * size + index
+
+
+def _parts(
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    labels: DimensionLabels,
+    window: Window,
+    groups: ConvolutionGroups,
+) -> _Parts:
+    sizes = convolution_sizes(lhs_sizes, rhs_sizes, labels, window, groups)
+    sliding = sliding_windows("convolution", [sizes.lhs[each] for each in sizes.spatial], window)
+    turns = zip(sizes.spatial, window.rhs_reversal, strict=True)
+    return _Parts(
+        sizes.lhs,
+        sizes.rhs,
+        sizes.output,
+        dict(zip(sizes.spatial, sliding, strict=True)),
+        frozenset(label for label, is_turned in turns if is_turned),
+        groups,
+    )
+
+
+# How they are read off instructions.
+
+
+def convolution_of(instruction: Instruction) -> OpIndexing:
+    """The convolution of the first two operands, as the attributes describe it."""
+    lhs, rhs, *_ = instruction.operands
+    return convolution(
+        sizes_of(lhs),
+        sizes_of(rhs),
+        instruction.attributes["dim_labels"],
+        window_of(instruction),
+        feature_group_count=instruction.attributes.get("feature_group_count", 1),
+        batch_group_count=instruction.attributes.get("batch_group_count", 1),
+    )
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "convolution": OpRule(convolution_of),
+}

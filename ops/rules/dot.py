@@ -1,0 +1,355 @@
+"""Dot, ragged dot and scaled dot: sums of products along dimensions that two tensors share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.index_maps import (
+    check_count,
+    checked_dimensions,
+    checked_sizes,
+    constrained,
+    dim,
+    every_element,
+    index_map,
+    no_dimensions,
+    paired,
+    symbol,
+    unrelated,
+)
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, sizes_of
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from indexing import IndexingMap
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+    from ops.rules.rule import Builder
+
+
+def dot(
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    *,
+    lhs_contracting_dims: Sequence[int] = (),
+    rhs_contracting_dims: Sequence[int] = (),
+    lhs_batch_dims: Sequence[int] = (),
+    rhs_batch_dims: Sequence[int] = (),
+) -> OpIndexing:
+    """Every element of the result sums products of both operands along contracting dimensions.
+
+    Shapes:
+        operands: equal sizes in each pair of contracting dimensions and in each pair of batch
+            dimensions.
+        result: batch dimensions, then the other dimensions of the left operand, then those of
+            the right.
+
+    Source:
+        XLA operation semantics, DotGeneral.
+
+    Raises:
+        ShapeError: a pair of dimensions differs in size, or a dimension is listed twice.
+
+    >>> matmul = dot((128, 256), (256, 64), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
+    >>> print(matmul.output_to_input[1])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 127], d1 in [0, 63], s0 in [0, 255]
+    >>> print(matmul.input_to_output[1])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 255], d1 in [0, 63], s0 in [0, 127]
+    """
+    lhs = _Side("dot", "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
+    rhs = _Side("dot", "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims)
+    return _product("dot", lhs, rhs)
+
+
+def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    lhs_scale_sizes: Sizes,
+    rhs_scale_sizes: Sizes,
+    *,
+    lhs_contracting_dims: Sequence[int] = (),
+    rhs_contracting_dims: Sequence[int] = (),
+    lhs_batch_dims: Sequence[int] = (),
+    rhs_batch_dims: Sequence[int] = (),
+) -> OpIndexing:
+    """A dot of two tensors whose elements are multiplied, block by block, with scales.
+
+    The operands are both tensors, then their scales: along each dimension one scale for a block of
+    ``size // scale_size`` elements; a scalar scales all of them.
+
+    Shapes:
+        tensors, result: as for :func:`dot`.
+        scales: scalars, or sizes that divide those of their tensor.
+
+    Source:
+        XLA's operation ScaledDot.
+
+    Raises:
+        ShapeError: as for :func:`dot`, or a size of a scale does not divide that of its tensor.
+
+    >>> scaled = scaled_dot(
+    ...     (4, 64), (64, 2), (4, 2), (2, 2), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)
+    ... )
+    >>> print(scaled.output_to_input[2])
+    (d0, d1)[s0] -> (d0, s0 floordiv 32), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 63]
+    >>> print(scaled.input_to_output[2])
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 1]
+    """
+    lhs = _Side("scaled-dot", "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
+    rhs = _Side("scaled-dot", "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims)
+    product = _product("scaled-dot", lhs, rhs)
+    blocks = _blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)
+    pairs = list(zip(blocks, product.output_to_input, product.input_to_output, strict=True))
+    scales_of = [_after(to_input, scale) for (scale, _), to_input, _ in pairs]
+    scaled_by = [_after(block, to_output) for (_, block), _, to_output in pairs]
+    return OpIndexing(
+        product.output_sizes,
+        (*product.output_to_input, *scales_of),
+        (*product.input_to_output, *scaled_by),
+    )
+
+
+def _after(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
+    return consumer.compose(producer).simplify().without_unused_symbols()
+
+
+def _blocks(side: _Side, scale_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:
+    """From the elements of a tensor to their scales, and back."""
+    scales = checked_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
+    if not scales:
+        return no_dimensions(side.sizes), every_element(side.sizes)
+    check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
+    for place, (size, scale) in enumerate(zip(side.sizes, scales, strict=True)):
+        if size % scale if scale else size:
+            message = f"scaled-dot: dimension {place} of {side.name} has size {size}"
+            raise ShapeError(f"{message}, but {side.name}_scale has {scale}; expected a divisor")
+    widths = [size // max(1, scale) for size, scale in zip(side.sizes, scales, strict=True)]
+    numbered = list(enumerate(widths))
+    scale = (operations.floordiv(dim(place), forms.constant(max(1, n))) for place, n in numbered)
+    element = (dim(place) * width + symbol(place) for place, width in numbered)
+    return index_map(scale, side.sizes).simplify(), index_map(element, scales, widths)
+
+
+def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    group_sizes: Sizes,
+    *,
+    lhs_ragged_dims: Sequence[int],
+    rhs_group_dims: Sequence[int] = (),
+    lhs_contracting_dims: Sequence[int] = (),
+    rhs_contracting_dims: Sequence[int] = (),
+    lhs_batch_dims: Sequence[int] = (),
+    rhs_batch_dims: Sequence[int] = (),
+) -> OpIndexing:
+    """A dot along a ragged dimension, which is cut into groups of sizes given at run time.
+
+    If the ragged dimension is a free one of the left operand, its elements meet the part of the
+    right operand that belongs to their group, which may be any. If it is contracting, each group
+    has its own sum in the result, over elements that may be any. If it is a batch dimension, this
+    is a dot, and group sizes do not matter. The operands are both tensors and the group sizes.
+
+    Shapes:
+        operands: as for :func:`dot`, but ``rhs_group_dims`` for a free ragged dimension, which has
+            the number of groups for its size.
+        group sizes: ``(..., groups)``: one list for all, or one for each element of the left
+            operand's batch dimensions and of those free or contracting dimensions before the ragged
+            one.
+        result: as for :func:`dot`, behind a dimension of groups if the ragged dimension is
+            contracting.
+
+    Source:
+        XLA's operation RaggedDot; JAX, ``jax.lax.ragged_dot_general``.
+
+    Raises:
+        ShapeError: as for :func:`dot`, or there is not one ragged dimension, not the group
+            dimensions it takes, or the group sizes have another shape.
+
+    >>> experts = ragged_dot(
+    ...     (11, 5), (3, 5, 7), (3,), lhs_ragged_dims=(0,), rhs_group_dims=(0,),
+    ...     lhs_contracting_dims=(1,), rhs_contracting_dims=(1,),
+    ... )
+    >>> print(experts.output_to_input[1])
+    (d0, d1)[s0, s1] -> (s1, s0, d1), domain: d0 in [0, 10], d1 in [0, 6], s0 in [0, 4],
+    s1 in [0, 2]
+    >>> print(experts.output_to_input[2])
+    (d0, d1)[s0] -> (s0), domain: d0 in [0, 10], d1 in [0, 6], s0 in [0, 2]
+    """
+    op = "ragged-dot"
+    lhs = _Side(op, "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
+    rhs = _Side(op, "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims, rhs_group_dims)
+    ragged = _checked_ragged(lhs, lhs_ragged_dims)
+    counts = checked_sizes(op, "group_sizes", group_sizes)
+    before = _checked_lists(lhs, ragged, counts)
+    _check_groups(rhs, ragged in lhs.free, counts[-1])
+    leading = counts[-1:] if ragged in lhs.contracting else ()
+    product = _product(op, lhs, rhs, leading)
+    places = lhs.places(len(leading), len(leading) + len(lhs.batch))
+    same = [(places[place], number) for number, place in enumerate(before) if place in places]
+    if ragged in lhs.batch:
+        to_counts, to_output = unrelated(product.output_sizes, counts)
+    else:
+        to_counts, to_output = paired(product.output_sizes, counts, same)
+    if leading:
+        to_counts, to_output = _of_groups_before(to_counts), _of_groups_from(to_output)
+    return OpIndexing(
+        product.output_sizes,
+        (*product.output_to_input, to_counts),
+        (*product.input_to_output, to_output),
+    )
+
+
+def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
+    """A group's sum needs its own size, and those before it, as they say where it begins."""
+    group, counted = dim(0), to_counts.forms[-1]
+    return constrained(to_counts, group - counted, Interval(0, None))
+
+
+def _of_groups_from(to_output: IndexingMap) -> IndexingMap:
+    group, counted = to_output.forms[0], dim(len(to_output.dims) - 1)
+    return constrained(to_output, group - counted, Interval(0, None))
+
+
+def _checked_ragged(lhs: _Side, dimensions: Sequence[int]) -> int:
+    checked = checked_dimensions("ragged-dot", "lhs_ragged_dims", dimensions, len(lhs.sizes))
+    if len(checked) != 1:
+        raise ShapeError(f"ragged-dot: lhs_ragged_dims has {len(checked)} entries; expected 1")
+    return checked[0]
+
+
+def _checked_lists(lhs: _Side, ragged: int, counts: Sizes) -> tuple[int, ...]:
+    """The dimensions of the left operand that have group sizes of their own."""
+    if not counts:
+        raise ShapeError("ragged-dot: group_sizes is a scalar; expected 1 dimension or more")
+    ways = (lhs.batch, (*lhs.batch, *lhs.free), (*lhs.batch, *lhs.contracting))
+    before = next(way[: way.index(ragged)] for way in ways if ragged in way)
+    expected = (*lhs.sizes_of(before), counts[-1])
+    if counts in (expected, counts[-1:]):
+        return before if len(counts) > 1 else ()
+    wanted = " or ".join(str(each) for each in dict.fromkeys((counts[-1:], expected)))
+    raise ShapeError(f"ragged-dot: group_sizes has sizes {tuple(counts)}; expected {wanted}")
+
+
+def _check_groups(rhs: _Side, has_groups: bool, count: int) -> None:  # noqa: FBT001
+    if len(rhs.group) != has_groups:
+        message = f"ragged-dot: rhs_group_dims has {len(rhs.group)} entries"
+        raise ShapeError(f"{message}; expected {int(has_groups)} for this ragged dimension")
+    for place in rhs.group:
+        if rhs.sizes[place] != count:
+            message = f"ragged-dot: group dimension {place} of rhs has size {rhs.sizes[place]}"
+            raise ShapeError(f"{message}, but there are {count} groups; expected the same")
+
+
+def _product(op: str, lhs: _Side, rhs: _Side, leading: Sizes = ()) -> OpIndexing:
+    """The maps of a dot whose result may have further dimensions in front."""
+    _check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting)
+    _check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch)
+    first_lhs = len(leading) + len(lhs.batch)
+    places = (
+        (lhs, lhs.places(len(leading), first_lhs)),
+        (rhs, rhs.places(len(leading), first_lhs + len(lhs.free))),
+    )
+    batch, rows, columns = (
+        side.sizes_of(part) for side, part in ((lhs, lhs.batch), (lhs, lhs.free), (rhs, rhs.free))
+    )
+    output_sizes = (*leading, *batch, *rows, *columns)
+    return OpIndexing(
+        output_sizes,
+        tuple(side.from_output(output_sizes, found) for side, found in places),
+        tuple(side.to_output(output_sizes, found) for side, found in places),
+    )
+
+
+class _Side:
+    """One operand: its sizes, and its dimensions by what happens to them."""
+
+    def __init__(
+        self,
+        op: str,
+        name: str,
+        sizes: Sizes,
+        contracting: Sequence[int],
+        batch: Sequence[int],
+        group: Sequence[int] = (),
+    ) -> None:
+        self.name = name
+        self.sizes = checked_sizes(op, name, sizes)
+        roles = {"contracting": contracting, "batch": batch, "group": group}
+        self.contracting, self.batch, self.group = (
+            checked_dimensions(op, f"{name}_{role}_dims", given, len(self.sizes))
+            for role, given in roles.items()
+        )
+        taken = self.batch + self.contracting + self.group
+        named = " and ".join(f"{name}_{role}_dims" for role in ("batch", "contracting"))
+        checked_dimensions(op, named, taken, len(self.sizes))
+        self.free = tuple(place for place in range(len(self.sizes)) if place not in taken)
+
+    def sizes_of(self, places: Sequence[int]) -> list[int]:
+        return [self.sizes[place] for place in places]
+
+    def places(self, first_batch: int, first_free: int) -> dict[int, int]:
+        """Where the dimensions are found that the result has too."""
+        batch = {place: number for number, place in enumerate(self.batch, first_batch)}
+        return batch | {place: number for number, place in enumerate(self.free, first_free)}
+
+    def from_output(self, output_sizes: Sizes, places: Mapping[int, int]) -> IndexingMap:
+        """From the result to this operand."""
+        summed = self.contracting + self.group
+        element = {place: dim(number) for place, number in places.items()}
+        element |= {place: symbol(number) for number, place in enumerate(summed)}
+        results = (element[place] for place in range(len(self.sizes)))
+        return index_map(results, output_sizes, self.sizes_of(summed))
+
+    def to_output(self, output_sizes: Sizes, places: Mapping[int, int]) -> IndexingMap:
+        """From this operand to the result; the other operand's free dimensions take all values."""
+        return paired(
+            output_sizes, self.sizes, [(there, place) for place, there in places.items()]
+        )[1]
+
+
+def _check_pairs(
+    op: str, role: str, lhs: _Side, lhs_dims: Sequence[int], rhs: _Side, rhs_dims: Sequence[int]
+) -> None:
+    if len(lhs_dims) != len(rhs_dims):
+        message = f"{op}: lhs has {len(lhs_dims)} {role} dimensions, but rhs has {len(rhs_dims)}"
+        raise ShapeError(f"{message}; expected as many")
+    for left, right in zip(lhs_dims, rhs_dims, strict=True):
+        if lhs.sizes[left] != rhs.sizes[right]:
+            message = (
+                f"{op}: {role} dimension {left} of lhs has size {lhs.sizes[left]}, "
+                f"but dimension {right} of rhs has size {rhs.sizes[right]}; expected the same"
+            )
+            raise ShapeError(message)
+
+
+# How they are read off instructions.
+
+_PAIRED: Final = (
+    "lhs_contracting_dims",
+    "rhs_contracting_dims",
+    "lhs_batch_dims",
+    "rhs_batch_dims",
+)
+
+
+def _dot(build: Callable[..., OpIndexing], *further: str) -> Builder:
+    """A builder of the sizes of all operands and of lists of dimensions."""
+
+    def adapted(instruction: Instruction) -> OpIndexing:
+        attributes = {name: instruction.attributes.get(name, ()) for name in (*_PAIRED, *further)}
+        return build(*map(sizes_of, instruction.operands), **attributes)
+
+    return adapted
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "dot": OpRule(_dot(dot)),
+    "ragged-dot": OpRule(_dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims")),
+    "scaled-dot": OpRule(_dot(scaled_dot)),
+}

@@ -1,0 +1,309 @@
+"""Dynamic slice and dynamic update slice: a part of a tensor that begins where a value says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from indexing import IndexingMap, Variable
+from indexing.domain import NO_VALUES, Domain
+from indexing.layout import Kind, ShapeError
+from ops.index_maps import (
+    check_count,
+    checked_sizes,
+    dim,
+    dimensions_of,
+    every_element,
+    index_map,
+    no_dimensions,
+    symbol,
+)
+from ops.rules.constant_folding import value_of
+from ops.rules.op_indexing import OpIndexing, Origin
+from ops.rules.rule import OpRule, sizes_of
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from indexing.domain import Constraint
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+    from simplifier.expr.form import Form
+
+
+def dynamic_slice(
+    operand_sizes: Sizes, slice_sizes: Sizes, start_indices: Sequence[int | None] = ()
+) -> OpIndexing:
+    """The part of a tensor that begins at the start indices, which the program computes.
+
+    A start index is clamped so that the part lies in the operand. Where ``start_indices`` names
+    one, it is known already; where it has ``None``, it is a runtime variable, and without
+    ``start_indices`` all are.
+
+    Shapes:
+        operands: ``operand_sizes``, then a scalar for the start in each dimension.
+        result: ``slice_sizes``, of which none exceeds the operand's.
+
+    Source:
+        XLA operation semantics, DynamicSlice.
+
+    Raises:
+        ShapeError: a slice is larger than the operand, or there are too few sizes or starts.
+
+    >>> indexing = dynamic_slice((2, 258), (1, 32))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1){rt0, rt1} -> (d0 + rt0, d1 + rt1), domain: d0 in [0, 0], d1 in [0, 31], rt0 in [0, 1],
+    rt1 in [0, 226]
+    >>> print(indexing.output_origins[0][1])
+    operand 2; (d0, d1) -> (), domain: d0 in [0, 0], d1 in [0, 31]
+    >>> print(dynamic_slice((2, 258), (1, 32), (0, 300)).input_to_output[0])
+    (d0, d1) -> (d0, d1 - 226), domain: d0 in [0, 0], d1 in [226, 257]
+    """
+    operand_sizes = checked_sizes("dynamic-slice", "operand", operand_sizes)
+    slice_sizes = checked_sizes("dynamic-slice", "slice", slice_sizes)
+    starts = _Starts("dynamic-slice", operand_sizes, slice_sizes, start_indices)
+    scalars = len(operand_sizes)
+    return OpIndexing(
+        slice_sizes,
+        (starts.out_of(slice_sizes), *[no_dimensions(slice_sizes)] * scalars),
+        (starts.into(operand_sizes), *[every_element(slice_sizes)] * scalars),
+        (starts.origins(1, slice_sizes), *[()] * scalars),
+        (starts.origins(1, operand_sizes), *[()] * scalars),
+    )
+
+
+def dynamic_update_slice(
+    operand_sizes: Sizes, update_sizes: Sizes, start_indices: Sequence[int | None] = ()
+) -> OpIndexing:
+    """The operand, but for a part that begins at the start indices, which is the update.
+
+    Start indices are as those of :func:`dynamic_slice`. An element of the result is that of the
+    operand unless the update covers it; where a start is not known, unless every start would.
+
+    Shapes:
+        operands: ``operand_sizes``; ``update_sizes``, of which none exceeds the operand's; then a
+            scalar for the start in each dimension.
+        result: ``operand_sizes``.
+
+    Source:
+        XLA operation semantics, DynamicUpdateSlice.
+
+    Raises:
+        ShapeError: the update is larger than the operand, or there are too few sizes or starts.
+
+    >>> indexing = dynamic_update_slice((20, 30), (5, 10))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 29]
+    >>> print(indexing.output_to_input[1])
+    (d0, d1){rt0, rt1} -> (d0 - rt0, d1 - rt1), domain: d0 in [0, 19], d1 in [0, 29],
+    rt0 in [0, 15], rt1 in [0, 20], d0 - rt0 in [0, 4], d1 - rt1 in [0, 9]
+    >>> print(dynamic_update_slice((20, 30), (5, 30), (0, 0)).output_to_input[0])
+    (d0, d1) -> (d0, d1), domain: d0 in [5, 19], d1 in [0, 29]
+    """
+    operand_sizes = checked_sizes("dynamic-update-slice", "operand", operand_sizes)
+    update_sizes = checked_sizes("dynamic-update-slice", "update", update_sizes)
+    starts = _Starts("dynamic-update-slice", operand_sizes, update_sizes, start_indices)
+    kept = _outside(operand_sizes, starts.always_covered())
+    scalars = len(operand_sizes)
+    none = [()] * scalars
+    return OpIndexing(
+        operand_sizes,
+        (kept, starts.into(operand_sizes), *[no_dimensions(operand_sizes)] * scalars),
+        (kept, starts.out_of(update_sizes), *[every_element(operand_sizes)] * scalars),
+        ((), starts.origins(2, operand_sizes), *none),
+        ((), starts.origins(2, update_sizes), *none),
+    )
+
+
+class _Starts:
+    """Where in a tensor a part may begin: in each dimension a number, or a runtime variable."""
+
+    def __init__(
+        self, op: str, sizes: Sizes, part_sizes: Sizes, start_indices: Sequence[int | None]
+    ) -> None:
+        known = start_indices or [None] * len(sizes)
+        check_count(op, "the part", part_sizes, len(sizes))
+        check_count(op, "start_indices", known, len(sizes))
+        _check_part(op, sizes, part_sizes)
+        self._part_sizes = part_sizes
+        self._last = [size - part for size, part in zip(sizes, part_sizes, strict=True)]
+        self._known = [
+            start if start is None else min(max(start, 0), last)
+            for start, last in zip(known, self._last, strict=True)
+        ]
+        self._runtime = [place for place, start in enumerate(self._known) if start is None]
+
+    def out_of(self, extents: Sizes) -> IndexingMap:
+        """From an element of the part to its place in the tensor."""
+        places = zip(dimensions_of(extents), self._forms(), strict=True)
+        return self._map([place + start for place, start in places], extents)
+
+    def into(self, extents: Sizes) -> IndexingMap:
+        """From those elements of the tensor that the part covers to their place in the part."""
+        places = list(zip(dimensions_of(extents), self._forms(), strict=True))
+        inside = [
+            (place - start, Interval(0, part - 1))
+            if known is None
+            else (place, Interval(known, known + part - 1))
+            for (place, start), known, part in zip(
+                places, self._known, self._part_sizes, strict=True
+            )
+        ]
+        return self._map([place - start for place, start in places], extents, inside)
+
+    def always_covered(self) -> list[tuple[int, int]]:
+        """The first and the last place in each dimension that every such part covers."""
+        return [
+            (last if start is None else start, (start or 0) + part - 1)
+            for start, last, part in zip(self._known, self._last, self._part_sizes, strict=True)
+        ]
+
+    def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
+        """Where a map from these extents finds its values: in scalars from one operand on."""
+        scalar = no_dimensions(extents)
+        return tuple(
+            Origin(first + place, scalar, Interval(0, self._last[place])) for place in self._runtime
+        )
+
+    def _forms(self) -> list[Form]:
+        numbers = iter(range(len(self._runtime)))
+        return [
+            forms.variable(f"rt{next(numbers)}") if start is None else forms.constant(start)
+            for start in self._known
+        ]
+
+    def _map(
+        self, results: Iterable[Form], extents: Sizes, constraints: Iterable[Constraint] = ()
+    ) -> IndexingMap:
+        dims = map(Variable.of_size, extents)
+        runtime = (Variable(Interval(0, self._last[place])) for place in self._runtime)
+        return IndexingMap.from_forms(results, Domain.of(dims, (), runtime, constraints))
+
+
+def _check_part(op: str, sizes: Sizes, part_sizes: Sizes) -> None:
+    for place, (size, part) in enumerate(zip(sizes, part_sizes, strict=True)):
+        if part > size:
+            message = f"{op}: dimension {place} of size {size} has a part of size {part}"
+            raise ShapeError(f"{message}; expected {size} or less")
+
+
+def _outside(sizes: Sizes, box: Sequence[tuple[int, int]]) -> IndexingMap:
+    """The identity on the indices outside of a box, of which first and last places are given."""
+    identity = dimensions_of(sizes)
+    if any(first > last for first, last in box):
+        return index_map(identity, sizes)
+    sides = [
+        (place, side)
+        for place, (size, (first, last)) in enumerate(zip(sizes, box, strict=True))
+        for side in ((0, first - 1), (last + 1, size - 1))
+        if side[0] <= side[1]
+    ]
+    if not sides:
+        return index_map(identity, sizes, (), [(forms.constant(0), NO_VALUES)])
+    if len(sides) == 1:
+        ((place, (lower, upper)),) = sides
+        return index_map(identity, sizes, (), [(dim(place), Interval(lower, upper))])
+    beyond = operations.maximum(
+        dim(place) - first if first else last - dim(place) for place, (first, last) in sides
+    )
+    return index_map(identity, sizes, (), [(beyond, Interval(0, max(sizes) - 1))])
+
+
+# How they are read off instructions.
+
+_INTEGERS: Final = {Kind.SIGNED, Kind.UNSIGNED}
+
+
+def _dynamic_slice(instruction: Instruction) -> OpIndexing:
+    operand, *starts = instruction.operands
+    sizes, part_sizes = sizes_of(operand), instruction.attributes["dynamic_slice_sizes"]
+    indexing = dynamic_slice(sizes, part_sizes, start_values(instruction))
+    return indexing if _are_scalars(starts) else _from_vector(indexing, 1)
+
+
+def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
+    operand, update, *starts = instruction.operands
+    sizes, update_sizes = sizes_of(operand), sizes_of(update)
+    indexing = dynamic_update_slice(sizes, update_sizes, start_values(instruction))
+    return indexing if _are_scalars(starts) else _from_vector(indexing, 2)
+
+
+def start_values(instruction: Instruction) -> tuple[int | None, ...]:
+    """The start indices that are known before the program runs, one for each dimension.
+
+    Raises:
+        ShapeError: the starts are neither integer scalars nor one vector of integers.
+    """
+    starts = instruction.operands[_FIRST_START[instruction.opcode] :]
+    rank = len(sizes_of(instruction.operands[0]))
+    _check_starts(instruction.opcode, starts, rank)
+    if _are_scalars(starts):
+        places = [(start, index_map((), ())) for start in starts]
+    else:
+        places = [(starts[0], index_map([forms.constant(place)], ())) for place in range(rank)]
+    values = (value_of(start, place) for start, place in places)
+    return tuple(value.constant if value and value.is_constant else None for value in values)
+
+
+_FIRST_START: Final = {"dynamic-slice": 1, "dynamic-update-slice": 2}
+
+
+def _check_starts(op: str, starts: Sequence[Instruction], rank: int) -> None:
+    """Raise a :class:`ShapeError` unless these are integer scalars, or one vector of integers."""
+    expected = () if len(starts) == rank and _are_scalars(starts) else (rank,)
+    for start in starts:
+        if start.shape.element_type.kind not in _INTEGERS or sizes_of(start) != expected:
+            message = f"{op}: %{start.name} is {start.shape}"
+            raise ShapeError(f"{message}; expected integers of sizes {expected}")
+
+
+def _are_scalars(starts: Sequence[Instruction]) -> bool:
+    return all(start.shape.rank == 0 for start in starts)
+
+
+# The older form of these instructions has one vector of start indices, in place of scalars.
+
+
+def _from_vector(indexing: OpIndexing, before: int) -> OpIndexing:
+    """The maps with the elements of operand ``before`` in place of scalars from there on."""
+    count = len(indexing.output_to_input) - before
+    extents = [Interval(0, count - 1)]
+    there, back = indexing.output_to_input[before], indexing.input_to_output[before]
+    return replace(
+        indexing,
+        output_to_input=(
+            *indexing.output_to_input[:before],
+            index_map([symbol(0)], (each.bounds for each in there.dims), extents),
+        ),
+        input_to_output=(
+            *indexing.input_to_output[:before],
+            index_map(back.forms, extents, (each.bounds for each in back.ranges)),
+        ),
+        output_origins=_origins_in_vector(indexing.output_origins, before),
+        input_origins=_origins_in_vector(indexing.input_origins, before),
+    )
+
+
+def _origins_in_vector(
+    origins: tuple[tuple[Origin, ...], ...], before: int
+) -> tuple[tuple[Origin, ...], ...]:
+    return (
+        *(tuple(_in_vector(origin, before) for origin in each) for each in origins[:before]),
+        (),
+    )
+
+
+def _in_vector(origin: Origin, vector: int) -> Origin:
+    if origin.operand is None:
+        return origin
+    place = forms.constant(origin.operand - vector)
+    return replace(origin, operand=vector, map=IndexingMap.from_forms([place], origin.map.domain))
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "dynamic-slice": OpRule(_dynamic_slice, values=start_values),
+    "dynamic-update-slice": OpRule(_dynamic_update_slice, values=start_values),
+}

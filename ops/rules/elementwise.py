@@ -1,0 +1,92 @@
+"""Elementwise operations: an element of the result is computed from those at its own index."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from indexing import IndexingMap
+from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, sizes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+
+
+_REMEMBERED: Final = 1 << 10
+"""For so many combinations of sizes the maps are kept."""
+
+ELEMENTWISE: Final = frozenset(
+    """
+    abs acos acosh add and asin asinh atan atan2 atanh cbrt ceil clamp compare complex convert copy
+    cosine cosh count-leading-zeros divide erf exponential exponential-minus-one floor imag
+    is-finite log log-plus-one logistic map maximum minimum mulhi multiply negate not or popcnt
+    power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt select
+    shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt stochastic-convert
+    subtract tan tanh xor
+    """.split()  # noqa: SIM905 - a table reads best without quotes
+)
+"""Opcodes of operations that work element by element."""
+
+
+def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
+    """Every element of the result is computed from the operands' elements at the same index.
+
+    Shapes:
+        operands: all of one shape, or scalars that every element reads, such as the predicate
+            of a select and the bounds of a clamp.
+        result: the shape of the operands.
+
+    Source:
+        XLA operation semantics, element-wise arithmetic, comparison and select operations;
+        clamp; map.
+
+    Raises:
+        ShapeError: two operands that are not scalars differ in a size.
+
+    >>> select = elementwise([(), (2, 3), (2, 3)])
+    >>> print(select.output_to_input[0])
+    (d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 2]
+    >>> print(select.output_to_input[1])
+    (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
+    """
+    return _shared(
+        tuple(
+            checked_sizes("elementwise", f"operand {number}", sizes)
+            for number, sizes in enumerate(operand_sizes)
+        )
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _shared(operand_sizes: tuple[tuple[int, ...], ...]) -> OpIndexing:
+    """Most instructions of most programs are these, on tensors of few sizes."""
+    output_sizes = max(operand_sizes, key=len, default=())
+    for number, sizes in enumerate(operand_sizes):
+        if sizes:
+            check_sizes(
+                "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
+            )
+    identity = IndexingMap.identity(output_sizes)
+    full = [sizes == output_sizes for sizes in operand_sizes]
+    return OpIndexing(
+        output_sizes,
+        tuple(identity if is_full else no_dimensions(output_sizes) for is_full in full),
+        tuple(identity if is_full else every_element(output_sizes) for is_full in full),
+    )
+
+
+# How they are read off instructions.
+
+
+def _elementwise(instruction: Instruction) -> OpIndexing:
+    return elementwise([sizes_of(operand) for operand in instruction.operands])
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(sorted(ELEMENTWISE), OpRule(_elementwise)),
+}

@@ -1,0 +1,103 @@
+"""Tensors made from nothing, or from a few numbers: constants, iotas, random numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops.index_maps import checked_sizes, every_element, no_dimensions, paired
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, check_scalars, sizes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+
+
+def generated(output_sizes: Sizes) -> OpIndexing:
+    """A tensor that is computed from nothing: a constant, an iota, a parameter.
+
+    >>> generated((5, 111)).output_to_input
+    ()
+    """
+    return OpIndexing(checked_sizes("generated", "output", output_sizes))
+
+
+def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
+    """Every random number is drawn from a distribution that scalars tell.
+
+    Shapes:
+        parameters: scalars, such as the bounds of a uniform distribution.
+        result: ``output_sizes``.
+
+    Source:
+        XLA operation semantics, RngNormal and RngUniform.
+
+    >>> print(rng((4,)).output_to_input[1])
+    (d0) -> (), domain: d0 in [0, 3]
+    """
+    sizes = checked_sizes("rng", "result", output_sizes)
+    return OpIndexing(
+        sizes, (no_dimensions(sizes),) * parameters, (every_element(sizes),) * parameters
+    )
+
+
+def rng_bit_generator(state_sizes: Sizes, output_sizes: Sizes) -> tuple[OpIndexing, OpIndexing]:
+    """Every bit may depend on all of the state, and so may the state that comes after.
+
+    The results are that state, and the bits. What exactly they depend on is left to the algorithm.
+
+    Shapes:
+        state, and the state after: ``state_sizes``.
+        bits: ``output_sizes``.
+
+    Source:
+        XLA operation semantics, RngBitGenerator.
+
+    >>> _, bits = rng_bit_generator((2,), (3, 5))
+    >>> print(bits.output_to_input[0])
+    (d0, d1)[s0] -> (s0), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 1]
+    """
+    state = checked_sizes("rng-bit-generator", "state", state_sizes)
+    bits = checked_sizes("rng-bit-generator", "result", output_sizes)
+    after_maps, bits_maps = paired(state, state), paired(bits, state)
+    return (
+        OpIndexing(state, after_maps[:1], after_maps[1:]),
+        OpIndexing(bits, bits_maps[:1], bits_maps[1:]),
+    )
+
+
+# How they are read off instructions.
+
+
+def _generated(instruction: Instruction) -> OpIndexing:
+    return generated(sizes_of(instruction))
+
+
+_FROM_NOTHING: Final = (
+    "constant",
+    "iota",
+    "partition-id",
+    "replica-id",
+    "rng-get-and-update-state",
+)
+
+# How they are read off instructions.
+
+
+def _rng(instruction: Instruction) -> OpIndexing:
+    check_scalars("rng", instruction.operands)
+    return rng(sizes_of(instruction), len(instruction.operands))
+
+
+def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
+    bits = instruction.shape.arrays[-1]
+    return rng_bit_generator(sizes_of(instruction.operands[0]), bits.dimensions)
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(_FROM_NOTHING, OpRule(_generated)),
+    "rng": OpRule(_rng),
+    "rng-bit-generator": OpRule(_rng_bit_generator),
+}

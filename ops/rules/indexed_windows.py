@@ -1,0 +1,336 @@
+"""Windows of a tensor that begin where another tensor says: what gather and scatter share.
+
+A gather reads such windows into its result, a scatter writes them from its updates. Either way
+the windows lie in one tensor, and the relation between that tensor and the operand is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexing.layout import ShapeError
+from ops.index_maps import (
+    check_count,
+    checked_dimensions,
+    dim,
+    dimensions_of,
+    index_map,
+    runtime_value,
+    symbol,
+)
+from ops.rules.op_indexing import Origin
+from simplifier import Interval
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from indexing import IndexingMap
+    from indexing.domain import Constraint
+    from ops.index_maps import Sizes
+    from simplifier.expr.form import Form
+
+
+class Names(NamedTuple):
+    """What an operation calls itself, its tensor of windows and its attributes."""
+
+    op: str
+    windows: str
+    window_dims: str
+    dropped_dims: str
+    indexed_dims: str
+    operand_batching_dims: str
+    indices_batching_dims: str
+
+
+@dataclass(frozen=True)
+class IndexedWindows:
+    """Windows of an operand, in one tensor of windows, that begin where indices say.
+
+    An index vector lies along ``index_vector_dim`` of the indices, or is a single element if
+    that is their rank. The other dimensions number the vectors: the batch. Component ``k``
+    of a vector says where the window of this batch index begins in dimension ``indexed_dims[k]``
+    of the operand. Dimension ``operand_batching_dims[j]`` of the operand has the batch index
+    of ``indices_batching_dims[j]``. In all other dimensions windows begin at 0.
+
+    The tensor of windows has the batch and, in ``window_dims``, the dimensions of the operand
+    that are neither ``dropped_dims`` nor batching dimensions. Windows have one size in each
+    dimension of the operand, ``window_sizes``. ``indices`` is the number of the operand that
+    holds the indices. Windows that would not lie in the operand are moved so that they do if
+    ``is_clamped``, and else are none.
+
+    Raises:
+        ShapeError: the numbers of dimensions and the sizes do not fit together.
+    """
+
+    names: Names
+    indices: int
+    is_clamped: bool
+    operand_sizes: tuple[int, ...]
+    indices_sizes: tuple[int, ...]
+    window_sizes: tuple[int, ...]
+    window_dims: tuple[int, ...]
+    dropped_dims: tuple[int, ...]
+    indexed_dims: tuple[int, ...]
+    index_vector_dim: int
+    operand_batching_dims: tuple[int, ...]
+    indices_batching_dims: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        _check_vectors(self)
+        _check_operand_dimensions(self)
+        _check_batching(self)
+        _check_window_dims(self)
+        _check_single(self)
+
+    @cached_property
+    def kept_dims(self) -> tuple[int, ...]:
+        """The dimensions of the operand that the tensor of windows has."""
+        gone = (*self.dropped_dims, *self.operand_batching_dims)
+        return tuple(place for place in range(len(self.operand_sizes)) if place not in gone)
+
+    @cached_property
+    def batch_sizes(self) -> tuple[int, ...]:
+        """The sizes of the indices without the dimension of the index vectors."""
+        before, after = self.index_vector_dim, self.index_vector_dim + 1
+        return (*self.indices_sizes[:before], *self.indices_sizes[after:])
+
+    @cached_property
+    def depth(self) -> int:
+        """How many components an index vector has."""
+        return (*self.indices_sizes, 1)[self.index_vector_dim]
+
+    @property
+    def component_sizes(self) -> tuple[int, ...]:
+        """The size of a range over the components of an index vector, if they have a dimension."""
+        return self.indices_sizes[self.index_vector_dim : self.index_vector_dim + 1]
+
+    @cached_property
+    def batch_dims(self) -> tuple[int, ...]:
+        """The dimensions of the tensor of windows that number the windows."""
+        rank = len(self.batch_sizes) + len(self.window_dims)
+        return tuple(place for place in range(rank) if place not in self.window_dims)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the tensor of windows."""
+        sizes = dict(zip(self.batch_dims, self.batch_sizes, strict=True))
+        for place, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            sizes[place] = self.window_sizes[kept]
+        return tuple(sizes[place] for place in range(len(sizes)))
+
+    @cached_property
+    def reached_sizes(self) -> tuple[int, ...]:
+        """How far windows can reach into each dimension of the operand."""
+        return tuple(
+            size if window and self._is_moved(place) else min(size, window)
+            for place, (size, window) in enumerate(
+                zip(self.operand_sizes, self.window_sizes, strict=True)
+            )
+        )
+
+    def _is_moved(self, place: int) -> bool:
+        return place in self.indexed_dims or place in self.operand_batching_dims
+
+    # Maps. A batch index is a tuple of forms, one for each dimension of the batch.
+
+    def windows_to_operand(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
+        """From the elements of windows to their places in the operand."""
+        batch = [dim(place) for place in self.batch_dims]
+        results = self._starts(batch)
+        for place, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            results[kept] += dim(place)
+        constraints = [
+            (forms.constant(0), Interval(0, self.window_sizes[place] - 1))
+            for place in (*self.dropped_dims, *self.operand_batching_dims)
+        ]
+        return (
+            index_map(results, self.sizes, (), constraints, self._runtime()),
+            self._origins(batch, self.sizes),
+        )
+
+    def operand_to_windows(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
+        """From places in the operand to the elements of windows that lie there."""
+        batch, others = self.batch_of_operand()
+        distances = [dim(place) - start for place, start in enumerate(self._starts(batch))]
+        results = dict(zip(self.batch_dims, batch, strict=True))
+        for place, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            results[place] = distances[kept]
+        constraints: list[Constraint] = [
+            (distances[place], Interval(0, self.window_sizes[place] - 1))
+            for place in self.indexed_dims
+        ]
+        return (
+            index_map(
+                (results[place] for place in range(len(results))),
+                self.reached_sizes,
+                others,
+                constraints,
+                self._runtime(),
+            ),
+            self._origins(batch, self.reached_sizes, others),
+        )
+
+    def batch_of_operand(self) -> tuple[list[Form], list[int]]:
+        """The batch indices of the windows that may hold an element of the operand.
+
+        Second are the sizes of the ranges over which they run.
+        """
+        known = {number: dim(place) for place, number in self._batching.items()}
+        numbers = count()
+        batch = [
+            known[place] if place in known else symbol(next(numbers))
+            for place in range(len(self.batch_sizes))
+        ]
+        others = [size for place, size in enumerate(self.batch_sizes) if place not in known]
+        return batch, others
+
+    def operand_of_batch(self, batch: Sequence[Form]) -> dict[int, Form]:
+        """What a batch index says of places in the operand: by batching dimension."""
+        return {place: batch[number] for place, number in self._batching.items()}
+
+    def vector_element(self, batch: Sequence[Form], component: Form) -> tuple[Form, ...]:
+        """The index, in the indices, of a component of the vector of a batch index."""
+        place = self.index_vector_dim
+        if place == len(self.indices_sizes):
+            return tuple(batch)
+        return (*batch[:place], component, *batch[place:])
+
+    def batch_of_vector(self) -> list[Form]:
+        """The batch index of an element of the indices."""
+        index = dimensions_of(self.indices_sizes)
+        return index[: self.index_vector_dim] + index[self.index_vector_dim + 1 :]
+
+    def _starts(self, batch: Sequence[Form]) -> list[Form]:
+        """Where the window of a batch index begins in each dimension of the operand."""
+        known = {place: runtime_value(number) for number, place in enumerate(self.indexed_dims)}
+        known |= self.operand_of_batch(batch)
+        return [known.get(place, forms.constant(0)) for place in range(len(self.operand_sizes))]
+
+    @cached_property
+    def _batching(self) -> dict[int, int]:
+        """For each batching dimension of the operand its number among those of the batch."""
+        return {
+            place: number - (number > self.index_vector_dim)
+            for place, number in zip(
+                self.operand_batching_dims, self.indices_batching_dims, strict=True
+            )
+        }
+
+    def _runtime(self) -> list[Interval]:
+        """Where windows may begin in the dimensions that are indexed, and lie in the operand."""
+        return [
+            Interval(0, self.operand_sizes[place] - self.window_sizes[place])
+            for place in self.indexed_dims
+        ]
+
+    def _origins(
+        self, batch: Sequence[Form], dims: Sizes, ranges: Sizes = ()
+    ) -> tuple[Origin, ...]:
+        """The components of the index vector of a batch index."""
+        return tuple(
+            Origin(
+                self.indices,
+                index_map(self.vector_element(batch, forms.constant(number)), dims, ranges),
+                bounds if self.is_clamped else None,
+            )
+            for number, bounds in enumerate(self._runtime())
+        )
+
+
+# Checks.
+
+
+def _check_vectors(windows: IndexedWindows) -> None:
+    """There is a component of the index vector for each dimension that is indexed."""
+    rank, place, names = len(windows.indices_sizes), windows.index_vector_dim, windows.names
+    if not 0 <= place <= rank:
+        message = f"{names.op}: index_vector_dim is {place}, but the indices have rank {rank}"
+        raise ShapeError(f"{message}; expected 0 to {rank}")
+    if len(windows.indexed_dims) != windows.depth:
+        given = len(windows.indexed_dims)
+        of_size = f"dimension {place} of the indices has size {windows.depth}"
+        source = of_size if place < rank else "each index is a vector by itself"
+        raise ShapeError(
+            f"{names.op}: {names.indexed_dims} has {given} entries, but {source}; "
+            f"expected {windows.depth}"
+        )
+
+
+def _check_operand_dimensions(windows: IndexedWindows) -> None:
+    """Every dimension of the operand has one role, and a start that is known in one way."""
+    names, rank = windows.names, len(windows.operand_sizes)
+    dropped = (names.dropped_dims, windows.dropped_dims)
+    indexed = (names.indexed_dims, windows.indexed_dims)
+    batching = (names.operand_batching_dims, windows.operand_batching_dims)
+    for role, listed in (dropped, indexed, batching):
+        checked_dimensions(names.op, role, listed, rank)
+    for role, listed in (dropped, batching):
+        _check_ascending(names.op, role, listed)
+    for role, listed in (dropped, indexed):
+        for place in listed:
+            if place in windows.operand_batching_dims:
+                message = f"{names.op}: dimension {place} is in {role} and in {batching[0]}"
+                raise ShapeError(f"{message}; expected it in one of them")
+
+
+def _check_batching(windows: IndexedWindows) -> None:
+    """Batching dimensions of operand and indices are pairs of one size."""
+    names, operand, indices = windows.names, windows.operand_sizes, windows.indices_sizes
+    role = names.indices_batching_dims
+    checked_dimensions(names.op, role, windows.indices_batching_dims, len(indices))
+    if windows.index_vector_dim in windows.indices_batching_dims:
+        message = f"{names.op}: {role} lists dimension {windows.index_vector_dim}"
+        raise ShapeError(f"{message}, which is index_vector_dim; expected others")
+    check_count(names.op, role, windows.indices_batching_dims, len(windows.operand_batching_dims))
+    for place, number in zip(
+        windows.operand_batching_dims, windows.indices_batching_dims, strict=True
+    ):
+        if operand[place] != indices[number]:
+            raise ShapeError(
+                f"{names.op}: batching dimension {place} of the operand has size {operand[place]}, "
+                f"but dimension {number} of the indices has {indices[number]}; expected the same"
+            )
+
+
+def _check_window_dims(windows: IndexedWindows) -> None:
+    """The tensor of windows has the dimensions of the operand that are kept, in their order."""
+    names, kept = windows.names, windows.kept_dims
+    if len(windows.window_dims) != len(kept):
+        given = len(windows.window_dims)
+        raise ShapeError(
+            f"{names.op}: {names.window_dims} has {given} entries, but windows keep dimensions "
+            f"{kept} of the operand; expected {len(kept)}"
+        )
+    rank = len(windows.batch_sizes) + len(kept)
+    checked_dimensions(names.op, names.window_dims, windows.window_dims, rank)
+    _check_ascending(names.op, names.window_dims, windows.window_dims)
+
+
+def _check_single(windows: IndexedWindows) -> None:
+    """Windows are one element wide where the tensor of windows has no dimension for them."""
+    for place, size in enumerate(windows.window_sizes):
+        if place not in windows.kept_dims and size > 1:
+            message = f"{windows.names.op}: windows have size {size} in dimension {place}"
+            raise ShapeError(f"{message}, which {windows.names.windows} lacks; expected 1 or 0")
+
+
+def check_windows_fit(windows: IndexedWindows, places: Iterable[int]) -> None:
+    """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions."""
+    for place in places:
+        size, most = windows.window_sizes[place], windows.operand_sizes[place]
+        if size > most:
+            raise ShapeError(
+                f"{windows.names.op}: windows have size {size} in dimension {place} of the "
+                f"operand, which has size {most}; expected {most} or less"
+            )
+
+
+def _check_ascending(op: str, role: str, dimensions: Sizes) -> None:
+    for before, after in pairwise(dimensions):
+        if before > after:
+            message = f"{op}: {role} lists dimension {before} before {after}"
+            raise ShapeError(f"{message}; expected them in ascending order")

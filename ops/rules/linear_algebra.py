@@ -1,0 +1,214 @@
+"""Cholesky decomposition and triangular solve: exactly the parts of triangles that are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing.layout import ShapeError
+from ops.index_maps import checked_sizes, dim, index_map, symbol
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, sizes_of
+from simplifier import Interval
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from indexing import IndexingMap
+    from indexing.domain import Constraint
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+    from simplifier.expr.form import Form
+
+
+_Place: TypeAlias = "tuple[Form, Form]"
+"""The row and the column of an element of a matrix."""
+
+_Relation: TypeAlias = Callable[[_Place, _Place], "tuple[Constraint, ...]"]
+"""What holds for the places of an element of a result and one of an operand that it needs."""
+
+
+def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:
+    """The triangular factor of matrices: each of its elements needs a triangle and part of a row.
+
+    With ``lower`` it is the ``l`` of ``a = l @ l.T``, with elements where ``i >= j``, and the lower
+    triangle of ``a`` is read: for ``l[i, j]`` the rows up to ``j``, and row ``i`` up to column
+    ``j``. Without, ``a = u.T @ u``, and rows and columns change places. The other triangle of the
+    result is no part of the maps: what it holds is left to the implementation.
+
+    Shapes:
+        operand, result: ``(..., n, n)``.
+
+    Source:
+        XLA operation semantics, Cholesky; the elements from the recurrence of the
+        Cholesky-Banachiewicz algorithm, put into itself.
+
+    Raises:
+        ShapeError: the operand has less than two dimensions, or the last two differ in size.
+
+    >>> print(cholesky((3, 3), lower=True).output_to_input[0])
+    (d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 2], d1 in [0, 2], s0 in [0, 2], s1 in [0, 2],
+    d0 - d1 in [0, 2], d0 - s0 in [0, 2], d1 - s1 in [0, 2], min(d0 - s0, s0 - d1) in [-2, 0],
+    s0 - s1 in [0, 2]
+    """
+    sizes = _checked_matrices("cholesky", "operand", operand_sizes)
+    within = _up_to(sizes[-1])
+
+    def needed(result: _Place, operand: _Place) -> tuple[Constraint, ...]:
+        (i, j), (row, column) = (place if lower else place[::-1] for place in (result, operand))
+        inside = tuple((form, within) for form in (i - j, row - column, i - row, j - column))
+        return *inside, (operations.minimum((row - j, i - row)), -within)
+
+    to_input, to_output = _both_ways(sizes, sizes, needed)
+    return OpIndexing(sizes, (to_input,), (to_output,))
+
+
+def triangular_solve(
+    a_sizes: Sizes,
+    b_sizes: Sizes,
+    *,
+    left_side: bool = False,
+    lower: bool = False,
+    transpose_a: str = "NO_TRANSPOSE",
+    unit_diagonal: bool = False,
+) -> OpIndexing:
+    """The ``x`` of ``op(a) @ x = b``, or of ``x @ op(a) = b``, for triangular ``a``.
+
+    Element ``i`` of a column of ``x`` (of a row, without ``left_side``) needs the elements of
+    ``b`` in that column that substitution, forward or backward, has come past, and the triangle of
+    ``a`` between them. Of ``a`` the triangle is read that ``lower`` names, without its diagonal if
+    that is known to hold ones.
+
+    Shapes:
+        a: ``(..., n, n)``.
+        b, result: ``(..., n, m)`` with ``left_side``, else ``(..., m, n)``.
+
+    Source:
+        XLA operation semantics, TriangularSolve.
+
+    Raises:
+        ShapeError: sizes of ``a`` and ``b`` do not fit, or ``transpose_a`` is none of
+            ``NO_TRANSPOSE TRANSPOSE ADJOINT``.
+
+    >>> solve = triangular_solve((3, 3), (3, 5), left_side=True, lower=True)
+    >>> print(solve.output_to_input[0])
+    (d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 2], s1 in [0, 2],
+    d0 - s0 in [0, 2], s0 - s1 in [0, 2]
+    >>> print(solve.output_to_input[1])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 2], d0 - s0 in [0, 2]
+    >>> print(solve.input_to_output[1])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 2], d0 - s0 in [-2, 0]
+    """
+    a = _checked_matrices("triangular-solve", "a", a_sizes)
+    sizes = checked_sizes("triangular-solve", "b", b_sizes)
+    _check_solvable(a, sizes, left_side=left_side)
+    is_transposed = _is_transposed(transpose_a)
+    # x @ a = b is a.T @ x.T = b.T, and the transpose of a lower triangle is an upper one.
+    is_forward = lower ^ is_transposed ^ (not left_side)
+    within, solved = _up_to(a[-1]), 0 if left_side else 1
+    triangle = Interval(1, a[-1] - 1) if unit_diagonal else within
+
+    def needed_of_a(result: _Place, operand: _Place) -> tuple[Constraint, ...]:
+        low, high = operand[::-1] if lower else operand
+        reached = result[solved] - high if is_forward else low - result[solved]
+        return (high - low, triangle), (reached, within)
+
+    a_to_input, a_to_output = _both_ways(sizes, a, needed_of_a)
+    axis = len(sizes) - _MATRIX_RANK + solved
+    earlier, later = (_on_one_side(sizes, axis, sign * within) for sign in (1, -1))
+    b_to_input, b_to_output = (earlier, later) if is_forward else (later, earlier)
+    return OpIndexing(sizes, (a_to_input, b_to_input), (a_to_output, b_to_output))
+
+
+_TRANSPOSED = {"NO_TRANSPOSE": False, "TRANSPOSE": True, "ADJOINT": True}
+
+_MATRIX_RANK = 2
+
+
+def _is_transposed(transpose_a: str) -> bool:
+    if transpose_a not in _TRANSPOSED:
+        message = f"triangular-solve: transpose_a is {transpose_a!r}"
+        raise ShapeError(f"{message}; expected one of {', '.join(_TRANSPOSED)}")
+    return _TRANSPOSED[transpose_a]
+
+
+def _up_to(size: int) -> Interval:
+    """How far an element of a matrix may be from another that is not before it."""
+    return Interval(0, max(0, size - 1))
+
+
+def _both_ways(
+    result_sizes: Sizes, operand_sizes: Sizes, relation: _Relation
+) -> tuple[IndexingMap, IndexingMap]:
+    """From the result to the operand, and back."""
+    return (
+        _matrix_map(result_sizes, operand_sizes, relation),
+        _matrix_map(operand_sizes, result_sizes, lambda here, there: relation(there, here)),
+    )
+
+
+def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap:
+    """Between matrices of a batch: from an element of one to those of the other at its side."""
+    batch = [dim(place) for place in range(len(sizes) - _MATRIX_RANK)]
+    here = dim(len(batch)), dim(len(batch) + 1)
+    there = symbol(0), symbol(1)
+    within, related = others[-_MATRIX_RANK:], relation(here, there)
+    return index_map((*batch, *there), sizes, within, related).simplify()
+
+
+def _on_one_side(sizes: Sizes, axis: int, distance: Interval) -> IndexingMap:
+    """To the elements along an axis from which it is this far to the element that asks."""
+    results = (symbol(0) if place == axis else dim(place) for place in range(len(sizes)))
+    related = [(dim(axis) - symbol(0), distance)]
+    return index_map(results, sizes, [sizes[axis]], related).simplify()
+
+
+def _checked_matrices(op: str, role: str, sizes: Sizes) -> tuple[int, ...]:
+    checked = checked_sizes(op, role, sizes)
+    rank = len(checked)
+    if rank < _MATRIX_RANK:
+        raise ShapeError(f"{op}: {role} has rank {rank}; expected 2 or more")
+    if checked[-1] != checked[-2]:
+        message = f"{op}: {role} dimension {rank - 2} has size {checked[-2]}"
+        raise ShapeError(
+            f"{message}, but dimension {rank - 1} has size {checked[-1]}; expected the same"
+        )
+    return checked
+
+
+def _check_solvable(a: Sizes, b: Sizes, *, left_side: bool) -> None:
+    if len(a) != len(b):
+        message = f"triangular-solve: a has rank {len(a)}, but b has rank {len(b)}"
+        raise ShapeError(f"{message}; expected the same")
+    places = (*range(len(a) - _MATRIX_RANK), len(a) - (2 if left_side else 1))
+    for place in places:
+        if a[place] != b[place]:
+            message = f"triangular-solve: dimension {place} of a has size {a[place]}"
+            raise ShapeError(
+                f"{message}, but dimension {place} of b has {b[place]}; expected the same"
+            )
+
+
+# How they are read off instructions.
+
+
+def _cholesky(instruction: Instruction) -> OpIndexing:
+    lower = instruction.attributes.get("lower", False)
+    return cholesky(sizes_of(instruction.operands[0]), lower=lower)
+
+
+_SOLVING: Final = ("left_side", "lower", "transpose_a", "unit_diagonal")
+
+
+def _triangular_solve(instruction: Instruction) -> OpIndexing:
+    a, b = instruction.operands
+    given = instruction.attributes
+    options = {name: given[name] for name in _SOLVING if name in given}
+    return triangular_solve(sizes_of(a), sizes_of(b), **options)
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "cholesky": OpRule(_cholesky),
+    "triangular-solve": OpRule(_triangular_solve),
+}

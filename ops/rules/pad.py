@@ -1,0 +1,103 @@
+"""Pad: a tensor with a border, and with gaps between its elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.index_maps import (
+    check_count,
+    checked_integers,
+    checked_sizes,
+    every_element,
+    no_dimensions,
+)
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, check_scalars, sizes_of
+from ops.rules.slice import origins, places
+from simplifier import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+
+
+def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpIndexing:
+    """The elements of the operand with a padding value before, after and between them.
+
+    Each dimension has a triple ``(low, high, interior)``: how many values come before the first
+    element, after the last, and between two neighbours. Where ``low`` or ``high`` is negative
+    elements are cut off instead.
+
+    Operand 1 is the padding value; its maps hold every element of the result, padded or not.
+
+    Shapes:
+        operand: ``(n_0, ...)``.
+        result: ``(low_i + n_i + max(0, n_i - 1) * interior_i + high_i, ...)``.
+
+    Source:
+        XLA operation semantics, Pad.
+
+    Raises:
+        ShapeError: the interior padding or a size of the result is negative.
+
+    >>> print(pad((4, 4), [(1, 4, 1), (4, 8, 0)]).output_to_input[0])
+    (d0, d1) -> ((d0 - 1) floordiv 2, d1 - 4), domain: d0 in [1, 7], d1 in [4, 7], (d0 - 1) mod
+    2 in [0, 0]
+    """
+    operand_sizes = checked_sizes("pad", "operand", operand_sizes)
+    check_count("pad", "padding", padding, len(operand_sizes))
+    triples = [
+        checked_integers("pad", f"padding[{place}]", triple) for place, triple in enumerate(padding)
+    ]
+    output_sizes = tuple(
+        _padded_size(place, size, *triple)
+        for place, (size, triple) in enumerate(zip(operand_sizes, triples, strict=True))
+    )
+    lows, steps = [low for low, _, _ in triples], [interior + 1 for _, _, interior in triples]
+    bounds = list(zip(operand_sizes, output_sizes, lows, steps, strict=True))
+    taken = [_taken(*bound) for bound in bounds]
+    kept = [_kept(*bound) for bound in bounds]
+    return OpIndexing(
+        output_sizes,
+        (origins(taken, lows, steps), no_dimensions(output_sizes)),
+        (places(kept, lows, steps), every_element(output_sizes)),
+    )
+
+
+def _padded_size(place: int, size: int, low: int, high: int, interior: int) -> int:
+    if interior < 0:
+        raise ShapeError(
+            f"pad: dimension {place} has interior padding {interior}; expected 0 or more"
+        )
+    padded = low + size + max(0, size - 1) * interior + high
+    if padded < 0:
+        message = f"pad: dimension {place} has size {size}, with padding {low}_{high}_{interior}"
+        raise ShapeError(f"{message} {padded}; expected 0 or more")
+    return padded
+
+
+def _taken(size: int, padded: int, low: int, step: int) -> Interval:
+    """The places in the result between the first and the last element of the operand."""
+    return Interval(low, low + (size - 1) * step).intersect(Interval(0, padded - 1))
+
+
+def _kept(size: int, padded: int, low: int, step: int) -> Interval:
+    """The elements of the operand that are not cut off."""
+    return Interval(-(low // step), (padded - 1 - low) // step).intersect(Interval(0, size - 1))
+
+
+# How they are read off instructions.
+
+
+def _pad(instruction: Instruction) -> OpIndexing:
+    operand, value = instruction.operands
+    check_scalars("pad", [value])
+    return pad(sizes_of(operand), instruction.attributes["padding"])
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "pad": OpRule(_pad),
+}

@@ -1,0 +1,158 @@
+"""Ragged all-to-all: rows that devices send each other, as many and to where each of them says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.devices.groups import even_groups
+from ops.index_maps import checked_sizes, dim, dimensions_of, symbol
+from ops.rules.collectives import (
+    count_of,
+    groups_of,
+)
+from ops.rules.elementwise import elementwise
+from ops.rules.replica_maps import ASKING, Read, Way, beside, indexing_between, parted, with_value
+from ops.rules.rule import OpRule, sizes_of
+from simplifier import Interval
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ops.devices.groups import DeviceGroups
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+    from ops.rules.op_indexing import OpIndexing
+    from simplifier.expr.form import Form
+
+
+def ragged_all_to_all(
+    operand_sizes: Sizes,
+    output_sizes: Sizes,
+    offset_count: int,
+    replica_groups: Iterable[Iterable[int]] = (),
+    replica_count: int | None = None,
+) -> OpIndexing:
+    """Each replica sends rows of its operand to each of its group, to where it says.
+
+    To the replica at place ``j`` go ``send_sizes[j]`` rows from ``input_offsets[j]`` on; they are
+    written to its result from ``output_offsets[j]`` on. Where nothing is written, the result holds
+    what ``output`` does: of this one, as much as may be needed is told. Offsets and sizes are
+    runtime variables, which are read on the replica that sends. With several updates for each
+    replica, their offsets follow each other.
+
+    Shapes:
+        operand: ``operand_sizes``; output, result: ``output_sizes``; they differ in dimension 0.
+        input_offsets, send_sizes, output_offsets, recv_sizes: ``(offset_count,)``, a multiple of
+            the size of a group.
+
+    Source:
+        XLA operation semantics, RaggedAllToAll; jax.lax.ragged_all_to_all.
+
+    Raises:
+        ShapeError: sizes do not fit, or replica groups are of different sizes, overlap, or name a
+            replica that does not exist.
+
+    >>> indexing = ragged_all_to_all((8,), (8,), 2, [[0, 1]])
+    >>> print(indexing.output_to_input[0])
+    (d0)[s0]{rt0, rt1, rt2, rt3} -> (d0 + rt1 - rt3), domain: d0 in [0, 7], s0 in [0, 1],
+    rt0 in [0, 1], rt1 in [0, 8], rt2 in [0, 8], rt3 in [0, 7], d0 + rt1 - rt3 in [0, 7],
+    d0 - rt3 in [0, 7], rt2 + rt3 - d0 in [1, 8]
+    >>> print(indexing.output_replicas[0])
+    (d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 1]
+    >>> [origin.operand for origin in indexing.output_origins[0]]
+    [None, 2, 3, 4]
+    """
+    op = "ragged-all-to-all"
+    sizes = checked_sizes(op, "operand", operand_sizes)
+    results = checked_sizes(op, "output", output_sizes)
+    groups = even_groups(op, replica_groups, replica_count)
+    _check(op, sizes, results, offset_count, groups.size)
+    rows = _rows(sizes, results, offset_count // groups.size, groups)
+    offsets = _offsets(results, offset_count, groups)
+    return beside([rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)])
+
+
+def _rows(sizes: Sizes, results: Sizes, updates: int, groups: DeviceGroups) -> OpIndexing:
+    """From a row of the result to the one that was sent there, if this is so, and back."""
+    start, count, target = (forms.variable(f"rt{place}") for place in range(3))
+    member, update = groups.member(ASKING, symbol(0)), symbol(1)
+    theirs = groups.place(ASKING) * updates + update, member
+    mine = symbol(0) * updates + update, ASKING
+
+    def way(begin: Sizes, end: Sizes, before: Form, after: Form, place: tuple[Form, Form]) -> Way:
+        """Between rows that begin at ``before`` and rows that begin at ``after``."""
+        row = dim(0) - before
+        within = [(row, Interval(0, None)), (row - count, Interval(None, -1))]
+        reached = row + after
+        return Way(
+            begin,
+            with_value(dimensions_of(begin), 0, reached),
+            member,
+            (groups.size, updates),
+            [*groups.constraints(ASKING), *within, (reached, Interval(0, end[0] - 1))],
+            [
+                Read(2, sizes[0], *place),
+                Read(3, min(sizes[0], results[0]), *place),
+                Read(4, results[0], *place),
+            ],
+        )
+
+    there = way(results, sizes, target, start, theirs)
+    back = way(sizes, results, start, target, mine)
+    return indexing_between(results, groups.count, there, back)
+
+
+def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> OpIndexing:
+    """Every element of a result depends on what every replica of the group says of it."""
+    updates = count // groups.size
+    taking_part = groups.constraints(ASKING)
+    place = groups.place(ASKING) * updates + symbol(1)
+    number, _ = parted(dim(0), updates)
+    member = groups.member(ASKING, symbol(0))
+    there = Way(results, [place], member, (groups.size, updates), taking_part)
+    every = [symbol(place) for place in range(len(results))]
+    back = Way((count,), every, groups.member(ASKING, number), results, taking_part)
+    return indexing_between(results, groups.count, there, back)
+
+
+def _own(results: Sizes, count: int) -> OpIndexing:
+    """Every element of a result depends on all that a vector on its own replica says."""
+    there = Way(results, [symbol(0)], ASKING, (count,))
+    back = Way((count,), [symbol(place) for place in range(len(results))], ASKING, results)
+    return indexing_between(results, 1, there, back)
+
+
+def _check(op: str, sizes: Sizes, results: Sizes, offset_count: int, group_size: int) -> None:
+    if not sizes or len(sizes) != len(results):
+        message = f"{op}: the operand has rank {len(sizes)} and the output {len(results)}"
+        raise ShapeError(f"{message}; expected the same, and not 0")
+    for place, (size, other) in enumerate(zip(sizes[1:], results[1:], strict=True), 1):
+        if size != other:
+            message = (
+                f"{op}: dimension {place} has size {size} in the operand, {other} in the output"
+            )
+            raise ShapeError(f"{message}; expected the same")
+    if offset_count < 1 or offset_count % group_size:
+        message = f"{op}: there are {offset_count} offsets for groups of {group_size} replicas"
+        raise ShapeError(f"{message}; expected as many, or a multiple")
+
+
+# How they are read off instructions.
+
+
+def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
+    operand, output, *offsets = instruction.operands
+    return ragged_all_to_all(
+        sizes_of(operand),
+        sizes_of(output),
+        sizes_of(offsets[0])[0],
+        groups_of(instruction),
+        count_of(instruction),
+    )
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "ragged-all-to-all": OpRule(_ragged_all_to_all),
+}

@@ -1,0 +1,133 @@
+"""Reduce-window and select-and-scatter: a fold of each window, and its way back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, check_scalars, folded_inputs, sizes_of
+from ops.rules.sliding_windows import (
+    from_windows,
+    sliding_windows,
+    through_windows,
+    to_windows,
+    window_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.hlo import Instruction
+    from ops.hlo.values import Window
+    from ops.index_maps import Sizes
+
+
+def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIndexing:
+    """Every element of a result folds one window on an input, from an initial value on.
+
+    Elements of the operand lie ``lhs_dilate`` apart, places of a window ``rhs_dilate``. What a
+    window holds of the padding and between the elements is not folded; negative padding cuts
+    elements off.
+
+    A variadic reduce-window folds several inputs of one shape together, and has as many results:
+    each of them may depend on every input and on every initial value. The operands are the inputs,
+    then their initial values.
+
+    Shapes:
+        inputs: ``operand_sizes``; initial values: scalars.
+        results: the number of windows within the padded and dilated operand, by dimension.
+
+    Source:
+        XLA operation semantics, ReduceWindow; StableHLO specification, reduce_window.
+
+    Raises:
+        ShapeError: the window has another rank than the operand, or a size, stride or dilation
+            below 1.
+
+    >>> from ops.hlo import Window
+    >>> pooling = reduce_window((13,), Window(size=(3,), stride=(2,), pad=((1, 1),)))
+    >>> print(pooling.output_to_input[0])
+    (d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 6], s0 in [0, 2], d0 * 2 + s0 in [1, 13]
+    >>> print(pooling.input_to_output[0])
+    (d0)[s0] -> ((d0 + 1) floordiv 2 - s0), domain: d0 in [0, 12], s0 in [0, 1],
+    d0 mod 2 - s0 * 2 in [-1, 1]
+    >>> print(reduce_window((12,), Window(size=(3,), stride=(3,))).input_to_output[0])
+    (d0) -> (d0 floordiv 3), domain: d0 in [0, 11]
+    """
+    operand_sizes = checked_sizes("reduce-window", "operand", operand_sizes)
+    windows = sliding_windows("reduce-window", operand_sizes, window)
+    output_sizes = tuple(window.count for window in windows)
+    return OpIndexing(
+        output_sizes,
+        (from_windows(windows),) * inputs + (no_dimensions(output_sizes),) * inputs,
+        (to_windows(windows),) * inputs + (every_element(output_sizes),) * inputs,
+    )
+
+
+def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window) -> OpIndexing:
+    """Each window on the operand selects one element, where an element of the source is added.
+
+    The gradient of a reduce-window by maximum. Operands are the operand, the source, and the
+    initial value of every element of the result.
+
+    Which element a window selects is known at run time only, so the maps say what *may* be: a
+    result may take the source of every window that holds its place, and whether it does may depend
+    on all that these windows hold.
+
+    Shapes:
+        operand, result: ``operand_sizes``.
+        source: one element for each window.
+
+    Source:
+        XLA operation semantics, SelectAndScatter; StableHLO specification, select_and_scatter.
+
+    Raises:
+        ShapeError: the source does not have one element for each window, or as of
+            :func:`reduce_window`.
+
+    >>> from ops.hlo import Window
+    >>> unpooling = select_and_scatter((6, 4), (3, 2), Window(size=(2, 2), stride=(2, 2)))
+    >>> print(unpooling.output_to_input[0])
+    (d0, d1)[s0, s1] -> ((d0 floordiv 2) * 2 + s0, (d1 floordiv 2) * 2 + s1), domain: d0 in [0, 5],
+    d1 in [0, 3], s0 in [0, 1], s1 in [0, 1]
+    >>> print(unpooling.output_to_input[1])
+    (d0, d1) -> (d0 floordiv 2, d1 floordiv 2), domain: d0 in [0, 5], d1 in [0, 3]
+    >>> print(unpooling.input_to_output[1])
+    (d0, d1)[s0, s1] -> (d0 * 2 + s0, d1 * 2 + s1), domain: d0 in [0, 2], d1 in [0, 1],
+    s0 in [0, 1], s1 in [0, 1]
+    """
+    op = "select-and-scatter"
+    operand_sizes = checked_sizes(op, "operand", operand_sizes)
+    windows = sliding_windows(op, operand_sizes, window)
+    counts = [window.count for window in windows]
+    source_sizes = checked_sizes(op, "source", source_sizes)
+    check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
+    to_source, to_result = to_windows(windows), from_windows(windows)
+    # Two elements are together in a window whichever of them is asked, so both ways are one map.
+    to_operand = through_windows(windows)
+    return OpIndexing(
+        operand_sizes,
+        (to_operand, to_source, no_dimensions(operand_sizes)),
+        (to_operand, to_result, every_element(operand_sizes)),
+    )
+
+
+# How they are read off instructions.
+
+
+def _reduce_window(instruction: Instruction) -> OpIndexing:
+    inputs = folded_inputs(instruction)
+    return reduce_window(sizes_of(inputs[0]), window_of(instruction), len(inputs))
+
+
+def _select_and_scatter(instruction: Instruction) -> OpIndexing:
+    operand, source, initial = instruction.operands
+    check_scalars("select-and-scatter", [initial])
+    return select_and_scatter(sizes_of(operand), sizes_of(source), window_of(instruction))
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "reduce-window": OpRule(_reduce_window),
+    "select-and-scatter": OpRule(_select_and_scatter),
+}

@@ -1,0 +1,184 @@
+"""The rules of all families: what answers for which opcode, and for which custom call.
+
+:data:`REGISTRY` holds the rules of the library. Users add to it: a :class:`Registry` is a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.hlo.opcodes import find_opcode
+from ops.rules import (
+    batch_norm,
+    broadcast,
+    collectives,
+    control,
+    convolution,
+    custom_calls,
+    dot,
+    dynamic_sizes,
+    dynamic_slice,
+    elementwise,
+    fft,
+    gather_scatter,
+    generated,
+    linear_algebra,
+    pad,
+    ragged_all_to_all,
+    reduce,
+    reduce_window,
+    reshape,
+    scan,
+    slice,  # noqa: A004 - the operation's name
+    sort,
+    transfers,
+    transpose,
+)
+from ops.rules.op_indexing import Unknown
+from ops.rules.rule import OpRule, Routes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ops.hlo import Instruction
+    from ops.rules.rule import Builder, Calls, Maps
+
+FAMILIES: Final = (
+    batch_norm,
+    broadcast,
+    collectives,
+    control,
+    convolution,
+    dot,
+    dynamic_sizes,
+    dynamic_slice,
+    elementwise,
+    fft,
+    gather_scatter,
+    generated,
+    linear_algebra,
+    pad,
+    ragged_all_to_all,
+    reduce,
+    reduce_window,
+    reshape,
+    scan,
+    slice,
+    sort,
+    transfers,
+    transpose,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Registry:
+    """What answers for which instruction: a value that is handed to the analyses.
+
+    ``opcodes`` has the rule of every opcode that is known, ``custom_calls`` the rule of every
+    target of a custom call. ``docs/custom_operations.md`` shows how to add to them.
+
+    >>> from ops import hlo, output_to_input, transpose
+    >>> def turn(instruction):
+    ...     return transpose(instruction.operands[0].shape.dimensions, (1, 0))
+    >>> text = 'f32[3,2] custom-call(p), custom_call_target="turn"'
+    >>> module = hlo.parse(f"ENTRY e {{ p = f32[2,3] parameter(0) ROOT r = {text} }}")
+    >>> print(*output_to_input(module.entry.root).indexing)
+    unknown (custom-call: no indexing map of turn)
+    >>> registry = REGISTRY.with_custom_call("turn", turn)
+    >>> ((way,),) = output_to_input(module.entry.root, registry=registry).indexing
+    >>> print(way)
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
+    """
+
+    opcodes: Mapping[str, OpRule]
+    custom_calls: Mapping[str, OpRule]
+
+    def with_custom_call(self, target: str, builder: Builder) -> Registry:
+        """The registry in which ``builder`` answers for the custom calls of a target."""
+        return replace(self, custom_calls={**self.custom_calls, target: OpRule(builder)})
+
+    def with_opcode(self, opcode: str, builder: Builder) -> Registry:
+        """The registry in which ``builder`` answers for an opcode, whatever did so before.
+
+        Raises:
+            ShapeError: there is no such opcode.
+        """
+        if find_opcode(opcode) is None:
+            raise ShapeError(f"there is no opcode {opcode}")
+        return replace(self, opcodes={**self.opcodes, opcode: OpRule(builder)})
+
+    def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[object, ...]]:
+        """The library's own by name; of others, what differs from it."""
+        if self is REGISTRY:
+            return "REGISTRY"
+        return _registry_of, (
+            _difference(self.opcodes, REGISTRY.opcodes),
+            _difference(self.custom_calls, REGISTRY.custom_calls),
+        )
+
+    def __repr__(self) -> str:
+        """In few words: it stands in the signatures of functions, whose help it would fill."""
+        return f"<Registry of {len(self.opcodes)} opcodes, {len(self.custom_calls)} custom calls>"
+
+    def rule_of(self, instruction: Instruction) -> OpRule | None:
+        """The rule that answers for an instruction: its target's before its opcode's."""
+        target = instruction.attributes.get("custom_call_target", "")
+        return self.custom_calls.get(target) or self.opcodes.get(instruction.opcode)
+
+    def is_standard(self, instruction: Instruction) -> bool:
+        """Whether the library's own rule answers; users' may look at what they like."""
+        return self is REGISTRY or self.rule_of(instruction) is REGISTRY.rule_of(instruction)
+
+    def maps(self, instruction: Instruction) -> Maps:
+        """The maps of an instruction, or why there are none.
+
+        Raises:
+            ShapeError: shapes and attributes of the instruction do not fit.
+        """
+        opcode, rule = instruction.opcode, self.rule_of(instruction)
+        if rule is None or rule.maps is None:
+            target = instruction.attributes.get("custom_call_target", "")
+            of = f" of {target}" if target else ""
+            return Unknown(f"{opcode}: no indexing map{of}")
+        shapes = (instruction.shape, *(operand.shape for operand in instruction.operands))
+        if any(array.is_unbounded for shape in shapes for array in shape.arrays):
+            return Unknown(f"{opcode}: no indexing map of dimensions without bound")
+        return rule.maps(instruction)
+
+    def routes(self, instruction: Instruction) -> Routes | None:
+        """The arrays that an instruction passes on as they are, if it does only that."""
+        rule = self.opcodes.get(instruction.opcode)
+        return Routes(rule.routes(instruction)) if rule and rule.routes else None
+
+    def calls(self, instruction: Instruction) -> Calls | None:
+        """The computations that an instruction runs, if it does."""
+        rule = self.opcodes.get(instruction.opcode)
+        return rule.calls(instruction) if rule and rule.calls else None
+
+
+def _difference(
+    rules: Mapping[str, OpRule], standard: Mapping[str, OpRule]
+) -> tuple[list[str], dict[str, OpRule]]:
+    """Which of the library's rules are missing, and which are added."""
+    added = {name: rule for name, rule in rules.items() if rule is not standard.get(name)}
+    return [name for name in standard if name not in rules], added
+
+
+def _registry_of(*differences: tuple[list[str], Mapping[str, OpRule]]) -> Registry:
+    """The registry that differs so much from the library's own."""
+    standard = REGISTRY.opcodes, REGISTRY.custom_calls
+    return Registry(
+        *(
+            {name: rule for name, rule in rules.items() if name not in missing} | {**added}
+            for rules, (missing, added) in zip(standard, differences, strict=True)
+        )
+    )
+
+
+REGISTRY: Final = Registry(
+    {opcode: rule for family in FAMILIES for opcode, rule in family.RULES.items()},
+    custom_calls.CUSTOM_CALLS,
+)
+"""The rules of the library."""

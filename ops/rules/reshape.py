@@ -1,0 +1,158 @@
+"""Reshape, bitcast and bitcast-convert: the same elements, memory or bits under another shape."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from indexing import UndefinedMap
+from indexing.layout import Reshape, ShapeError, bitcast_map, step_map
+from ops.index_maps import checked_sizes, dimensions_of, index_map, symbol
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, sizes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from indexing import IndexingMap
+    from indexing.layout import Shape
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+    from ops.rules.rule import Builder
+
+
+def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
+    """The elements in the same row-major order under other sizes.
+
+    Shapes:
+        operand, result: as many elements; the order of elements stays, the last dimension runs
+        fastest.
+
+    Source:
+        XLA operation semantics, Reshape.
+
+    Raises:
+        ShapeError: the numbers of elements differ.
+
+    Only dimensions that must be mixed are: both shapes are cut from the left into the shortest
+    blocks of equal product, and each block is flattened and unflattened by itself. What is left is
+    simplified.
+
+    >>> indexing = reshape((4, 8, 12), (32, 3, 4))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1, d2) -> (d0 floordiv 8, d0 mod 8, d1 * 4 + d2), domain: d0 in [0, 31], d1 in [0, 2],
+    d2 in [0, 3]
+    >>> print(indexing.input_to_output[0])
+    (d0, d1, d2) -> (d0 * 8 + d1, d2 floordiv 4, d2 mod 4), domain: d0 in [0, 3], d1 in [0, 7],
+    d2 in [0, 11]
+    """
+    operand_sizes = checked_sizes("reshape", "operand", operand_sizes)
+    output_sizes = checked_sizes("reshape", "output", output_sizes)
+    if prod(operand_sizes) != prod(output_sizes):
+        message = (
+            f"reshape: the operand has {prod(operand_sizes)} elements {operand_sizes}, "
+            f"but the result has {prod(output_sizes)} {output_sizes}; expected as many"
+        )
+        raise ShapeError(message)
+    to_output = Reshape.between(operand_sizes, output_sizes)
+    return OpIndexing(output_sizes, (step_map(to_output.inverse),), (step_map(to_output),))
+
+
+def bitcast(operand: Shape, output: Shape) -> OpIndexing:
+    """The memory of the operand under another shape and layout, with all tiles.
+
+    Elements of the result that lie in padding of the operand depend on nothing. Where there is no
+    map, both are undefined, with the reason: see :func:`indexing.layout.bitcast_map`.
+
+    Shapes:
+        operand, result: as many bytes, padding included.
+
+    Source:
+        XLA operation semantics, Bitcast.
+
+    >>> from indexing.layout import Shape
+    >>> indexing = bitcast(Shape.parse("f32[16,17,3]"), Shape.parse("f32[51,16]{0,1}"))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1) -> (d1, d0 floordiv 3, d0 mod 3), domain: d0 in [0, 50], d1 in [0, 15]
+    >>> tiled = Shape.parse("f32[8,1,16]{2,1,0:T(1,128)}")
+    >>> print(bitcast(tiled, Shape.parse("f32[8,16]{1,0:T(8,128)}")).output_to_input[0])
+    (d0, d1) -> (d0, 0, d1), domain: d0 in [0, 7], d1 in [0, 15]
+    """
+    to_input, to_output = _mapped(output, operand), _mapped(operand, output)
+    return OpIndexing(output.dimensions, (to_input,), (to_output,))
+
+
+def _mapped(source: Shape, target: Shape) -> IndexingMap:
+    found = bitcast_map(source, target)
+    return UndefinedMap(f"bitcast: {found.reason}") if isinstance(found, UndefinedMap) else found
+
+
+def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
+    """The bits of every element as elements of another type.
+
+    Shapes:
+        operand, result: equal, or one has a further last dimension: the narrow elements of each
+        wide one.
+
+    Source:
+        StableHLO specification, bitcast_convert.
+
+    Raises:
+        ShapeError: the shapes differ in more than a last dimension.
+
+    >>> indexing = bitcast_convert((7,), (7, 4))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1) -> (d0), domain: d0 in [0, 6], d1 in [0, 3]
+    >>> print(indexing.input_to_output[0])
+    (d0)[s0] -> (d0, s0), domain: d0 in [0, 6], s0 in [0, 3]
+    """
+    operand_sizes = checked_sizes("bitcast-convert", "operand", operand_sizes)
+    output_sizes = checked_sizes("bitcast-convert", "output", output_sizes)
+    common = min(len(operand_sizes), len(output_sizes))
+    if (
+        operand_sizes[:common] != output_sizes[:common]
+        or abs(len(operand_sizes) - len(output_sizes)) > 1
+    ):
+        message = (
+            f"bitcast-convert: the operand has sizes {operand_sizes}, the result {output_sizes}"
+        )
+        raise ShapeError(f"{message}; expected them to differ at most by a last dimension")
+    return OpIndexing(
+        output_sizes,
+        (_with_all_parts(output_sizes, operand_sizes),),
+        (_with_all_parts(operand_sizes, output_sizes),),
+    )
+
+
+def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
+    """From an element to the one, or to all, at its place in the other shape."""
+    parts = target[len(source) :]
+    return index_map(
+        (*dimensions_of(source)[: len(target)], *(symbol(place) for place in range(len(parts)))),
+        source,
+        parts,
+    )
+
+
+# How they are read off instructions.
+
+
+def _between_shapes(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
+    """A builder of the operand's sizes and the result's."""
+
+    def adapted(instruction: Instruction) -> OpIndexing:
+        return build(sizes_of(instruction.operands[0]), sizes_of(instruction))
+
+    return adapted
+
+
+def _bitcast(instruction: Instruction) -> OpIndexing:
+    (operand,) = instruction.operands
+    return bitcast(operand.shape, instruction.shape)
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "bitcast": OpRule(_bitcast),
+    "bitcast-convert": OpRule(_between_shapes(bitcast_convert)),
+    "reshape": OpRule(_between_shapes(reshape)),
+}

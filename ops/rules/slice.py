@@ -1,0 +1,200 @@
+"""Slice and concatenate: a part of a tensor, and a tensor of parts."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.index_maps import (
+    check_count,
+    check_sizes,
+    checked_dimensions,
+    checked_integers,
+    checked_sizes,
+    dim,
+    index_map,
+)
+from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import OpRule, only_dimension, sizes_of
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from indexing import IndexingMap
+    from ops.hlo import Instruction
+    from ops.index_maps import Extent, Sizes
+    from simplifier.expr.form import Form
+
+
+def slice(  # noqa: A001 - the operation's name
+    operand_sizes: Sizes,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] = (),
+) -> OpIndexing:
+    """In each dimension the elements from a start up to a limit, less the limit, in strides.
+
+    Without ``strides`` every stride is 1.
+
+    Shapes:
+        operand: ``(n_0, ...)`` with ``0 <= start_i <= limit_i <= n_i``.
+        result: ``(ceil((limit_i - start_i) / stride_i), ...)``.
+
+    Source:
+        XLA operation semantics, Slice.
+
+    Raises:
+        ShapeError: the bounds are not in the operand, or a stride is not positive.
+
+    >>> indexing = slice((20, 50), (3, 0), (20, 50), (7, 2))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1) -> (d0 * 7 + 3, d1 * 2), domain: d0 in [0, 2], d1 in [0, 24]
+    >>> print(indexing.input_to_output[0])
+    (d0, d1) -> ((d0 - 3) floordiv 7, d1 floordiv 2), domain: d0 in [3, 17], d1 in [0, 48],
+    (d0 - 3) mod 7 in [0, 0], d1 mod 2 in [0, 0]
+    """
+    operand_sizes = checked_sizes("slice", "operand", operand_sizes)
+    starts, limits, steps = (
+        checked_integers("slice", role, values)
+        for role, values in (
+            ("start_indices", start_indices),
+            ("limit_indices", limit_indices),
+            ("strides", strides or (1,) * len(operand_sizes)),
+        )
+    )
+    _check_slice(operand_sizes, starts, limits, steps)
+    output_sizes = tuple(
+        -((start - limit) // step) for start, limit, step in zip(starts, limits, steps, strict=True)
+    )
+    taken = [
+        Interval(start, start + (size - 1) * step)
+        for start, size, step in zip(starts, output_sizes, steps, strict=True)
+    ]
+    return OpIndexing(
+        output_sizes, (places(output_sizes, starts, steps),), (origins(taken, starts, steps),)
+    )
+
+
+def places(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+    """From the number of an element to its place, where elements lie at a start and in steps."""
+    results = (
+        dim(number) * step + start
+        for number, (start, step) in enumerate(zip(starts, steps, strict=True))
+    )
+    return index_map(results, extents)
+
+
+def origins(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+    """The inverse of :func:`places`: from those places of some extents that hold an element."""
+    results: list[Form] = []
+    constraints: list[tuple[Form, Interval]] = []
+    for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
+        distance, stride = dim(number) - start, forms.constant(step)
+        results.append(distance if step == 1 else operations.floordiv(distance, stride))
+        if step != 1:
+            constraints.append((operations.mod(distance, stride), Interval(0, 0)))
+    return index_map(results, extents, (), constraints)
+
+
+def _check_slice(sizes: Sizes, starts: Sizes, limits: Sizes, steps: Sizes) -> None:
+    for role, values in (("start_indices", starts), ("limit_indices", limits), ("strides", steps)):
+        check_count("slice", role, values, len(sizes))
+    for place, (size, start, limit, step) in enumerate(
+        zip(sizes, starts, limits, steps, strict=True)
+    ):
+        if not 0 <= start <= limit <= size:
+            message = f"slice: dimension {place} of size {size} is cut from {start} to {limit}"
+            raise ShapeError(f"{message}; expected 0 <= start <= limit <= size")
+        if step < 1:
+            raise ShapeError(f"slice: dimension {place} has stride {step}; expected 1 or more")
+
+
+def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
+    """The operands one after the other along a dimension.
+
+    The maps to the operands have domains that do not overlap: every element comes from one operand.
+
+    Shapes:
+        operands: equal but for the size of ``dimension``.
+        result: the same, with the sum of these sizes.
+
+    Source:
+        XLA operation semantics, Concatenate.
+
+    Raises:
+        ShapeError: no operands, or two differ in the size of another dimension.
+
+    >>> indexing = concatenate([(2, 5), (2, 11)], 1)
+    >>> print(indexing.output_to_input[1])
+    (d0, d1) -> (d0, d1 - 5), domain: d0 in [0, 1], d1 in [5, 15]
+    >>> print(indexing.input_to_output[1])
+    (d0, d1) -> (d0, d1 + 5), domain: d0 in [0, 1], d1 in [0, 10]
+    """
+    checked = [
+        checked_sizes("concatenate", f"operand {number}", sizes)
+        for number, sizes in enumerate(operand_sizes)
+    ]
+    _check_concatenate(checked, dimension)
+    offsets = list(accumulate((sizes[dimension] for sizes in checked), initial=0))
+    total = offsets.pop()
+    output_sizes = (*checked[0][:dimension], total, *checked[0][dimension + 1 :])
+    return OpIndexing(
+        output_sizes,
+        tuple(
+            _moved(
+                _with_extent(sizes, dimension, Interval(offset, offset + sizes[dimension] - 1)),
+                dimension,
+                -offset,
+            )
+            for sizes, offset in zip(checked, offsets, strict=True)
+        ),
+        tuple(
+            _moved(sizes, dimension, offset) for sizes, offset in zip(checked, offsets, strict=True)
+        ),
+    )
+
+
+def _with_extent(sizes: Sizes, place: int, extent: Extent) -> tuple[Extent, ...]:
+    return (*sizes[:place], extent, *sizes[place + 1 :])
+
+
+def _moved(extents: Sequence[Extent], place: int, distance: int) -> IndexingMap:
+    """The identity but for a distance along one dimension."""
+    results = [dim(other) + (distance if other == place else 0) for other in range(len(extents))]
+    return index_map(results, extents)
+
+
+def _check_concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> None:
+    if not operand_sizes:
+        raise ShapeError("concatenate: no operands; expected one or more")
+    first = operand_sizes[0]
+    checked_dimensions("concatenate", "dimension", (dimension,), len(first))
+    for number, sizes in enumerate(operand_sizes):
+        joined = (sizes if dimension < len(sizes) else first)[dimension]
+        expected = (*first[:dimension], joined, *first[dimension + 1 :])
+        check_sizes("concatenate", f"operand {number}", sizes, expected, "as in operand 0")
+
+
+# How they are read off instructions.
+
+
+def _slice(instruction: Instruction) -> OpIndexing:
+    (operand,) = instruction.operands
+    bounds = instruction.attributes["slice"]
+    starts, limits, strides = ([triple[place] for triple in bounds] for place in range(3))
+    return slice(sizes_of(operand), starts, limits, strides)
+
+
+def _concatenate(instruction: Instruction) -> OpIndexing:
+    sizes = [sizes_of(operand) for operand in instruction.operands]
+    return concatenate(sizes, only_dimension(instruction))
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "concatenate": OpRule(_concatenate),
+    "slice": OpRule(_slice),
+}

@@ -1,0 +1,250 @@
+"""Collective operations between one device and others: transfers, broadcasts, reductions to a root.
+
+Devices are numbered and grouped as in :mod:`ops.rules.collectives`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import ShapeError
+from ops.devices.groups import checked_replica_count, device_groups
+from ops.devices.tabulation import tabulated_partly
+from ops.index_maps import (
+    check_count,
+    check_sizes,
+    checked_integers,
+    checked_sizes,
+    dimensions_of,
+    index_map,
+    runtime_value,
+    symbol,
+)
+from ops.rules.collectives import (
+    count_of,
+    each_operand,
+    groups_of,
+    listed_groups,
+    started,
+)
+from ops.rules.op_indexing import OpIndexing, Unknown
+from ops.rules.replica_maps import ASKING, Read, Way, indexing_between
+from ops.rules.rule import OpRule, sizes_of
+from simplifier import Interval
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ops.devices.groups import DeviceGroups
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+    from ops.rules.rule import Builder, Maps, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """Where the place of the root in its group is found: an element of a vector.
+
+    ``operand`` is the number of the operand that is the vector, ``index`` that of the element.
+    """
+
+    operand: int
+    index: int
+
+
+def collective_permute(
+    operand_sizes: Sizes,
+    source_target_pairs: Iterable[Sequence[int]],
+    replica_count: int | None = None,
+) -> OpIndexing:
+    """Every target has the operand of its source; results of other replicas are zeros.
+
+    Shapes:
+        operand, result: ``operand_sizes``.
+
+    Source:
+        XLA operation semantics, CollectivePermute; StableHLO, collective_permute.
+
+    Raises:
+        ShapeError: a replica is a source or a target twice, or does not exist.
+
+    >>> indexing = collective_permute((8,), [(0, 1), (1, 2), (2, 3)])
+    >>> print(indexing.output_replicas[0])
+    (d0){rt0} -> (rt0 - 1), domain: d0 in [0, 7], rt0 in [1, 3]
+    >>> print(indexing.input_replicas[0])
+    (d0){rt0} -> (rt0 + 1), domain: d0 in [0, 7], rt0 in [0, 2]
+    """
+    op = "collective-permute"
+    sizes = checked_sizes(op, "operand", operand_sizes)
+    pairs = [checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs]
+    count = _count_of_pairs(op, pairs, replica_count)
+    there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
+    return indexing_between(sizes, count, there, _moved(op, sizes, pairs, "source"))
+
+
+def collective_broadcast(
+    operand_sizes: Sizes,
+    replica_groups: Iterable[Iterable[int]] = (),
+    replica_count: int | None = None,
+    root: Root | None = None,
+) -> OpIndexing:
+    """Every replica of a group has the operand of its root; replicas without group have zeros.
+
+    The root is the first replica of a group, or the one whose place the program finds at
+    ``root``: a runtime variable.
+
+    Shapes:
+        operand, result: ``operand_sizes``.
+
+    Source:
+        XLA operation semantics, CollectiveBroadcast; StableHLO, collective_broadcast.
+
+    Raises:
+        ShapeError: replica groups overlap, or name a replica that does not exist.
+
+    >>> print(collective_broadcast((8,), [[0, 1], [2, 3]]).output_replicas[0])
+    (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
+    >>> print(collective_broadcast((8,), [[0, 1, 2]], root=Root(1, 0)).output_replicas[0])
+    (d0){rt0} -> (rt0), domain: d0 in [0, 7], rt0 in [0, 2]
+    """
+    sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
+    groups = device_groups("collective-broadcast", replica_groups, replica_count)
+    there, back = _to_root(groups, sizes, root), _from_root(groups, sizes, root)
+    return indexing_between(sizes, groups.count, there, back)
+
+
+def collective_reduce(
+    operand_sizes: Sizes,
+    replica_groups: Iterable[Iterable[int]] = (),
+    replica_count: int | None = None,
+    root: Root | None = None,
+) -> OpIndexing:
+    """The root of a group combines the elements at an index on all replicas; others get nothing.
+
+    The root is that of :func:`collective_broadcast`.
+
+    Shapes:
+        operand, result: ``operand_sizes``.
+
+    Source:
+        StableHLO, collective_reduce.
+
+    Raises:
+        ShapeError: replica groups overlap, or name a replica that does not exist.
+
+    >>> indexing = collective_reduce((8,), [[0, 1], [2, 3]])
+    >>> print(indexing.output_to_input[0])
+    (d0)[s0]{rt0} -> (d0), domain: d0 in [0, 7], s0 in [0, 1], rt0 in [0, 2], rt0 mod 2 in [0, 0]
+    >>> print(indexing.input_replicas[0])
+    (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
+    """
+    sizes = checked_sizes("collective-reduce", "operand", operand_sizes)
+    groups = device_groups("collective-reduce", replica_groups, replica_count)
+    there, back = _from_root(groups, sizes, root), _to_root(groups, sizes, root)
+    return indexing_between(sizes, groups.count, there, back)
+
+
+def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> Way:
+    """From every replica of a group to its root."""
+    place = runtime_value(0) if root else forms.ZERO
+    return Way(
+        sizes,
+        dimensions_of(sizes),
+        groups.member(ASKING, place),
+        constraints=groups.constraints(ASKING, place),
+        reads=_reads(groups, root),
+    )
+
+
+def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> Way:
+    """From the root of a group to all replicas of it."""
+    place = runtime_value(0) if root else forms.ZERO
+    is_root = (groups.place(ASKING) - place, Interval(0, 0))
+    return Way(
+        sizes,
+        dimensions_of(sizes),
+        groups.member(ASKING, symbol(0)),
+        [groups.size],
+        [*groups.constraints(ASKING, symbol(0)), is_root],
+        _reads(groups, root),
+    )
+
+
+def _reads(groups: DeviceGroups, root: Root | None) -> list[Read]:
+    return [Read(root.operand, groups.size - 1, forms.constant(root.index))] if root else []
+
+
+def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> Way:
+    """From the first of two replicas to the second."""
+    partners: dict[int, int] = {}
+    for first, second in pairs:
+        if first in partners:
+            raise ShapeError(f"{op}: replica {first} is the {role} of two pairs; expected of one")
+        partners[first] = second
+    if not partners:
+        return Way(sizes, dimensions_of(sizes), ASKING, constraints=[(ASKING, Interval(0, -1))])
+    partner, constraints = tabulated_partly(partners, ASKING)
+    return Way(sizes, dimensions_of(sizes), partner, constraints=constraints)
+
+
+def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
+    for pair in pairs:
+        check_count(op, f"the pair {tuple(pair)}", pair, 2)
+    named = [replica for pair in pairs for replica in pair]
+    return max(1, checked_replica_count(op, named, count))
+
+
+# How they are read off instructions.
+
+
+def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+    return collective_permute(sizes, listed_groups(instruction), count_of(instruction))
+
+
+def _rooted(build: Callable[..., OpIndexing]) -> Builder:
+    """If a last operand chooses the root of each array, their results depend on it too."""
+
+    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+        has_roots = bool(instruction.attributes.get("has_dynamic_root"))
+        data = instruction.operands[: len(instruction.operands) - has_roots]
+        if has_roots:
+            roots = sizes_of(instruction.operands[-1])
+            check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
+        maps: dict[Pair, OpIndexing] = {}
+        for place, operand in enumerate(data):
+            sizes, root = sizes_of(operand), Root(len(data), place) if has_roots else None
+            maps[place, place] = build(sizes, groups_of(instruction), count_of(instruction), root)
+            if has_roots:
+                maps[place, len(data)] = _from_element(place, sizes)
+        return maps
+
+    return adapted
+
+
+def _from_element(number: int, sizes: Sizes) -> OpIndexing:
+    """Every element of a result depends on one element of a vector."""
+    chosen = forms.constant(number)
+    places = (symbol(place) for place in range(len(sizes)))
+    back = index_map(places, [Interval(number, number)], sizes)
+    return OpIndexing(tuple(sizes), (index_map([chosen], sizes),), (back,))
+
+
+def _on_arrays(builder: Builder) -> Builder:
+    """Of permutations with buffers for slices of them, nothing is known."""
+
+    def adapted(instruction: Instruction) -> Maps:
+        if "slice_sizes" in instruction.attributes:
+            return Unknown(f"{instruction.opcode}: no indexing map of slices that move in place")
+        return builder(instruction)
+
+    return adapted
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "collective-broadcast": OpRule(_rooted(collective_broadcast)),
+    "collective-permute": OpRule(_on_arrays(each_operand(_collective_permute))),
+    "collective-permute-start": OpRule(_on_arrays(started(_collective_permute))),
+    "collective-reduce": OpRule(_rooted(collective_reduce)),
+}

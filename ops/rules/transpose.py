@@ -1,0 +1,178 @@
+"""Transpose, reverse and shuffle: the same elements in another order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops.index_maps import (
+    check_count,
+    checked_dimensions,
+    checked_integers,
+    checked_sizes,
+    dim,
+    dimensions_of,
+    index_map,
+    symbol,
+)
+from ops.rules.op_indexing import OpIndexing, Unknown
+from ops.rules.rule import OpRule, sizes_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from indexing import IndexingMap
+    from ops.hlo import Instruction
+    from ops.index_maps import Sizes
+    from ops.rules.rule import Builder
+
+
+def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
+    """Dimension ``i`` of the result is dimension ``dimensions[i]`` of the operand.
+
+    Shapes:
+        operand: ``(n_0, ..., n_{r-1})``.
+        result: ``(n_{dimensions[0]}, ..., n_{dimensions[r-1]})``.
+
+    Source:
+        XLA operation semantics, Transpose.
+
+    Raises:
+        ShapeError: ``dimensions`` is no permutation of the operand's dimensions.
+
+    >>> indexing = transpose((3, 12288, 6), (0, 2, 1))
+    >>> print(indexing.output_to_input[0])
+    (d0, d1, d2) -> (d0, d2, d1), domain: d0 in [0, 2], d1 in [0, 5], d2 in [0, 12287]
+    """
+    operand_sizes = checked_sizes("transpose", "operand", operand_sizes)
+    dimensions = checked_dimensions("transpose", "dimensions", dimensions, len(operand_sizes))
+    check_count("transpose", "dimensions", dimensions, len(operand_sizes))
+    output_sizes = tuple(operand_sizes[source] for source in dimensions)
+    to_input = [dim(dimensions.index(source)) for source in range(len(dimensions))]
+    return OpIndexing(
+        output_sizes,
+        (index_map(to_input, output_sizes),),
+        (index_map(map(dim, dimensions), operand_sizes),),
+    )
+
+
+def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
+    """The elements in opposite order along some dimensions.
+
+    Shapes:
+        result: the shape of the operand.
+
+    Source:
+        XLA operation semantics, Rev (reverse).
+
+    Raises:
+        ShapeError: a dimension is listed twice, or is none of the operand's.
+
+    >>> print(reverse((1, 17, 9), (1, 2)).output_to_input[0])
+    (d0, d1, d2) -> (d0, -d1 + 16, -d2 + 8), domain: d0 in [0, 0], d1 in [0, 16], d2 in [0, 8]
+    """
+    sizes = checked_sizes("reverse", "operand", operand_sizes)
+    turned = checked_dimensions("reverse", "dimensions", dimensions, len(sizes))
+    results = [
+        size - 1 - index if place in turned else index
+        for place, (size, index) in enumerate(zip(sizes, dimensions_of(sizes), strict=True))
+    ]
+    own_inverse = (index_map(results, sizes),)
+    return OpIndexing(sizes, own_inverse, own_inverse)
+
+
+def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sequence[int]) -> OpIndexing:
+    """The elements moved towards the front along some dimensions, and round to the back.
+
+    Along ``dimensions[i]`` the result begins with element ``shifts[i]`` of the operand; a shift may
+    be negative, or beyond the size.
+
+    Shapes:
+        result: the shape of the operand.
+
+    Source:
+        XLA's shuffle with mode ``rotate``, as its expander to slices and concatenations does it.
+
+    Raises:
+        ShapeError: a dimension is listed twice, or is none of the operand's, or has no shift.
+
+    >>> print(rotate((2, 10), (1,), (3,)).output_to_input[0])
+    (d0, d1) -> (d0, (d1 + 3) mod 10), domain: d0 in [0, 1], d1 in [0, 9]
+    """
+    sizes = checked_sizes("shuffle", "operand", operand_sizes)
+    turned = checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
+    distances = checked_integers("shuffle", "shifts", shifts)
+    check_count("shuffle", "shifts", distances, len(turned))
+    pairs = list(zip(turned, distances, strict=True))
+    return OpIndexing(
+        sizes,
+        (_rotated(sizes, pairs),),
+        (_rotated(sizes, [(place, -distance) for place, distance in pairs]),),
+    )
+
+
+def _rotated(sizes: Sizes, distances: Iterable[tuple[int, int]]) -> IndexingMap:
+    results = dimensions_of(sizes)
+    for place, distance in distances:
+        if sizes[place]:
+            results[place] = operations.mod(dim(place) + distance, forms.constant(sizes[place]))
+    return index_map(results, sizes)
+
+
+def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
+    """Each element is any of those that differ from it along some dimensions alone.
+
+    A table of indices says which; the maps hold for every table, so they are wider than what one
+    of them does.
+
+    Shapes:
+        result: the shape of the operand.
+
+    Source:
+        XLA's shuffle with mode ``permute``, as its expander to a gather does it.
+
+    Raises:
+        ShapeError: a dimension is listed twice, or is none of the operand's.
+
+    >>> print(permute((3, 2), (0,)).output_to_input[0])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 2], d1 in [0, 1], s0 in [0, 2]
+    """
+    sizes = checked_sizes("shuffle", "operand", operand_sizes)
+    moved = checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
+    results = dimensions_of(sizes)
+    for number, place in enumerate(moved):
+        results[place] = symbol(number)
+    own_inverse = (index_map(results, sizes, [sizes[place] for place in moved]),)
+    return OpIndexing(sizes, own_inverse, own_inverse)
+
+
+# How they are read off instructions.
+
+
+def _on_dimensions(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
+    """A builder of the operand's sizes and the attribute ``dimensions``."""
+
+    def adapted(instruction: Instruction) -> OpIndexing:
+        return build(sizes_of(instruction.operands[0]), instruction.attributes["dimensions"])
+
+    return adapted
+
+
+def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:
+    (operand,) = instruction.operands
+    sizes, attributes = sizes_of(operand), instruction.attributes
+    match attributes["mode"]:
+        case "rotate":
+            return rotate(sizes, attributes["dimensions"], attributes.get("shifts", ()))
+        case "permute":
+            return permute(sizes, attributes["dimensions"])
+        case mode:
+            return Unknown(f"shuffle: no indexing map of mode {mode}")
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "reverse": OpRule(_on_dimensions(reverse)),
+    "shuffle": OpRule(_shuffle),
+    "transpose": OpRule(_on_dimensions(transpose)),
+}

@@ -1,0 +1,334 @@
+"""Expressions from text: ``(d0 * 8 + s0) floordiv 3``.
+
+The parser takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and
+``max(a, b)``. It does not recurse, so nesting may be as deep as memory allows, and nothing is ever
+evaluated as Python.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simplifier.errors import Span, TextError, listed, quoted
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form
+from simplifier.tools.lexer import Lexer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from simplifier.expr.form import Atom
+
+    Operation: TypeAlias = Callable[[Form, Form], Form]
+
+# Tokens.
+
+RESERVED: Final = frozenset({"floordiv", "ceildiv", "mod", "in", "min", "max"})
+"""Words that cannot name a variable."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOKEN = re.compile(
+    r"(?<![0-9])[0-9]++(?![A-Za-z_])"  # no start within a number: that would be looked at again
+    r"|[A-Za-z_][A-Za-z0-9_]*|->|//|[<>=]=|[-+*/%()\[\]{},:<>=]"
+)
+_WRONG = re.compile(
+    r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=]"  # a foreign character
+    r"|(?<![A-Za-z0-9_])(?P<number>[0-9]+)(?=[A-Za-z_])"  # a number that runs on, as in 2x
+)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can be the name of a variable.
+
+    >>> is_name("th_x"), is_name("mod"), is_name("2x")
+    (True, False, False)
+    """
+    return _NAME.fullmatch(text) is not None and text not in RESERVED
+
+
+class ExpressionLexer(Lexer):
+    """The tokens of expressions and maps, found all at once; ``tokens[position]`` is current.
+
+    The last token is empty.
+    """
+
+    __slots__ = ("_starts", "position", "tokens")
+
+    def __init__(self, source: str, file: str = "") -> None:
+        self.source = source
+        self.file = file
+        self.tokens: list[str] = _TOKEN.findall(source)
+        if "".join(self.tokens) != "".join(source.split()):
+            raise self._unexpected_character()
+        self.tokens.append("")
+        self._starts: list[int] = []
+        self.jump(0)
+
+    def jump(self, position: int) -> None:
+        """Go to the token with this number."""
+        self.position = position
+        self.text = self.tokens[position]
+
+    def advance(self) -> str:
+        """Go to the next token; the token that was current."""
+        text = self.text
+        if text:
+            self.position += 1
+            self.text = self.tokens[self.position]
+        return text
+
+    @property
+    def span(self) -> Span:
+        """Where the current token stands."""
+        return self.span_at(self.position)
+
+    def span_at(self, position: int) -> Span:
+        """Where the token with this number stands."""
+        if not self._starts:
+            self._starts = [match.start() for match in _TOKEN.finditer(self.source)]
+            self._starts.append(len(self.source.rstrip()))
+        start = self._starts[position]
+        stop = start + max(1, len(self.tokens[position]))
+        return Span(self.source, start, stop, self.file)
+
+    def accept_all(self, *texts: str) -> bool:
+        """Go past the next tokens if they read these texts."""
+        stop = self.position + len(texts)
+        matches = self.tokens[self.position : stop] == list(texts)
+        if matches:
+            self.jump(stop)
+        return matches
+
+    def name(self, purpose: str) -> str:
+        """Go past a name that is free for variables."""
+        if not is_name(self.text):
+            raise self.expected(purpose)
+        return self.advance()
+
+    def integer(self) -> int:
+        """Go past an integer, which may have a sign."""
+        negative = self.accept("-")
+        if not self.text.isdigit():
+            raise self.expected("an integer")
+        value = self.value_at(self.position)
+        self.advance()
+        return -value if negative else value
+
+    def value_at(self, position: int) -> int:
+        """The integer that the token with this number is."""
+        text = self.tokens[position]
+        try:
+            return int(text)
+        except ValueError:
+            limit = sys.get_int_max_str_digits()
+            message = f"integer of {len(text)} digits; Python reads at most {limit}"
+            raise self.error(message, self.span_at(position)) from None
+
+    def _unexpected_character(self) -> TextError:
+        wrong = _WRONG.search(self.source)
+        start = 0 if wrong is None else wrong.end() if wrong["number"] else wrong.start()
+        message = f"unexpected character {self.source[start]!r}"
+        hint = "all numbers are integers" if self.source[start] == "." else ""
+        return self.error(message, Span(self.source, start, start + 1, self.file), hint)
+
+
+# Expressions.
+
+_DIVISIONS: Final[Mapping[str, Operation]] = {
+    "floordiv": operations.floordiv,
+    "//": operations.floordiv,
+    "/": operations.floordiv,
+    "ceildiv": operations.ceildiv,
+    "mod": operations.mod,
+    "%": operations.mod,
+}
+_SIGNS: Final = {"+": 1, "-": -1}
+_EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
+
+
+class _Group:
+    """What has been read since a parenthesis was opened, or since the last comma in it.
+
+    It is the sum of ``terms`` and of ``sign * scale * left``, the last term; what comes next
+    multiplies that, or divides ``scale * left`` by ``operation``. So a sum becomes a form only when
+    it ends.
+    """
+
+    __slots__ = ("arguments", "left", "opening", "operation", "scale", "sign", "terms")
+
+    def __init__(self, opening: int, arguments: list[Form]) -> None:
+        self.opening = opening
+        """The position of the parenthesis."""
+        self.arguments = arguments
+        """Those before the last comma."""
+        self.terms: list[tuple[int, Form | None]] = []
+        self.sign = self.scale = 1
+        self.left: Form | None = None
+        """``None`` stands for 1."""
+        self.operation: Operation | None = None
+
+    def negate(self) -> None:
+        """A sign before an operand."""
+        if self.operation is None:
+            self.scale = -self.scale
+        else:
+            self.operation = partial(_by_negative, self.operation)
+
+    def operand(self, value: Form | int) -> None:
+        """A number, a name, or what stood in parentheses."""
+        if self.operation is not None:
+            numerator = _scaled(self.left, self.scale)
+            divisor = forms.constant(value) if isinstance(value, int) else value
+            self.left, self.scale = self.operation(numerator, divisor), 1
+            self.operation = None
+        elif isinstance(value, int):
+            self.scale *= value
+        elif self.left is None:
+            self.left = value
+        else:
+            self.left, self.scale = operations.product((self.left.times(self.scale), value)), 1
+
+    def add(self, sign: int) -> None:
+        """The last term is finished; another one with this sign follows."""
+        self.terms.append((self.sign * self.scale, self.left))
+        self.left, self.scale, self.sign = None, 1, sign
+
+    def total(self) -> Form:
+        """The whole sum."""
+        last = self.sign * self.scale
+        if not self.terms:
+            return _scaled(self.left, last)
+        constant = 0
+        terms: dict[Atom, int] = {}
+        for factor, form in (*self.terms, (last, self.left)):
+            if form is None:
+                constant += factor
+            elif factor:
+                constant += factor * form.constant
+                forms.accumulate(terms, form, factor)
+        return Form(constant, forms.in_order(terms))
+
+
+def _scaled(form: Form | None, factor: int) -> Form:
+    return forms.constant(factor) if form is None else form.times(factor)
+
+
+def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
+    return operation(numerator, -divisor)
+
+
+class _ExpressionParser:
+    """Operator precedence with an explicit stack of open groups."""
+
+    def __init__(self, lexer: ExpressionLexer, names: Mapping[str, Form] | None) -> None:
+        self._lexer = lexer
+        self._names = names
+        self._leaves: dict[str, Form | int] = dict(names or ())
+        """What the names and numbers read so far stand for."""
+        self._groups = [_Group(lexer.position, [])]
+
+    def parse(self) -> Form:
+        """Read as far as an expression goes."""
+        words, position = self._lexer.tokens, self._lexer.position
+        groups, leaf_of = self._groups, self._leaves.get
+        while True:
+            while (word := words[position]) == "(":
+                groups.append(_Group(position, []))
+                position += 1
+            leaf = leaf_of(word) or self._leaf(word, position)
+            position += 1
+            if leaf is None:
+                continue
+            group = groups[-1]
+            group.operand(leaf)
+            while (word := words[position]) == ")" and len(groups) > 1:
+                group = self._close_group()
+                position += 1
+            if word in _DIVISIONS:
+                group.operation = _DIVISIONS[word]
+            elif word in _SIGNS:
+                group.add(_SIGNS[word])
+            elif word != "*":
+                self._lexer.jump(position)
+                if len(groups) == 1:
+                    return group.total()
+                self._next_argument(word)
+            position += 1
+
+    def _leaf(self, word: str, position: int) -> Form | int | None:
+        """What a number or name stands for; ``None`` for a sign or the name of an extremum."""
+        leaf = None
+        if word.isdigit():
+            leaf = self._leaves[word] = self._lexer.value_at(position)
+        elif word.isidentifier() and word not in RESERVED:
+            if self._names is not None:
+                raise self._unknown_name(position, self._names)
+            leaf = self._leaves[word] = forms.variable(word)
+        elif word == "-":
+            self._groups[-1].negate()
+        else:
+            self._expect_extremum(word, position)
+        return leaf
+
+    def _expect_extremum(self, word: str, position: int) -> None:
+        lexer = self._lexer
+        lexer.jump(position)
+        if word not in _EXTREMA:
+            raise lexer.expected("an expression")
+        lexer.advance()
+        if lexer.text != "(":
+            raise lexer.expected(f"'(' after {word!r}")
+
+    def _close_group(self) -> _Group:
+        """Hand what stood in parentheses to the group around them."""
+        group = self._groups.pop()
+        around, value = self._groups[-1], group.total()
+        join = _EXTREMA.get(self._name(group))
+        around.operand(join([*group.arguments, value]) if join else value)
+        return around
+
+    def _name(self, group: _Group) -> str:
+        """The word before a parenthesis, which may name an extremum."""
+        return self._lexer.tokens[group.opening - 1]
+
+    def _next_argument(self, word: str) -> None:
+        """Begin another argument after the comma that must stand here."""
+        group = self._groups[-1]
+        if word != "," or self._name(group) not in _EXTREMA:
+            raise self._unclosed(group)
+        group.arguments.append(group.total())
+        self._groups[-1] = _Group(group.opening, group.arguments)
+
+    def _unclosed(self, group: _Group) -> TextError:
+        is_extremum = self._name(group) in _EXTREMA
+        what = "',' or ')'" if is_extremum else "')'"
+        opening = self._lexer.span_at(group.opening - is_extremum)
+        place = f"{opening.line}:{opening.column}"
+        return self._lexer.expected(f"{what} for the parenthesis opened at {place}")
+
+    def _unknown_name(self, position: int, names: Mapping[str, Form]) -> TextError:
+        message = f"{quoted(self._lexer.tokens[position])} is not a declared variable"
+        return self._lexer.error(
+            message, self._lexer.span_at(position), f"declared: {listed(names)}"
+        )
+
+
+def read_expression(lexer: ExpressionLexer, names: Mapping[str, Form] | None = None) -> Form:
+    """Read one expression from the current token on; stops at what cannot continue it.
+
+    With ``names``, only these names may occur, and each stands for its form.
+    """
+    return _ExpressionParser(lexer, names).parse()
+
+
+def parse_form(text: str, names: Sequence[str] | None = None) -> Form:
+    """The form of a text; with ``names``, only these variables may occur."""
+    lexer = ExpressionLexer(text)
+    known = None if names is None else {name: forms.variable(name) for name in names}
+    form = read_expression(lexer, known)
+    lexer.finish()
+    return form

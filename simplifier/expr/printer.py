@@ -1,0 +1,170 @@
+"""Expressions as text: ``(d0 * 8 + s0) floordiv 3``, in the order and shape that XLA writes.
+
+The printer does not recurse, so nesting may be as deep as memory allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simplifier.expr.form import Atom, Form, Kind, natural_order, postorder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How the operators are written."""
+
+    floordiv: str = "floordiv"
+    mod: str = "mod"
+    ceildiv: str = "ceildiv"
+
+
+DOCUMENT: Final = Spelling()
+"""The indexing document's words."""
+
+DIALECTS: Final[Mapping[str, Spelling]] = {
+    "floordiv": DOCUMENT,
+    "/": Spelling("/"),
+    "//": Spelling("//", "%"),
+}
+"""Called after their quotient: the document's words, XLA's newest, Python's operators.
+
+Rounding up has no operator in any of them. All are read alike.
+"""
+
+
+def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> str:
+    """The text of a form; the variables named in ``variables`` come first, in that order.
+
+    Sums are written as XLA does: products first, then remainders, quotients, extrema and variables,
+    negative terms after positive ones, the constant last.
+    """
+    return Printer(variables, spelling).write(form)
+
+
+_RANKS: Final = {
+    Kind.MOD: 0,
+    Kind.FLOORDIV: 1,
+    Kind.QUOTIENT: 1,
+    Kind.CEILDIV: 2,
+    Kind.MAX: 3,
+    Kind.MIN: 4,
+    Kind.PRODUCT: 5,
+    Kind.OPAQUE: 6,
+    Kind.VARIABLE: 7,
+    Kind.SUM: 8,
+}
+
+
+_LONG: Final = 1000
+
+
+class Printer:
+    """Texts of atoms, each made once from the texts of the atoms inside it."""
+
+    def __init__(self, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> None:
+        self.texts: dict[Atom, str] = {}
+        self._places = {name: place for place, name in enumerate(variables)}
+        self._symbols = {
+            Kind.FLOORDIV: spelling.floordiv,
+            Kind.QUOTIENT: spelling.floordiv,
+            Kind.MOD: spelling.mod,
+            Kind.CEILDIV: spelling.ceildiv,
+        }
+
+    def write(self, form: Form) -> str:
+        """The text of a form."""
+        for atom in postorder((form,)):
+            if atom not in self.texts:
+                self.texts[atom] = self.atom(atom)
+        return self.sum(form)
+
+    def atom(self, atom: Atom) -> str:
+        """The text of an atom whose inner atoms have theirs."""
+        if not atom.arguments:
+            return atom.name
+        if atom.kind in self._symbols:
+            numerator, divisor = atom.arguments
+            return f"{self._left(numerator)} {self._symbols[atom.kind]} {self.operand(divisor)}"
+        if atom.kind is Kind.PRODUCT:
+            return " * ".join(
+                self.operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
+            )
+        if atom.kind is Kind.SUM:
+            return f"({self.sum(*atom.arguments)})"
+        operands = ", ".join(self.sum(argument) for argument in atom.arguments)
+        return f"{atom.kind.name.lower()}({operands})"
+
+    def sum(self, form: Form) -> str:
+        """The text of a form whose atoms have theirs."""
+        pieces: list[str] = []
+        terms = form.terms.items()
+        for atom, factor in sorted(terms, key=self._term_order) if len(terms) > 1 else terms:
+            text = self.scaled(atom, abs(factor) if pieces else factor)
+            pieces.append(f" {'-' if factor < 0 else '+'} {text}" if pieces else text)
+        if form.constant or not pieces:
+            sign = " - " if form.constant < 0 else " + "
+            pieces.append(f"{sign}{abs(form.constant)}" if pieces else str(form.constant))
+        return "".join(pieces)
+
+    def scaled(self, atom: Atom, factor: int) -> str:
+        """The text of a term."""
+        text = self.texts[atom]
+        if factor == 1:
+            return text
+        if atom.kind is Kind.PRODUCT:
+            return f"-({text})" if factor == -1 else f"{text} * {factor}"
+        enclosed = f"({text})" if self.is_infix(atom) else text
+        return f"-{enclosed}" if factor == -1 else f"{enclosed} * {factor}"
+
+    def is_infix(self, atom: Atom) -> bool:
+        """Whether the atom's text is an operator between operands, enclosed inside a product."""
+        return atom.kind in self._symbols
+
+    def _left(self, form: Form) -> str:
+        """The left operand of a division: a negated variable needs no parentheses."""
+        text = self.sum(form)
+        if not form.constant and len(form.terms) == 1:
+            ((atom, factor),) = form.terms.items()
+            if factor == -1 and atom.kind is Kind.VARIABLE:
+                return text
+        return self._enclosed(form, text)
+
+    def operand(self, form: Form) -> str:
+        """The text of a form, in parentheses where it is composed."""
+        return self._enclosed(form, self.sum(form))
+
+    def _enclosed(self, form: Form, text: str) -> str:
+        if not form.terms:
+            return text
+        ((atom, factor), *others) = form.terms.items()
+        composite = (
+            others
+            or form.constant
+            or factor != 1
+            or self.is_infix(atom)
+            or atom.kind is Kind.PRODUCT
+        )
+        return f"({text})" if composite else text
+
+    def _term_order(self, term: tuple[Atom, int]) -> tuple[object, ...]:
+        atom, factor = term
+        is_product = abs(factor) != 1 or atom.kind is Kind.PRODUCT
+        return (factor < 0, not is_product, _RANKS[atom.kind], *self._atom_order(atom))
+
+    def _factor_order(self, form: Form) -> tuple[object, ...]:
+        if form.terms and not form.constant:
+            ((atom, _), *others) = form.terms.items()
+            if not others:
+                return (1, _RANKS[atom.kind], *self._atom_order(atom))
+        return (0, 0, 0, natural_order(self.sum(form)))
+
+    def _atom_order(self, atom: Atom) -> tuple[object, ...]:
+        """Declared variables by place, others by their text; very long texts by their structure."""
+        place = self._places.get(atom.name, len(self._places))
+        text = self.texts[atom]
+        return (place, len(text) > _LONG, atom.order if len(text) > _LONG else natural_order(text))

@@ -1,0 +1,101 @@
+"""The floors of the three packages as data: low modules know nothing of high ones.
+
+A floor is a row of modules and packages, and a package stands for all in it that no longer name
+covers. The name of the package itself, such as ``ops``, stands for its ``__init__`` alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Floors: TypeAlias = tuple[tuple[str, ...], ...]
+
+FLOORS: Final[Mapping[str, Floors]] = {
+    "": (("simplifier",), ("indexing",), ("ops",)),
+    "simplifier": (
+        ("simplifier.errors", "simplifier.tools"),
+        ("simplifier.expr",),
+        ("simplifier.limits",),
+        ("simplifier.bounds",),
+        ("simplifier.laws",),
+        ("simplifier.canonical",),
+        ("simplifier.trace",),
+        ("simplifier.extraction",),
+        ("simplifier.gathering", "simplifier.tables", "simplifier.fixpoint"),
+        ("simplifier.question_cache", "simplifier.problem"),
+        ("simplifier.exact",),
+        ("simplifier.simplification",),
+        ("simplifier",),
+    ),
+    "indexing": (
+        ("indexing.errors",),
+        ("indexing.variable", "indexing.arguments", "indexing.domain"),
+        ("indexing.relation",),
+        ("indexing.transform",),
+        ("indexing.simplify",),
+        ("indexing.exact", "indexing.formats"),
+        ("indexing.exportable", "indexing.transformable", "indexing.undefined", "indexing.map"),
+        ("indexing.layout",),
+        ("indexing",),
+        ("indexing.__main__",),
+    ),
+    "indexing.layout": (
+        ("indexing.layout.errors", "indexing.layout.element_type"),
+        ("indexing.layout.layout",),
+        ("indexing.layout.array_shape",),
+        ("indexing.layout.dimensions",),
+        ("indexing.layout.steps",),
+        ("indexing.layout.memory",),
+        ("indexing.layout.view.describe",),
+        ("indexing.layout.view.picture",),
+        ("indexing.layout.view",),
+        ("indexing.layout.shape",),
+        ("indexing.layout.maps", "indexing.layout.padded", "indexing.layout.tile_formats"),
+        ("indexing.layout.free_operations",),
+        ("indexing.layout.bitcasts",),
+        ("indexing.layout",),
+    ),
+    "ops": (
+        ("ops.index_maps",),
+        ("ops.hlo",),
+        ("ops.devices",),
+        ("ops.rules",),
+        ("ops.dependence",),
+        ("ops.analysis",),
+        ("ops.schedules",),
+        ("ops.fusion",),
+        ("ops.modules",),
+        ("ops",),
+        ("ops.cli",),
+    ),
+}
+"""The floors inside each package, low ones first; "" has those of the packages."""
+
+RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "a form and its printer": ("simplifier.expr.form", "simplifier.expr.text"),
+}
+"""Modules that may import each other, by the name of the one recursion that they are."""
+
+THE_ONE_IMPORT_UPWARDS: Final = ("indexing.__main__", "ops.cli")
+"""``python -m indexing`` starts the command line, which sits on top of all."""
+
+LOADED_LATE: Final[Mapping[str, str]] = {
+    "islpy": "a tenth of a second, and only exact questions need it",
+    "numpy": "a tenth of a second, and only arrays need it",
+    "tqdm": "an extra",
+    "concurrent.futures": "only work in several processes needs it",
+    "multiprocessing": "only work in several processes needs it",
+}
+"""What a function may import by itself, and why: all else stands on top of its module."""
+
+LIMIT_WORDS: Final = ("MAX", "BUDGET", "LIMIT", "MOST", "LONGEST", "DEEPEST", "LARGEST")
+"""How the names of constants begin that bound something; each says beside it why so much."""
+
+SAME_IDEA: Final[Mapping[str, str]] = {
+    "__init__": "the door of each package",
+    "errors": "the errors of each package",
+}
+"""File names that several modules may carry, and the idea that these share."""

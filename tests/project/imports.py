@@ -1,0 +1,82 @@
+"""Who imports whom: each import of a file, wherever it stands, and the circles they close."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from tests.project.sources import Source
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: which module imports which, where, and whether inside a function."""
+
+    importer: str
+    imported: str
+    path: str
+    line: int
+    in_function: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.importer} imports {self.imported}"
+
+
+def module_of(source: Source) -> str:
+    """The dotted name of a file; a package has that of its ``__init__``."""
+    return source.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def imports_of(source: Source, modules: Collection[str]) -> Iterator[Import]:
+    """All imports of a file, also those in functions and for type checkers.
+
+    ``from a import b`` imports the module ``a.b`` if there is one, else ``a``.
+    """
+    in_functions = {
+        inner
+        for function in source.nodes(ast.FunctionDef, ast.AsyncFunctionDef)
+        for inner in ast.walk(function)
+    }
+    for node in source.nodes(ast.Import, ast.ImportFrom):
+        for name in _imported(node, modules):
+            line = getattr(node, "lineno", 0)
+            yield Import(module_of(source), name, source.path, line, node in in_functions)
+
+
+def _imported(node: ast.AST, modules: Collection[str]) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        owner = "." * node.level + (node.module or "")
+        names = (f"{owner}.{alias.name}" for alias in node.names)
+        return sorted({name if name in modules else owner for name in names})
+    return []
+
+
+def circles(imports: Iterable[Import]) -> list[set[str]]:
+    """The sets of modules that import each other, by whatever detours; the greatest first."""
+    graph: dict[str, set[str]] = {}
+    for found in imports:
+        graph.setdefault(found.importer, set()).add(found.imported)
+        graph.setdefault(found.imported, set())
+    below = {module: _reached(module, graph) for module in graph}
+    found_circles = {
+        frozenset(other for other in below[module] if module in below[other])
+        for module in graph
+        if module in below[module]
+    }
+    return sorted(map(set, found_circles), key=lambda circle: (-len(circle), sorted(circle)))
+
+
+def _reached(module: str, graph: Mapping[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        for other in graph[waiting.pop()] - reached:
+            reached.add(other)
+            waiting.append(other)
+    return reached

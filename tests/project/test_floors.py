@@ -1,0 +1,199 @@
+"""Imports run down: from a floor to lower ones, or along a floor without closing a circle."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.project.findings import fail_with, report
+from tests.project.floors import FLOORS, LOADED_LATE, RECURSIONS, THE_ONE_IMPORT_UPWARDS
+from tests.project.imports import Import, circles, imports_of, module_of
+from tests.project.not_yet import HIDDEN_IMPORTS, IMPORTS, UNBUILT, UNNAMED
+from tests.project.sources import PACKAGES, Source, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@lru_cache
+def all_imports() -> tuple[Import, ...]:
+    """Every import of the packages."""
+    files = sources(*PACKAGES)
+    modules = frozenset(map(module_of, files))
+    return tuple(found for source in files for found in imports_of(source, modules))
+
+
+def floor(module: str, package: str) -> int | None:
+    """The floor of a module inside a package, by the longest name that covers it."""
+    covering = [
+        (len(name), number)
+        for number, names in enumerate(FLOORS[package])
+        for name in names
+        if name == module or (name != package and module.startswith(f"{name}."))
+    ]
+    return max(covering)[1] if covering else None
+
+
+def packages_of(module: str) -> list[str]:
+    """The packages with floors in which a module lies, the outermost first."""
+    return [package for package in FLOORS if _lies_in(module, package)]
+
+
+def _lies_in(module: str, package: str) -> bool:
+    return not package or f"{module}.".startswith(f"{package}.")
+
+
+def is_inside(found: Import) -> bool:
+    """Whether an import is one of a module of the project."""
+    return found.imported.partition(".")[0] in PACKAGES
+
+
+def upward(found: Import) -> str | None:
+    """What is said of an import that runs up, with both floors; ``None`` of others."""
+    if not is_inside(found) or _is_the_one(found):
+        return None
+    for package in packages_of(found.importer):
+        low, high = floor(found.importer, package), floor(found.imported, package)
+        if _lies_in(found.imported, package) and low is not None and high is not None:
+            if low < high:
+                return f"{found}, from floor {_floor(low, package)} up to {_floor(high, package)}"
+            if low > high:
+                return None
+    return None
+
+
+def _is_the_one(found: Import) -> bool:
+    importer, imported = THE_ONE_IMPORT_UPWARDS
+    return found.importer == importer and _lies_in(found.imported, imported)
+
+
+def _floor(number: int, package: str) -> str:
+    return f"{number} ({', '.join(FLOORS[package][number])})"
+
+
+def on_circles(imports: Iterable[Import]) -> list[Import]:
+    """The imports that close circles, less those of the recursions that are named."""
+    level = [found for found in imports if is_inside(found) and not _is_recursion(found)]
+    closed = circles(level)
+    return [
+        found
+        for found in level
+        if any({found.importer, found.imported} <= circle for circle in closed)
+    ]
+
+
+def _is_recursion(found: Import) -> bool:
+    return any({found.importer, found.imported} <= {*names} for names in RECURSIONS.values())
+
+
+def wrong_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
+    """The imports that run up or close a circle, and what is said of each."""
+    wrong: dict[tuple[str, str], str] = {}
+    others: list[Import] = []
+    for found in imports:
+        said = upward(found)
+        if said is None:
+            others.append(found)
+        else:
+            wrong[found.importer, found.imported] = said
+    for found in on_circles(others):
+        wrong[found.importer, found.imported] = f"{found}, which closes a circle"
+    return wrong
+
+
+def hidden_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
+    """The imports inside functions of what is not to be loaded late."""
+    return {
+        (found.importer, found.imported): f"{found} inside a function"
+        for found in imports
+        if found.in_function and found.imported not in LOADED_LATE
+    }
+
+
+def test_imports_run_down() -> None:
+    """Those for type checkers count too: who names a type of a higher floor knows of it."""
+    fail_with(report(wrong_imports(all_imports()), IMPORTS))
+
+
+def test_imports_stand_on_top_of_modules() -> None:
+    fail_with(report(hidden_imports(all_imports()), HIDDEN_IMPORTS))
+
+
+def test_every_module_lies_on_a_floor() -> None:
+    modules = [module_of(source) for source in sources(*PACKAGES)]
+    without = {
+        module: f"{module} lies on no floor of {package or 'the project'}"
+        for module in modules
+        for package in packages_of(module)
+        if floor(module, package) is None
+    }
+    fail_with(report(without, UNNAMED))
+
+
+def test_every_name_is_that_of_modules() -> None:
+    modules = [module_of(source) for source in sources(*PACKAGES)]
+    names = {name for floors in FLOORS.values() for names in floors for name in names}
+    names |= {name for recursion in RECURSIONS.values() for name in recursion}
+    unused = {name for name in names if not any(_lies_in(module, name) for module in modules)}
+    fail_with(report({name: f"no module is called {name}" for name in unused}, UNBUILT))
+
+
+def test_recursions_are_recursions() -> None:
+    """One that has been taken apart is no longer named."""
+    for name, modules in RECURSIONS.items():
+        inside = [f for f in all_imports() if {f.importer, f.imported} <= {*modules}]
+        assert circles(inside) == [{*modules}], f"{name} is no circle"
+
+
+def test_packages_do_not_import_tests_or_relatively() -> None:
+    wrong = [found for found in all_imports() if found.imported.partition(".")[0] in {"tests", ""}]
+    fail_with(map(str, wrong))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_upward"),
+    [
+        ("simplifier/expr/form.py", "import indexing.map", True),
+        ("simplifier/expr/form.py", "def f():\n    from ops import hlo", True),
+        ("simplifier/expr/form.py", "if TYPE_CHECKING:\n    from simplifier import simplify", True),
+        ("simplifier/canonical/scope.py", "from simplifier.expr.form import Form", False),
+        ("indexing/map.py", "from ops.cli import main", True),
+        ("indexing/map.py", "from simplifier import Interval", False),
+        ("indexing/layout/layout.py", "from indexing.map import IndexingMap", False),
+        ("indexing/layout/shape.py", "from indexing.layout.view import svg", True),
+        ("ops/analysis/queries.py", "import indexing, simplifier", False),
+        ("ops/hlo/module.py", "from ops.rules.registry import REGISTRY", True),
+        ("ops/hlo/module.py", "from ops import hlo", False),
+        ("ops/hlo/module.py", "from ops import Fusion", True),
+        ("indexing/__main__.py", "from ops.cli import main", False),
+        ("indexing/__main__.py", "from ops.hlo import load", True),
+    ],
+)
+def test_an_import_upwards_is_seen(path: str, text: str, is_upward: bool) -> None:
+    found = list(imports_of(Source(path, text), {"ops.hlo", "indexing.layout.view.drawing"}))
+    assert bool(wrong_imports(found)) == is_upward
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [("aba", [{"a", "b"}]), ("abcd", []), ("abcdb", [{"b", "c", "d"}]), ("aa", [{"a"}])],
+)
+def test_a_circle_is_seen(names: str, expected: list[set[str]]) -> None:
+    assert circles([Import(a, b, "", 1) for a, b in pairwise(names)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f():\n    from ops import hlo", ["ops.hlo"]),
+        ("class C:\n    def f(self):\n        import json", ["json"]),
+        ("def f():\n    import numpy", []),
+        ("from ops import hlo\nif TYPE_CHECKING:\n    import json", []),
+    ],
+)
+def test_an_import_in_a_function_is_seen(text: str, expected: list[str]) -> None:
+    hidden = hidden_imports(imports_of(Source("a.py", text), {"ops.hlo"}))
+    assert [imported for _, imported in hidden] == expected

@@ -1,0 +1,120 @@
+"""Names: one for one thing, and a reason beside every limit."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.project.findings import fail_with, report
+from tests.project.floors import LIMIT_WORDS, SAME_IDEA
+from tests.project.not_yet import LIMITS, SHARED_CLASS_NAMES, SHARED_FILE_NAMES
+from tests.project.sources import PACKAGES, Source, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+@lru_cache
+def product() -> list[Source]:
+    """The modules of the packages."""
+    return sources(*PACKAGES)
+
+
+def file_name(source: Source) -> str:
+    """What a module is called in its folder."""
+    return source.path.rpartition("/")[2].removesuffix(".py")
+
+
+def shared(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that occur more than once, and the files that they are in."""
+    files: dict[str, list[str]] = defaultdict(list)
+    for name, path in names:
+        files[name].append(path)
+    return {name: paths for name, paths in files.items() if len(paths) > 1}
+
+
+def class_names(files: Iterable[Source]) -> Iterator[tuple[str, str]]:
+    """Every class, and the file that it is in; a leading underscore does not make another name."""
+    for source in files:
+        for node in source.nodes(ast.ClassDef):
+            if isinstance(node, ast.ClassDef):
+                yield node.name.lstrip("_"), source.path
+
+
+def limits_without_reason(source: Source) -> list[str]:
+    """The constants that bound something and have neither a comment nor a docstring."""
+    lines = source.text.splitlines()
+    body = [*source.tree.body, None]
+    return [
+        f"{source.path}:{statement.lineno}: {name}"
+        for statement, following in pairwise(body)
+        if isinstance(statement, (ast.Assign, ast.AnnAssign))
+        for name in _assigned(statement)
+        if name.strip("_").split("_")[0] in LIMIT_WORDS and name.isupper()
+        if not (_is_text(following) or _has_comment(lines, statement))
+    ]
+
+
+def _assigned(statement: ast.Assign | ast.AnnAssign) -> list[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _is_text(statement: ast.stmt | None) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _has_comment(lines: list[str], statement: ast.stmt) -> bool:
+    above = lines[statement.lineno - 2] if statement.lineno > 1 else ""
+    return above.startswith("#") or "  # " in lines[statement.lineno - 1]
+
+
+def said_of(found: Mapping[str, list[str]]) -> dict[str, str]:
+    """What is said of each shared name."""
+    return {name: f"{name}: {', '.join(paths)}" for name, paths in found.items()}
+
+
+def test_no_two_modules_carry_one_name() -> None:
+    found = shared((file_name(source), source.path) for source in product())
+    fail_with(report(said_of(found), SHARED_FILE_NAMES | SAME_IDEA.keys()))
+
+
+def test_no_two_classes_carry_one_name() -> None:
+    fail_with(report(said_of(shared(class_names(product()))), SHARED_CLASS_NAMES))
+
+
+def test_every_limit_has_a_reason() -> None:
+    found = [found for source in product() for found in limits_without_reason(source)]
+    fail_with(report({_without_line(said): said for said in found}, LIMITS))
+
+
+def _without_line(said: str) -> str:
+    path, _, name = said.split(":")
+    return f"{path}:{name}"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_wrong"),
+    [
+        ("MAX_TERMS = 24", True),
+        ("_MAX_TERMS: Final = 24", True),
+        ("MAX_TERMS = 24\nOTHER = 25\n'''Text.'''", True),
+        ("MAX_TERMS = 24\n'''Each is compared with each.'''", False),
+        ("# Each is compared with each.\nMAX_TERMS = 24", False),
+        ("MAX_TERMS = 24  # each is compared with each", False),
+        ("MAXIMUM = 24", False),
+        ("def f():\n    MAX_TERMS = 24", False),
+    ],
+)
+def test_a_limit_without_reason_is_seen(text: str, is_wrong: bool) -> None:
+    assert bool(limits_without_reason(Source("a.py", text))) == is_wrong
+
+
+def test_a_shared_name_is_seen() -> None:
+    files = [Source("a.py", "class A: ..."), Source("b.py", "class B:\n    class _A: ...")]
+    assert shared(class_names(files)) == {"A": ["a.py", "b.py"]}
