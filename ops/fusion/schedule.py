@@ -29,7 +29,7 @@ from ops.schedules import (
     transpose_schedule,
 )
 from ops.schedules.launch import WARP_SIZE
-from ops.schedules.transpose import joined_in_memory
+from ops.schedules.transpose_schedule import joined_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -20,11 +20,12 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.expr",),
         ("simplifier.limits",),
         ("simplifier.bounds",),
+        ("simplifier.tabulate",),
         ("simplifier.laws",),
         ("simplifier.canonical",),
         ("simplifier.trace",),
         ("simplifier.extraction",),
-        ("simplifier.gathering", "simplifier.tables", "simplifier.fixpoint"),
+        ("simplifier.fixpoint",),
         ("simplifier.question_cache", "simplifier.problem"),
         ("simplifier.exact",),
         ("simplifier.simplification",),
@@ -32,12 +33,15 @@ FLOORS: Final[Mapping[str, Floors]] = {
     ),
     "indexing": (
         ("indexing.errors",),
-        ("indexing.variable", "indexing.arguments", "indexing.domain"),
-        ("indexing.relation",),
-        ("indexing.transform",),
+        ("indexing.variable",),
+        ("indexing.domain",),
+        ("indexing.arguments", "indexing.relation"),
         ("indexing.simplify",),
-        ("indexing.exact", "indexing.formats"),
-        ("indexing.exportable", "indexing.transformable", "indexing.undefined", "indexing.map"),
+        ("indexing.transform",),
+        ("indexing.exact",),
+        ("indexing.formats",),
+        ("indexing.map",),
+        ("indexing.readers",),
         ("indexing.layout",),
         ("indexing",),
         ("indexing.__main__",),
@@ -75,7 +79,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
 """The floors inside each package, low ones first; "" has those of the packages."""
 
 RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "a form and its printer": ("simplifier.expr.form", "simplifier.expr.text"),
+    "a form and its printer": ("simplifier.expr.form", "simplifier.expr.printer"),
 }
 """Modules that may import each other, by the name of the one recursion that they are."""
 
