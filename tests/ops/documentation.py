@@ -122,8 +122,12 @@ def _as_markdown(text: str) -> str:
 
 def _maps(program: Program) -> Iterator[str]:
     """An instruction, and its maps from and to every operand."""
-    root = program.root
     yield program.body.rpartition("ROOT ")[2]
+    yield from map_lines(program.root)
+
+
+def map_lines(root: Instruction) -> Iterator[str]:
+    """The maps from every array of the result to every array of the operands, and back."""
     names = _names(root)
     for output, name in enumerate(names):
         for operand, answer in enumerate(output_to_input(root, output).indexing):

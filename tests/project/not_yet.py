@@ -8,8 +8,6 @@ IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
         ("indexing.exact.reading", "indexing.exact.sets"),
         ("indexing.exact.sets", "indexing.exact.reading"),
-        ("ops.modules.analysis", "ops.modules.html"),
-        ("ops.modules.html", "ops.modules.analysis"),
         ("simplifier.bounds.digits", "simplifier.canonical.clamps"),
         ("simplifier.bounds.digits", "simplifier.canonical.scope"),
         ("simplifier.bounds.digits", "simplifier.laws.catalogue.ranges"),
@@ -92,9 +90,7 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
         "domain",
         "extrema",
         "fusion",
-        "html",
         "isl",
-        "lexer",
         "parser",
         "products",
         "questions",
@@ -117,11 +113,8 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
         "Part",
         "Piece",
         "Read",
-        "Reader",
         "Reading",
-        "Registry",
         "Rest",
-        "Scope",
         "Solution",
         "Step",
         "Unknown",
@@ -132,14 +125,10 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
 
 LIMITS: Final[frozenset[str]] = frozenset(
     [
-        "indexing/layout/shape.py: _LONGEST_SHOWN",
-        "indexing/layout/shape.py: _MOST_DIGITS",
         "indexing/layout/view/layout_svg.py: _LONGEST_INDEX",
         "indexing/layout/view/layout_svg.py: _LONGEST_TITLE",
         "indexing/layout/view/picture.py: MOST_PLANES",
         "indexing/layout/view/picture.py: MOST_ROWS",
-        "ops/hlo/lexer.py: _LONGEST_SHOWN",
-        "ops/hlo/lexer.py: _MOST_DIGITS",
         "simplifier/exact/improve.py: _MOST_PIECES",
     ]
 )
