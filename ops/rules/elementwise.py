@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
+from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
@@ -21,14 +22,20 @@ _REMEMBERED: Final = 1 << 10
 """For so many combinations of sizes the maps are kept."""
 
 ELEMENTWISE: Final = frozenset(
-    """
-    abs acos acosh add and asin asinh atan atan2 atanh cbrt ceil clamp compare complex convert copy
-    cosine cosh count-leading-zeros divide erf exponential exponential-minus-one floor imag
-    is-finite log log-plus-one logistic map maximum minimum mulhi multiply negate not or popcnt
-    power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt select
-    shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt stochastic-convert
-    subtract tan tanh xor
-    """.split()  # noqa: SIM905 - a table reads best without quotes
+    (
+        *LIKE_OPERANDS,
+        "abs",
+        "clamp",
+        "compare",
+        "complex",
+        "convert",
+        "imag",
+        "is-finite",
+        "map",
+        "real",
+        "reduce-precision",
+        "stochastic-convert",
+    )
 )
 """Opcodes of operations that work element by element."""
 
