@@ -1,4 +1,4 @@
-"""Elementwise operations: an element of the result is computed from those at its own index."""
+"""Elementwise operations: an element of the result needs the elements at its own index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _REMEMBERED: Final = 1 << 10
-"""For so many combinations of sizes the maps are kept."""
+"""For how many combinations of sizes the maps are kept."""
 
 ELEMENTWISE: Final = frozenset(
     (
@@ -41,7 +41,7 @@ ELEMENTWISE: Final = frozenset(
 
 
 def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
-    """Every element of the result is computed from the operands' elements at the same index.
+    """Computes every element from the operands' elements at the same index.
 
     Shapes:
         operands: all of one shape, or scalars that every element reads, such as the predicate
@@ -71,7 +71,7 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _shared(operand_sizes: tuple[tuple[int, ...], ...]) -> OpIndexing:
-    """Most instructions of most programs are these, on tensors of few sizes."""
+    """The maps for some sizes. They are kept: most instructions are elementwise, on few sizes."""
     output_sizes = max(operand_sizes, key=len, default=())
     for number, sizes in enumerate(operand_sizes):
         if sizes:
@@ -87,7 +87,7 @@ def _shared(operand_sizes: tuple[tuple[int, ...], ...]) -> OpIndexing:
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _elementwise(instruction: Instruction) -> OpIndexing:
