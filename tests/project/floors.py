@@ -25,7 +25,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.canonical",),
         ("simplifier.trace",),
         ("simplifier.extraction",),
-        ("simplifier.gathering", "simplifier.tables", "simplifier.fixpoint"),
+        ("simplifier.fixpoint",),
         ("simplifier.question_cache", "simplifier.problem"),
         ("simplifier.exact",),
         ("simplifier.simplification",),
@@ -63,7 +63,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
-        ("ops.index_maps",),
+        ("ops.index_maps", "ops.limits"),
         ("ops.hlo",),
         ("ops.devices",),
         ("ops.rules",),

@@ -8,18 +8,6 @@ IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
         ("indexing.exact.reading", "indexing.exact.sets"),
         ("indexing.exact.sets", "indexing.exact.reading"),
-        ("ops.analysis.answers", "ops.analysis.chaining"),
-        ("ops.analysis.chaining", "ops.analysis.answers"),
-        ("ops.analysis.chaining", "ops.analysis.dependences"),
-        ("ops.analysis.chaining", "ops.analysis.known_values"),
-        ("ops.analysis.chaining", "ops.analysis.widening"),
-        ("ops.analysis.dependences", "ops.analysis.answers"),
-        ("ops.analysis.known_values", "ops.analysis.answers"),
-        ("ops.analysis.known_values", "ops.analysis.dependences"),
-        ("ops.analysis.widening", "ops.analysis.answers"),
-        ("ops.analysis.widening", "ops.analysis.dependences"),
-        ("ops.modules.analysis", "ops.modules.html"),
-        ("ops.modules.html", "ops.modules.analysis"),
         ("simplifier.bounds.digits", "simplifier.canonical.clamps"),
         ("simplifier.bounds.digits", "simplifier.canonical.scope"),
         ("simplifier.bounds.digits", "simplifier.laws.catalogue.ranges"),
@@ -79,7 +67,6 @@ IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
 HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
         ("indexing.exact.sets", "indexing.exact.reading"),
-        ("ops.analysis.answers", "ops.analysis.chaining"),
         ("simplifier.expr.form", "simplifier.expr.printer"),
     ]
 )
@@ -103,9 +90,7 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
         "domain",
         "extrema",
         "fusion",
-        "html",
         "isl",
-        "lexer",
         "parser",
         "products",
         "questions",
@@ -125,15 +110,11 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
         "Fact",
         "Group",
         "Kind",
-        "Line",
         "Part",
         "Piece",
         "Read",
-        "Reader",
         "Reading",
-        "Registry",
         "Rest",
-        "Scope",
         "Solution",
         "Step",
         "Unknown",
@@ -144,16 +125,11 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
 
 LIMITS: Final[frozenset[str]] = frozenset(
     [
-        "indexing/layout/shape.py: _LONGEST_SHOWN",
-        "indexing/layout/shape.py: _MOST_DIGITS",
         "indexing/layout/view/layout_svg.py: _LONGEST_INDEX",
         "indexing/layout/view/layout_svg.py: _LONGEST_TITLE",
         "indexing/layout/view/picture.py: MOST_PLANES",
         "indexing/layout/view/picture.py: MOST_ROWS",
-        "ops/hlo/lexer.py: _LONGEST_SHOWN",
-        "ops/hlo/lexer.py: _MOST_DIGITS",
         "simplifier/exact/improve.py: _MOST_PIECES",
-        "simplifier/tables.py: _MOST_RUNS",
     ]
 )
 """Limits that still have no reason beside them."""
