@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.layout import ShapeError
-<<<<<<< HEAD
-from indexing.validation import read_grid
-=======
 from indexing.layout.maps import form_of
 from indexing.layout.steps import Reshape, Transpose
->>>>>>> main
+from indexing.validation import read_grid
 from ops.index_maps import dim, symbol
 from simplifier import Interval
 
