@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
-    from ops.analysis.answers import Answer
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
 
 Subject = TypeVar("Subject")
@@ -176,7 +176,7 @@ class FusionMaps:
 
 
 def _entries(
-    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Answer
+    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: AnyDependence
 ) -> Iterator[Entry]:
     """The entries of a result and an operand or parameter: one for each array that is needed."""
     if answer == ():

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap, Variable
     from indexing.layout import Shape
-    from ops.analysis.answers import Answer, OperandIndexing, RuntimeOrigin
     from ops.cli.documents import Fields
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
     from simplifier import Interval
 
 _MAX_CACHED: Final = 1024
@@ -45,7 +46,7 @@ class Entry:
     """One pair of tensors, and the maps between them."""
 
     title: str
-    answer: Answer
+    answer: AnyDependence
     about: Fields
 
     def text(self, of: str) -> str:
