@@ -75,7 +75,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
 """The floors inside each package, low ones first; "" has those of the packages."""
 
 RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "a form and its printer": ("simplifier.expr.form", "simplifier.expr.text"),
+    "a form and its printer": ("simplifier.expr.form", "simplifier.expr.printer"),
 }
 """Modules that may import each other, by the name of the one recursion that they are."""
 

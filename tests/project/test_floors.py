@@ -163,7 +163,7 @@ def test_packages_do_not_import_tests_or_relatively() -> None:
         ("indexing/map.py", "from ops.cli import main", True),
         ("indexing/map.py", "from simplifier import Interval", False),
         ("indexing/layout/layout.py", "from indexing.map import IndexingMap", False),
-        ("indexing/layout/shape.py", "from indexing.layout.view import svg", True),
+        ("indexing/layout/layout.py", "from indexing.layout.view import svg", True),
         ("ops/analysis/fusion.py", "import indexing, simplifier", False),
         ("ops/hlo/module.py", "from ops.rules.registry import REGISTRY", True),
         ("ops/hlo/module.py", "from ops import hlo", False),
