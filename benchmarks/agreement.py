@@ -1,11 +1,11 @@
-"""Prints how many fusions of real modules do what their maps say, seen by running them with JAX.
+"""Compares the maps of real fusions with what they compute under JAX, and prints a table.
 
     python -m benchmarks.agreement [NAME ...]
 
-Every fusion, call, loop and branch of the modules in tests/data/hlo, or of those that are named,
-such as gpu/softmax, runs as a program of its own. Elements of its operands are changed one by one;
-the pairs (element of a result, element of an operand) that change together are compared with those
-that maps relate. Each module has a process, as some programs end XLA. Takes half an hour.
+It runs every fusion, call, loop and branch of the modules in tests/data/hlo, or of the named ones
+such as gpu/softmax, as a program. It changes the elements of the operands one by one, and compares
+the pairs (element of a result, element of an operand) that change together with the pairs that the
+maps relate. Each module runs in its own process, because some programs crash XLA. Half an hour.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 
     from tests.ops.subject import Subject
 
-COUNTS = ("programs", "not run", "unknown", "pairs", "exact", "wrong", "said", "felt")
-"""What is counted: computations, and pairs of a result and an operand with their pairs of elements;
-``exact`` ones felt all that was said, and ``wrong`` ones more than that."""
+COUNTS = ("programs", "not run", "unknown", "pairs", "exact", "wrong", "related", "observed")
+"""Computations (``programs``); pairs of a result and an operand; pairs of elements that the maps
+relate and that were observed. A pair of arrays is ``exact`` if both are equal, and ``wrong`` if the
+maps miss an observed pair of elements."""
 
 
 def counts_of(name: str, subject: Subject) -> Counter[str]:
-    """What is counted of one computation; what is wrong is printed."""
+    """The counts of one computation; prints what is wrong."""
     try:
         found = tallies(subject, trials=3, most=40)
     except UnknownMapError:
@@ -50,8 +51,8 @@ def counts_of(name: str, subject: Subject) -> Counter[str]:
             "pairs": len(found),
             "exact": sum(tally.is_exact for tally in found),
             "wrong": sum(not tally.is_sound for tally in found),
-            "said": sum(tally.said for tally in found),
-            "felt": sum(tally.felt for tally in found),
+            "related": sum(tally.said for tally in found),
+            "observed": sum(tally.felt for tally in found),
         }
     )
 
@@ -63,7 +64,7 @@ def lines_of(name: str) -> Iterator[str]:
 
 
 def counts_in_process(name: str) -> Counter[str]:
-    """The counts of a module, as far as XLA let its process live."""
+    """The counts of a module, up to the point where XLA ended its process."""
     command = [sys.executable, "-m", "benchmarks.agreement", "--lines", name]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if ran.returncode:

@@ -1,4 +1,4 @@
-"""How much processor time a call takes, and an end to what takes too long."""
+"""Processor time of a call, and a time limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def timed(call: Callable[[], T]) -> tuple[T, float]:
-    """What a call gives, and how many seconds of processor time it took."""
+    """The result of a call, and the seconds of processor time that it took."""
     start = process_time()
     result = call()
     return result, process_time() - start
@@ -22,7 +22,7 @@ def timed(call: Callable[[], T]) -> tuple[T, float]:
 
 @contextmanager
 def time_limit(seconds: float) -> Generator[None]:
-    """Raises ``TimeoutError`` inside after so long, where the system has alarms."""
+    """Raises ``TimeoutError`` inside after this time, on systems with alarms."""
     if not hasattr(signal, "setitimer"):
         yield
         return

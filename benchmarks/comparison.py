@@ -1,4 +1,4 @@
-"""Results of several simplifiers on the same problems, side by side: costs, truth, times."""
+"""Results of several simplifiers on the same problems: cost, correctness, time."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 POINTS: Final = 200
-"""Of each box where results are evaluated."""
+"""The points of each box at which results are evaluated."""
 
 MOST_SECONDS: Final = 10.0
-"""A peer written in Python that takes longer has no answer."""
+"""The time limit of peers written in Python; beyond it they have no answer."""
 
 LONG: Final = 0.05
-"""Who takes longer, in seconds, is not timed again."""
+"""A peer that takes more seconds is not timed again."""
 
 ISL_BUDGET: Final = 100_000
-"""Operations that isl may spend on proving one result equal."""
+"""The operations that isl may spend to prove one result equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one simplifier made of one problem."""
+    """The result of one simplifier for one problem."""
 
     form: Form | None
     """Nothing where it has no words for the problem or failed."""
@@ -46,37 +46,37 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One problem and what became of it, by the name of the simplifier."""
+    """One problem and its outcomes, by the name of the simplifier."""
 
     problem: Problem
     outcomes: Mapping[str, Outcome]
 
     def best_peer(self, us: str) -> str:
-        """Who has the cheapest right result, apart from us."""
+        """The peer with the cheapest correct result."""
         return min((name for name in self.outcomes if name != us), key=self._cost_of, default=us)
 
     def _cost_of(self, name: str) -> int:
         return self.outcomes[name].cost
 
     def best_cost(self, us: str) -> int:
-        """The lowest cost that others reach, here or as published; ours, if there are none."""
+        """The lowest cost of the peers, here or as published; ours if there are none."""
         costs = [outcome.cost for name, outcome in self.outcomes.items() if name != us]
         known = self.problem.best_known
         return min(costs if known is None else [*costs, known], default=self.outcomes[us].cost)
 
     def excess(self, us: str) -> int:
-        """How much dearer our result is than the best of others; negative where it is cheaper."""
+        """The cost of our result minus the best cost of the peers; negative if ours is cheaper."""
         return self.outcomes[us].cost - self.best_cost(us)
 
 
 def compared(problems: Sequence[Problem], peers: Sequence[Peer], runs: int) -> Iterator[Row]:
-    """The rows, one after the other."""
+    """The rows, one by one."""
     for problem in problems:
         yield Row(problem, {peer.name: outcome(problem, peer, runs) for peer in peers})
 
 
 def outcome(problem: Problem, peer: Peer, runs: int) -> Outcome:
-    """The cheaper of the results for the expression as written and with like terms collected.
+    """The cheaper result of two inputs: the expression as written, and with like terms collected.
 
     The time is the least of the runs on the expression as written.
     """
@@ -90,7 +90,7 @@ def outcome(problem: Problem, peer: Peer, runs: int) -> Outcome:
 
 
 def _cold_answers(problem: Problem, peer: Peer, runs: int) -> Iterator[Answer]:
-    """The same answer again and again, or none where the peer's own code raises."""
+    """The answers of repeated cold runs; none if the code of the peer raises."""
     for _ in range(runs):
         peer.forget()
         try:
@@ -106,7 +106,7 @@ def _cold_answers(problem: Problem, peer: Peer, runs: int) -> Iterator[Answer]:
 
 
 def _is_equal(problem: Problem, form: Form) -> bool:
-    """By evaluation, and by isl where that is quick."""
+    """Compares by evaluation, and by isl if that is fast."""
     points = problem.points(seeded(problem.name), POINTS)
     if first_difference(problem.form, form, points) is not None:
         return False
@@ -134,7 +134,7 @@ class Summary:
 
 
 def summary(rows: Sequence[Row], name: str, us: str) -> Summary:
-    """What the rows say of one simplifier."""
+    """The summary of the rows for one simplifier."""
     outcomes = [row.outcomes[name] for row in rows]
     answered = [row for row in rows if row.outcomes[name].form is not None]
     seconds = [row.outcomes[name].seconds for row in answered] or [float("nan")]

@@ -1,9 +1,9 @@
-"""Prints a table of how many instructions of real modules have maps, and why others have none.
+"""Counts the instructions of real modules that have maps, and the reasons why others have none.
 
     python -m benchmarks.coverage [FILE ...]
 
-Without files it takes the modules in tests/data/hlo, dumped by JAX for four targets. An instruction
-counts as unknown if one of its answers, in either direction, is.
+The default is the modules in tests/data/hlo, which JAX dumped for four targets. An instruction
+counts as unknown if one of its answers is unknown, in either direction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TARGETS = ("unoptimized", "cpu", "gpu", "tpu")
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many instructions there are of each opcode, how many are unknown, and for what reason."""
+    """For each opcode: the number of instructions, the number of unknown ones, and the reasons."""
 
     instructions: Counter[str] = field(default_factory=Counter[str])
     unknown: Counter[str] = field(default_factory=Counter[str])
@@ -44,7 +44,7 @@ class Coverage:
 
     @property
     def share_unknown(self) -> float:
-        """The share of unknown instructions among all but custom calls."""
+        """The share of unknown instructions, not counting custom calls."""
         aside = {"custom-call": 0}
         unknown, all_ = (
             sum({**each, **aside}.values()) for each in (self.unknown, self.instructions)
@@ -68,7 +68,7 @@ def coverage_of(module: hlo.HloModule) -> Coverage:
 
 
 def answers(instruction: hlo.Instruction) -> Iterator[Answer]:
-    """All answers to all questions about one instruction."""
+    """All answers for one instruction, in both directions."""
     for output in range(len(instruction.shape.arrays)):
         yield from output_to_input(instruction, output).indexing
     for operand in range(len(instruction.operands)):
@@ -87,12 +87,12 @@ def coverage_of_file(path: Path) -> Coverage:
 
 
 def _without_numbers(reason: str) -> str:
-    """Reasons that differ in sizes alone are one."""
+    """The reason without sizes, so that reasons that differ only in sizes are counted together."""
     return re.sub(r"(?<= )\d+(?= )|(?<= )\d+$", "n", reason)
 
 
 def table(coverage: Coverage) -> str:
-    """A Markdown table with a row for each opcode, and one for all."""
+    """A Markdown table with a row for each opcode, and a row for all."""
     head = "| opcode | instructions | with maps | unknown, and why |\n| --- | --- | --- | --- |"
     total = sum(coverage.instructions.values())
     known = total - sum(coverage.unknown.values())

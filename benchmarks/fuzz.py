@@ -1,11 +1,11 @@
-"""Looks for expressions that the simplifier gets wrong, and makes each into a test case.
+"""Searches for expressions that the simplifier gets wrong, and prints each as a test case.
 
     python -m benchmarks.fuzz --seconds 60 --seed 1 --kinds affine,symbolic
 
-Every answer is held against direct evaluation and isl, must never cost more than the question, must
-not change when it is simplified again or after other work, and its text must be read back. What is
-found is made small and printed as a row of the table in tests/simplifier/test_found_by_fuzzing.py.
-The exit status is 1 where something was found.
+Every answer is compared with direct evaluation and isl. It must not cost more than the question. It
+must not change when it is simplified again or after other work. The parser must read its text. The
+search shrinks a failing case and prints it as a row of the table in
+tests/simplifier/test_found_by_fuzzing.py. The exit status is 1 if a case fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A fault: the smallest case that shows it, which check found it, and what it said."""
+    """A failure: the smallest case that shows it, the check that found it, and its message."""
 
     case: Case
     check: str
@@ -38,12 +38,12 @@ class Find:
 
     @property
     def reproducer(self) -> str:
-        """A row of a table of tests, and above it what is wrong."""
+        """A row of a table of tests, below a comment with the failure."""
         return f'    # {self.complaint}\n    pytest.param({self.case.row}, id="{self.origin}"),'
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what is found; 1 if that is anything."""
+    """Print the failures; return 1 if there are any."""
     options = _options(arguments)
     end, known = monotonic() + options.seconds, set[str]()
     cases, found = 0, 0
@@ -64,9 +64,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=60, help="how long to look (60)")
-    parser.add_argument("--cases", type=int, help="at most so many cases")
-    parser.add_argument("--seed", type=int, default=0, help="which cases to look at (0)")
+    parser.add_argument("--seconds", type=float, default=60, help="how long to search (60)")
+    parser.add_argument("--cases", type=int, help="the largest number of cases")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the cases (0)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case (0)")
     parser.add_argument("--kinds", type=_kinds, default=list(KINDS), help=", ".join(KINDS))
     return parser.parse_args(arguments)
@@ -89,7 +89,7 @@ def _numbers(first: int, count: int | None) -> Iterator[int]:
 
 
 def find(seed: int, number: int, kinds: Sequence[str], known: set[str]) -> Find | None:
-    """What is wrong with the case of this number, made small; nothing if that is known."""
+    """The shrunk failure of the case with this number; ``None`` if there is no new one."""
     kind = kinds[number % len(kinds)]
     case = KINDS[kind](seeded(seed, number)).without_idle_variables()
     check, said = next(complaints(case), ("", ""))

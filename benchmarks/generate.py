@@ -1,8 +1,8 @@
-"""Random problems of the kinds that index arithmetic of tensor programs makes.
+"""Random problems, like those in the index arithmetic of tensor programs.
 
-Every problem is made from the seed and its own number alone, so the first hundred of a thousand are
-the same hundred. Expressions are written out operation by operation, as a compiler that composes
-maps finds them; nothing is simplified.
+A problem depends only on the seed and its own number, so the first hundred problems of a thousand
+are the same hundred. Expressions are written operation by operation, as a compiler that composes
+maps produces them; nothing is simplified.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ SIZES: Final = (
     *(24, 35, 36, 48, 60, 64, 96, 105, 120, 128, 180, 210, 256, 360, 384, 420, 512),
     *(630, 720, 768, 840, 1024, 1152, 1260, 1440, 1536, 2048, 2520, 3072, 4096, 5040, 6144),
 )
-"""Numbers of elements: powers of two, three times those, odd ones and many mixed divisors."""
+"""Numbers of elements: powers of two, multiples of three, odd numbers, many mixed divisors."""
 
 
 LEAST_COST: Final = 8
-"""Expressions are at least this dear: two divisions, say, and what is divided."""
+"""The least cost of an expression: for example two divisions and their numerators."""
 
 
 def problems(seed: int, count: int) -> list[Problem]:
-    """So many problems, the kinds in turn."""
+    """This many problems, the kinds in turn."""
     kinds = list(KINDS)
     return [problem(seed, number, kinds[number % len(kinds)]) for number in range(count)]
 
 
 def problem(seed: int, number: int, kind: str) -> Problem:
-    """The problem of this number; expressions that hold little are drawn again."""
+    """The problem with this number; trivial expressions are drawn again."""
     random = seeded(seed, number)
     while True:
         expression, ends = KINDS[kind](random)
@@ -93,7 +93,7 @@ def _linear(index: Sequence[str], strides: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Array:
-    """An array in the middle of a chain: its shape, and the index into it that is looked at."""
+    """An array within a chain: its shape, and the index into it."""
 
     shape: tuple[int, ...]
     index: tuple[str, ...]
@@ -119,7 +119,7 @@ def _start(random: Random, size: int) -> _Array:
 
 
 def _shape(random: Random, size: int) -> tuple[int, ...]:
-    """One to four extents greater than 1 of that many elements."""
+    """One to four sizes greater than 1 with this product."""
     shape: list[int] = []
     for _ in range(random.choice((0, 1, 1, 2, 2, 3))):
         divisors = [divisor for divisor in range(2, size) if size % divisor == 0]
@@ -193,7 +193,7 @@ def _with(array: _Array, place: int, extent: int, text: str) -> _Array:
 
 
 def _concatenate(random: Random, array: _Array) -> _Array:
-    """An operand of a concatenation, clamped as a select between operands is."""
+    """One operand of a concatenation, clamped like the operands of a select."""
     place = random.randrange(len(array.shape))
     extent = array.shape[place]
     before = extent // random.choice((2, 3, 4))
@@ -225,7 +225,7 @@ _TILES: Final = ((8, 128), (4, 128), (2, 128), (1, 128), (16, 64), (4, 32), (8, 
 
 
 def _tiled(random: Random) -> tuple[str, dict[str, Ends]]:
-    """Offsets under a tiled layout, or what a row-major reader makes of them."""
+    """Offsets under a tiled layout, or what a row-major reader computes from them."""
     rows, columns = random.choice(_TILES)
     shape = (rows * random.randint(1, 6), columns * random.randint(1, 5))
     array = _start(random, prod(shape)) if happens(random, 0.5) else _Array(shape, ("d0", "d1"))
@@ -242,7 +242,7 @@ def _tiled(random: Random) -> tuple[str, dict[str, Ends]]:
 
 
 def _tiled_offset(index: tuple[str, str], tiles: int, tile: tuple[int, int], packed: int) -> str:
-    """``T(tile)``, and ``T(tile)(packed,1)`` where rows are packed."""
+    """``T(tile)``, and ``T(tile)(packed,1)`` for packed rows."""
     (row, column), (rows, columns) = index, tile
     number = [_times(_over(row, rows), tiles * rows * columns)]
     number.append(_times(_over(column, columns), rows * columns))
@@ -260,7 +260,7 @@ def _tiled_offset(index: tuple[str, str], tiles: int, tile: tuple[int, int], pac
 
 
 def _untiled(random: Random) -> tuple[str, dict[str, Ends]]:
-    """The index of an offset under a tiled layout, put together again in another way."""
+    """The index of an offset under a tiled layout, linearized in another way."""
     rows, columns = random.choice(_TILES)
     tile_rows, tile_columns = random.randint(1, 6), random.randint(1, 5)
     digits = _split("d0", (tile_rows, tile_columns, rows, columns))
@@ -290,7 +290,7 @@ def _vectorized(random: Random) -> tuple[str, dict[str, Ends]]:
 
 
 def _digits(random: Random) -> tuple[str, dict[str, Ends]]:
-    """Digits of one number, weighed anew."""
+    """Digits of one number, with new weights."""
     size = random.choice(SIZES) * random.choice((1, 1, 4))
     shape = _shape(random, size)
     source = random.choice(("x", "(x * 2 + y)", "(x * 3 + y + 1)", "(y - x)", "(x + 5)"))
@@ -323,7 +323,7 @@ def _ends(random: Random) -> Ends:
 
 
 def _drawn(random: Random, names: Sequence[str], leaves: int, signs: Sequence[str]) -> str:
-    """An expression of at most so many leaves."""
+    """An expression with at most this many leaves."""
     if leaves <= 1:
         return random.choice(names)
     here = random.randint(1, leaves - 1)
@@ -360,4 +360,4 @@ KINDS: Final[Mapping[str, Callable[[Random], tuple[str, dict[str, Ends]]]]] = {
     "arithmetic": _arithmetic,
     "extrema": _extrema,
 }
-"""Each draws an expression and its bounds."""
+"""The kinds of problems; each draws an expression and its bounds."""

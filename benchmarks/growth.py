@@ -1,4 +1,4 @@
-"""How time grows with the number of terms of a sum and with the depth of a chain."""
+"""How time grows with the number of terms of a sum and the depth of a chain."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 SIZES: Final = (10, 30, 100, 300, 1000, 3000, 10_000)
 LARGEST_REPEATED: Final = 300
-"""Larger ones are timed once."""
+"""Larger expressions are timed once."""
 
 BOUNDS: Final = Interval(0, 999)
-"""Of every variable."""
+"""The bounds of every variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Seconds of processor time by size, of one family of expressions."""
+    """Seconds of processor time by size, for one family of expressions."""
 
     name: str
     seconds: Mapping[int, float]
 
 
 def report(largest: int, folder: Path | None) -> dict[str, object]:
-    """Print the tables, draw the plots if there is a folder for them, and give the numbers."""
+    """Print the tables, draw the plots if there is a folder for them, and return the numbers."""
     sizes = [size for size in SIZES if size <= largest]
     numbers: dict[str, object] = {}
     for plot in PLOTS:
@@ -55,7 +55,7 @@ def report(largest: int, folder: Path | None) -> dict[str, object]:
 
 
 def measured(family: Family, sizes: Sequence[int]) -> dict[int, float]:
-    """Cold times of the family's members; the expressions are built beforehand."""
+    """The cold times of the members of a family; building the expressions does not count."""
     times: dict[int, float] = {}
     for size in sizes:
         form = family(size)
@@ -67,7 +67,7 @@ def measured(family: Family, sizes: Sequence[int]) -> dict[int, float]:
 def _seconds(form: Form) -> float:
     bounds = tuple((name, BOUNDS) for name in sorted(forms.variables_of((form,))))
     ours.forget()
-    gc.disable()  # as timeit does: its passes depend on what else the process holds
+    gc.disable()  # as timeit does, because collections depend on the rest of the process
     try:
         return timed(lambda: simplified(scope_of(bounds), form))[1]
     finally:
@@ -102,7 +102,7 @@ def _quotients(count: int) -> Form:
 
 
 def _remainders(count: int) -> Form:
-    """Every variable comes as quotient and remainder, so each pair joins."""
+    """Every variable occurs as quotient and remainder, so each pair combines."""
     eight = forms.constant(8)
     total: list[Form] = []
     for x in _variables(count):
@@ -125,7 +125,7 @@ def _nested_quotients(depth: int) -> Form:
 
 
 def _reshapes(depth: int) -> Form:
-    """An index that is split and joined again and again, by divisors in turn."""
+    """An index that is split and joined repeatedly, by alternating divisors."""
     form = forms.variable("x0")
     for level in range(depth):
         divisor = forms.constant((3, 8, 35)[level % 3])
@@ -152,7 +152,7 @@ def _mixed(depth: int) -> Form:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Families that grow in the same way, and the picture of them."""
+    """Families that grow alike, and their picture."""
 
     file: str
     title: str

@@ -1,7 +1,7 @@
-"""Prints how long importing ``indexing`` takes, and the ratio to importing sympy alone.
+"""Prints the time to import ``indexing``, and its ratio to importing sympy alone.
 
-Each import is timed in fresh interpreters, and the least of the times is taken: the work itself,
-with little of what else the machine did meanwhile. The aim is a ratio of at most 1.33.
+Each import runs in fresh interpreters, and the least time counts, because it has the least noise
+from other processes. The goal is a ratio of at most 1.33.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Prints what maps cost: composed and simplified, with constraints, in chains, on arrays.
+"""Prints the time to compose and simplify maps, with constraints, in chains, and on arrays.
 
     python benchmarks/maps.py [--runs N]
 
-Every pair of maps and every map with constraints is worked on cold, nothing remembered from other
-problems, and by islpy in the same run: compose, gist against the domain, coalesce. Both begin with
-their own maps in memory. The least processor time of some runs is taken. The ratio is isl's time
-divided by ours.
+Our code and islpy process every pair of maps and every map with constraints in the same run, cold,
+with no results of other problems in a cache. isl composes, takes the gist against the domain, and
+coalesces. Both start from their own maps in memory. The least processor time of several runs
+counts. The ratio is isl's time divided by ours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import islpy
 
-# Consumer and producer: the second is applied to what the first gives.
+# Consumer and producer: the producer is applied to the results of the consumer.
 PAIRS: Final = {
     "reshape back": (
         "(d0, d1) -> (d0 * 128 + d1), domain: d0 in [0, 1023], d1 in [0, 127]",
@@ -131,7 +131,9 @@ POINTS: Final = 1 << 20
 def main() -> None:
     """Print the four tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--runs", type=int, default=20, help="of which the fastest counts")
+    parser.add_argument(
+        "--runs", type=int, default=20, help="the number of runs; the fastest counts"
+    )
     runs = parser.parse_args().runs
     print_compared("compose and simplify", runs, dict(map(composition, PAIRS)))
     print_compared("simplify constraints", runs, dict(map(simplification, CONSTRAINED)))
@@ -139,11 +141,11 @@ def main() -> None:
     print_evaluation(runs)
 
 
-# Composition and simplification, beside isl.
+# Composition and simplification, compared with isl.
 
 
 def composition(name: str) -> tuple[str, tuple[Callable[[], object], Callable[[], object]]]:
-    """What we do with a pair of maps, and what isl does."""
+    """Our composition of a pair of maps, and that of isl."""
     consumer, producer = map(parse_map, PAIRS[name])
     first, second = consumer.to_isl(), producer.to_isl()
 
@@ -154,19 +156,19 @@ def composition(name: str) -> tuple[str, tuple[Callable[[], object], Callable[[]
 
 
 def simplification(name: str) -> tuple[str, tuple[Callable[[], object], Callable[[], object]]]:
-    """What we do with a map with constraints, and what isl does."""
+    """Our simplification of a map with constraints, and that of isl."""
     given = parse_map(CONSTRAINED[name])
     relation = given.to_isl()
 
     def ours() -> IndexingMap:
-        # A fresh map: one that was simplified before remembers it.
+        # A new map each time, because a map remembers its simplified form.
         return IndexingMap.from_forms(given.forms, given.domain).simplify()
 
     return name, (ours, lambda: simplified_by_isl(relation))
 
 
 def simplified_by_isl(relation: islpy.Map) -> islpy.Map:
-    """The smallest description that isl finds: domain split off, pieces joined."""
+    """The smallest description that isl finds: gist against the domain, pieces coalesced."""
     domain = relation.domain().coalesce()
     return relation.coalesce().gist_domain(domain).detect_equalities()
 
@@ -174,7 +176,7 @@ def simplified_by_isl(relation: islpy.Map) -> islpy.Map:
 def print_compared(
     title: str, runs: int, rows: dict[str, tuple[Callable[[], object], Callable[[], object]]]
 ) -> None:
-    """One line for each pair of calls, and the median of the ratios."""
+    """Print a line for each pair of calls, and the median of the ratios."""
     print(f"{title:42} {'us':>8} {'isl us':>8} {'isl / ours':>10}")
     ratios: list[float] = []
     for name, (ours, isl) in rows.items():
@@ -197,7 +199,7 @@ def seconds(call: Callable[[], object], runs: int) -> float:
 
 
 def print_chains() -> None:
-    """How long a chain of compositions takes, simplified after each: it grows linearly."""
+    """Print the time of a chain of compositions, simplified after each; it grows linearly."""
     print(f"{'chain of compositions':42} {'ms':>8} {'us each':>8}")
     step = parse_map(
         "(d0, d1) -> ((d1 * 8 + d0) floordiv 16, (d1 * 8 + d0) mod 16), "
@@ -211,7 +213,7 @@ def print_chains() -> None:
 
 
 def chained(step: IndexingMap, length: int) -> IndexingMap:
-    """The map after itself, so many times."""
+    """The map composed with itself this many times."""
     total = step
     for _ in range(length):
         total = compose(total, step).simplify()
@@ -219,7 +221,7 @@ def chained(step: IndexingMap, length: int) -> IndexingMap:
 
 
 def print_evaluation(runs: int) -> None:
-    """How many points a second are computed on arrays and enumerated."""
+    """Print how many points a second are evaluated on arrays and enumerated."""
     given = parse_map(PAIRS["tiled layout T(8,128)(2,1)"][0])
     columns = [np.arange(POINTS) % 1024, np.arange(POINTS) % 1280]
     compiled = given.to_numpy()

@@ -1,23 +1,23 @@
-"""Prints what it costs to analyse whole modules, and the ratio to jaxlib's C++ reader on the text.
+"""Prints the time to analyse whole modules, and its ratio to that of jaxlib's C++ parser.
 
     python -m benchmarks.modules [--layers 12,24] [--profile] [FILE ...]
 
-The modules are training steps of a transformer of so many layers, by default 12 and 24 (they need
-JAX); the largest ones of each folder of the files, which are by default those in tests/data/hlo,
-dumped for four targets; and then all files in one go. The columns are seconds of processor time:
+The modules are training steps of a transformer with 12 and 24 layers by default (they need JAX),
+the largest files of each folder, and all files together. The default files are those in
+tests/data/hlo, which JAX dumped for four targets. The columns are seconds of processor time:
 
-* `read`: from text to a module;
-* `each`: from every result of every instruction to its operands, simplified;
-* `fusions`: from every result of what each fusion computes to the parameters, simplified;
-* `all`: these three, from which come instructions a second, and the ratio to the time that jaxlib
-  needs to read the text and do nothing else;
-* `entry`: from every result of the entry to all its parameters, through everything between them.
+* `read`: parse the text;
+* `each`: the simplified maps from every result of every instruction to its operands;
+* `fusions`: the simplified maps from every result of every fused computation to its parameters;
+* `all`: the sum, from which the instructions a second follow, and the ratio to the time that jaxlib
+  needs to parse the text alone;
+* `entry`: the maps from every result of the entry to all of its parameters.
 
-With `--profile` it then prints where the time for all files goes: the seconds in the functions of
-this project, with what they call, while a profiler looks on.
+`--profile` also prints the cumulative seconds of the functions of this project for all files, under
+a profiler.
 
-Each line is measured in a process of its own, in which nothing is remembered from others; `MB` is
-the most memory that it held (`ru_maxrss`), the library itself included.
+Each line runs in its own process, so that no cache is shared. `MB` is the peak memory of the
+process (`ru_maxrss`), including the library.
 """
 
 from __future__ import annotations
@@ -51,19 +51,24 @@ ROOT: Final = Path(__file__).parents[1]
 DATA: Final = ROOT / "tests" / "data" / "hlo"
 TARGETS: Final = ("unoptimized", "cpu", "gpu", "tpu")
 LARGEST: Final = 2
-"""How many modules of each folder have a line of their own."""
+"""The number of modules of each folder that have their own line."""
 
 DEAREST: Final = 60
-"""How many functions a profile shows."""
+"""The number of functions in a profile."""
 
 WARM_UP: Final = "ENTRY e { p = f32[8] parameter(0) ROOT r = f32[4,2] reshape(p) }"
-"""A module that is analysed before the clock runs: what is imported late is imported then."""
+"""A module that is analysed before the measurement, so that late imports do not count."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print one line a module, and one for all files."""
-    parser = argparse.ArgumentParser(description="what it costs to analyse whole modules")
-    parser.add_argument("--layers", type=numbers, default=(12, 24), help="of transformers: 12,24")
+    """Print a line for each module, and one for all files."""
+    parser = argparse.ArgumentParser(description="the time to analyse whole modules")
+    parser.add_argument(
+        "--layers",
+        type=numbers,
+        default=(12, 24),
+        help="of the transformers, separated by commas: 12,24",
+    )
     parser.add_argument("--profile", action="store_true", help="print where the time goes")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="HLO text, maybe .gz")
     given = parser.parse_args(arguments)
@@ -76,12 +81,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Some numbers, or none, with commas between them."""
+    """Numbers separated by commas; may be empty."""
     return tuple(map(int, filter(None, text.split(","))))
 
 
 def default_files() -> list[Path]:
-    """The modules that come with the project."""
+    """The modules in tests/data/hlo."""
     return [path for target in TARGETS for path in sorted((DATA / target).glob("*.hlo.gz"))]
 
 
@@ -102,7 +107,7 @@ def groups(layers: Iterable[int], files: Sequence[Path]) -> Iterator[tuple[str, 
 
 
 def in_new_process(call: Callable[[Argument], Result], argument: Argument) -> Result:
-    """What a call gives where nothing is remembered, and no memory was used."""
+    """The result of a call in a new process, with empty caches."""
     spawning = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawning) as executor:
         return executor.submit(call, argument).result()
@@ -119,7 +124,7 @@ def every_instruction(module: hlo.HloModule) -> None:
 
 
 def every_fusion(module: hlo.HloModule) -> None:
-    """Ask for the maps from every result of what each fusion computes."""
+    """Ask for the maps from every result of every fused computation."""
     for instruction in module.instructions:
         if instruction.opcode == "fusion":
             to_parameters(instruction.attributes["calls"])
@@ -137,7 +142,7 @@ def to_parameters(computation: hlo.Computation) -> None:
 
 
 def simplify(answers: Iterable[Answer]) -> None:
-    """Simplify all maps of answers; most of them are simple already, and many answers empty."""
+    """Simplify all maps of the answers."""
     for answer in filter(None, answers):
         for way in () if isinstance(answer, Unknown) else answer:
             way.simplify()
@@ -148,12 +153,12 @@ STAGES: Final[Mapping[str, Callable[[hlo.HloModule], None]]] = {
     "fusions": every_fusion,
     "entry": entry,
 }
-"""What is done with a module that was read."""
+"""A stage of the analysis of a parsed module."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What the analysis of some modules took; times are in seconds."""
+    """The cost of analysing some modules; times are in seconds."""
 
     instructions: int
     spent: Mapping[str, float]
@@ -180,7 +185,7 @@ HEAD: Final = (
 
 
 def measured(texts: Sequence[str]) -> Measurement:
-    """The cost of some modules, which are analysed one after the other."""
+    """Analyse the modules one after the other, and measure it."""
     analysed(WARM_UP, defaultdict(float))
     spent: dict[str, float] = defaultdict(float)
     instructions = sum(analysed(text, spent) for text in texts)
@@ -191,7 +196,7 @@ def measured(texts: Sequence[str]) -> Measurement:
 
 
 def analysed(text: str, spent: dict[str, float]) -> int:
-    """The number of instructions of a module; the time of each stage is added."""
+    """The number of instructions of a module; adds the time of each stage."""
     module, seconds_read = timed(lambda: hlo.parse(text))
     spent["read"] += seconds_read
     for stage, action in STAGES.items():
@@ -203,7 +208,7 @@ def analysed(text: str, spent: dict[str, float]) -> int:
 
 
 def profile(texts: Sequence[str]) -> str:
-    """The dearest functions of the project, with the time that passes in them."""
+    """The most expensive functions of the project, with their cumulative time."""
     analysed(WARM_UP, defaultdict(float))
     profiler = cProfile.Profile()
     profiler.runcall(lambda: [analysed(text, defaultdict(float)) for text in texts])
@@ -212,7 +217,7 @@ def profile(texts: Sequence[str]) -> str:
 
 
 def own_functions(profiler: cProfile.Profile) -> Iterator[tuple[float, str]]:
-    """The seconds of each function, and a line about it."""
+    """The seconds of each function, and a line of the profile for it."""
     for entry in profiler.getstats():
         code = entry.code
         if isinstance(code, CodeType) and code.co_filename.startswith(str(ROOT)):

@@ -1,4 +1,4 @@
-"""This project in the role of a peer, and how long each of its stages takes."""
+"""This project as a peer, and the time of each of its stages."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from benchmarks.problems import Problem
 
 REPEATS: Final = 1000
-"""An answer from memory takes about as long as reading the clock, so many are timed at once."""
+"""A cached answer takes about as long as reading the clock, so this many are timed at once."""
 
 
 def load() -> Peer:
-    """This project; its time holds reading the text and finding the cheapest spelling."""
+    """This project; its time includes parsing and extraction."""
     return Peer("ours", "", _solve, forget)
 
 
 def forget() -> None:
-    """Forget every problem, so that the next one is cold."""
+    """Clear all caches, so that the next problem is cold."""
     scope_of.cache_clear()
-    gc.collect(1)  # scopes point to themselves; all of them are young
+    gc.collect(1)  # scopes are reference cycles, all of them young
 
 
 def _solve(problem: Problem) -> Answer:

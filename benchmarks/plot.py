@@ -1,4 +1,4 @@
-"""Lines on logarithmic axes, as SVG that a browser shows without help."""
+"""Line plots on logarithmic axes, as SVG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 72, 30, 94, 48
 FONT: Final = 'font-family="system-ui, sans-serif" font-size="13" fill="#333"'
 GUIDE: Final = 'stroke="#999" stroke-dasharray="5 5"'
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-"""Told apart by people who see few colours, too."""
+"""Colours that people with colour blindness can distinguish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Line:
 
 
 def log_log(title: str, horizontal: str, lines: Sequence[Line]) -> str:
-    """The picture: seconds by size, and a dashed line along which time is proportional to size."""
+    """Seconds by size, and a dashed line of proportional growth."""
     axes = _Axes.around([point for line in lines for point in line.points])
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {FONT}>',
@@ -47,7 +47,7 @@ def log_log(title: str, horizontal: str, lines: Sequence[Line]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """Powers of ten that the picture reaches from and to."""
+    """The first and last power of ten of each axis."""
 
     left: int
     right: int
@@ -90,7 +90,7 @@ def _grid(axes: _Axes, horizontal: str) -> Iterator[str]:
 
 
 def _duration(power: int) -> str:
-    """Ten to that power, in seconds or a smaller unit."""
+    """Ten to this power, in seconds or a smaller unit."""
     unit, name = next(
         (u, n) for u, n in ((0, "s"), (-3, "ms"), (-6, "µs"), (-9, "ns")) if power >= u
     )

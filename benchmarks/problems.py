@@ -1,4 +1,4 @@
-"""What the benchmarks ask: an expression as text and the box that its variables lie in."""
+"""A problem of the benchmarks: an expression as text, and bounds of its variables."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 CONFORMANCE: Final = Path(__file__).parents[1] / "tests/data/conformance/expressions.jsonl"
 
 FAR: Final = 10**6 + 3
-"""How far beyond a finite end an unbounded variable is followed."""
+"""How far beyond its finite bound an unbounded variable is sampled."""
 
 Ends: TypeAlias = "tuple[int | None, int | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An expression, the ends of its variables, and what is known to be reachable."""
+    """An expression, the bounds of its variables, and the best published cost."""
 
     name: str
     text: str
@@ -46,7 +46,7 @@ class Problem:
 
     @property
     def bounds(self) -> Bounds:
-        """The bounds as a scope wants them."""
+        """The bounds in the form that a scope takes."""
         return tuple(sorted((name, Interval(*ends)) for name, ends in self.ends.items()))
 
     @property
@@ -72,7 +72,7 @@ def seeded(*seed: object) -> Random:
 
 
 def happens(random: Random, probability: float) -> bool:
-    """Whether something of this probability happens."""
+    """True with this probability."""
     return random.random() < probability
 
 

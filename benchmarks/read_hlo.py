@@ -1,10 +1,10 @@
-"""Prints how long reading HLO text takes, and the ratio to jaxlib's C++ reader on the same text.
+"""Prints the time to parse HLO text, and its ratio to that of jaxlib's C++ parser.
 
     python benchmarks/read_hlo.py [FILE ...]
 
-Without files it reads the largest real modules of examples/ and tests/data, and synthetic modules
-of growing size, up to 3 MB: the time an instruction takes must not grow with them. The least
-processor time of some runs is taken. Without jaxlib the ratio is left out.
+The default files are the largest real modules of examples/ and tests/data, and synthetic modules of
+growing size up to 3 MB; the time for an instruction must not grow with them. The least processor
+time of several runs counts. There is no ratio if jaxlib is missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> None:
 
 
 def xla_reader() -> Reader | None:
-    """XLA's reader in jaxlib, which is private and has moved before; ``None`` if not found."""
+    """XLA's parser in jaxlib, a private function that has moved before; ``None`` if not found."""
     try:
         return importlib.import_module("jaxlib._hlo").hlo_module_from_text
     except (ImportError, AttributeError):
@@ -45,7 +45,7 @@ def xla_reader() -> Reader | None:
 
 
 def named_texts(arguments: list[str]) -> Iterator[tuple[str, str]]:
-    """The modules to read: those of the arguments, or the largest ones that are at hand."""
+    """The modules to parse: the files in the arguments, or the largest available ones."""
     if arguments:
         yield from ((name, text_of(Path(name))) for name in arguments)
         return
@@ -58,13 +58,13 @@ def named_texts(arguments: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def text_of(path: Path) -> str:
-    """The text in a file, which may be compressed."""
+    """The text of a file, which may be compressed."""
     content = path.read_bytes()
     return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
 
 
 def synthetic(size: int) -> str:
-    """A module of about ``size`` bytes: one long chain of instructions of the usual kinds."""
+    """A module of about ``size`` bytes: one long chain of common instructions."""
     head = "HloModule synthetic\n\nENTRY %main (x.0: f32[128,256]) -> f32[128,256] {\n"
     lines = ["  %x.0 = f32[128,256]{1,0} parameter(0)"]
     block = sum(map(len, step(10_000)))
@@ -100,7 +100,7 @@ def line(name: str, text: str, xla: Reader | None) -> str:
 
 
 def seconds(read: Reader, text: str) -> float:
-    """The least processor time that reading a text took."""
+    """The least processor time to parse a text."""
     times: list[float] = []
     for _ in range(RUNS):
         start = time.process_time()

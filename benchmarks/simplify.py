@@ -1,14 +1,14 @@
-"""Compares the simplifier with others: how small results are, whether they are right, how fast.
+"""Compares the simplifier with others: cost of results, correctness, speed.
 
     python -m benchmarks.simplify
     python -m benchmarks.simplify --quick
     python -m benchmarks.simplify --parts growth --plots docs/images
 
-The problems are the published ones of tests/data/conformance and random ones from a seed. The peers
-are those that are installed of isl, TVM, tinygrad, PyTorch Inductor, MLIR and sympy; each gets the
-expression as written and with like terms collected, and its cheapest result counts, priced by our
-rule. Times of peers are without building their expressions; ours are from text. All are of this
-run, on this machine; each is the least of some cold runs.
+The problems are the published ones of tests/data/conformance, and random ones from a seed. The
+peers are isl, TVM, tinygrad, PyTorch Inductor, MLIR and sympy, as far as they are installed. Each
+gets the expression as written and with like terms collected, and its cheapest result counts, under
+our cost function. Times of peers exclude building their expressions; our times begin with the text.
+All times are the least of several cold runs in this run, on this machine.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ STAGES: Final[Sequence[tuple[str, Callable[[Stages], float], tuple[int, int]]]] 
     ("cheapest spelling to sympy", lambda found: found.exported, (100, 2000)),
     ("an equal question again", lambda found: found.again, (3, 3)),
 )
-"""What is timed, and the goal: microseconds at the median and at most."""
+"""The stages, and their goals: microseconds at the median and at most."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print what each part found."""
+    """Print the results of each part."""
     options = _options(arguments)
     report: Report = {}
-    gc.freeze()  # what the peers imported need not be looked through before each cold run
+    gc.freeze()  # the garbage collector skips what the peers imported
     if {"published", "random"} & set(options.parts):
         sides = [ours.load(), *_installed(options.peers)]
         gc.freeze()
@@ -76,9 +76,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--peers", type=_list_of(peers.ADAPTERS), default=peers.ADAPTERS, help=names
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the random problems (0)")
-    parser.add_argument("--count", type=int, help="how many random problems (1000)")
-    parser.add_argument("--runs", type=int, help="how often each problem is timed (3)")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the random problems (0)")
+    parser.add_argument("--count", type=int, help="the number of random problems (1000)")
+    parser.add_argument("--runs", type=int, help="the number of timed runs of each problem (3)")
     parser.add_argument("--json", type=Path, help="write all numbers to this file")
     parser.add_argument("--plots", type=Path, help="draw growth into this folder")
     options = parser.parse_args(arguments)
@@ -116,13 +116,13 @@ def _problems(options: argparse.Namespace) -> Iterator[tuple[str, list[Problem]]
         yield "random", generate.problems(options.seed, options.count)
 
 
-# Results side by side.
+# Comparison.
 
 _TITLES: Final = ("at best", "cost", "wrong", "no answer", "median us", "worst us", "x our time")
 
 
 def _comparison(part: str, problems: list[Problem], sides: list[Peer], runs: int) -> Report:
-    """Print the table of one set of problems, and every row where we are dearer."""
+    """Print the table for one set of problems, and every row with a cheaper result of a peer."""
     rows: list[Row] = []
     for row in compared(problems, sides, runs):
         rows.append(row)
@@ -149,18 +149,18 @@ def _excess(row: Row) -> int:
 
 
 def _print_standing(rows: Sequence[Row]) -> None:
-    """How often we are as cheap as, and cheaper than, the best of others."""
+    """Print how often our result is as cheap as the best result of the peers, or cheaper."""
     as_cheap = sum(row.excess(US) <= 0 for row in rows)
     cheaper = sum(row.excess(US) < 0 for row in rows)
-    line = f"ours at or below the best of others: {as_cheap / len(rows):.1%}, below: {cheaper}"
+    line = f"at or below the best cost of the peers: {as_cheap / len(rows):.1%}, below: {cheaper}"
     if "isl" in rows[0].outcomes:
         above = sum(row.outcomes[US].cost > row.outcomes["isl"].cost for row in rows)
-        line += f", dearer than isl: {above}"
+        line += f", above isl: {above}"
     print(line)
 
 
 def _lines(row: Row) -> Iterator[str]:
-    """A row where we are dearer, for people."""
+    """A row with a cheaper result of a peer, as text."""
     record = _record(row)
     yield f"\n{row.problem.name}, +{row.excess(US)}: {row.problem.text}"
     yield f"    bounds {record['bounds']}"
@@ -186,11 +186,11 @@ def _record(row: Row) -> Report:
     }
 
 
-# Our own speed.
+# Speed of the stages.
 
 
 def _speed(runs: int) -> Report:
-    """Print how long the stages take on the published problems, against the goals."""
+    """Print the times of the stages on the published problems, and the goals."""
     _print_heading("speed on the published problems: least of the runs, microseconds")
     measured = [[ours.stages(problem) for _ in range(runs)] for problem in published()]
     report: Report = {}

@@ -1,7 +1,7 @@
-"""A training step of a small transformer of any depth, as the HLO text that JAX lowers it to.
+"""A training step of a small transformer of any depth, as HLO text from JAX.
 
-Forward and backward through all blocks, and Adam: what grows is the number of blocks, and nothing
-in them. Without JAX there is none.
+Forward and backward through all blocks, and Adam. Only the number of blocks grows, not the blocks.
+It needs JAX.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 import math
 from typing import Any, Final, TypeAlias
 
-# JAX has types, but not of what its functions make of functions.
+# JAX has no types for functions that its functions return.
 Module: TypeAlias = Any
 Tree: TypeAlias = Any
 Array: TypeAlias = Any
@@ -24,11 +24,11 @@ BLOCK: Final = {
     "c1": (HIDDEN,),
     "w2": (HIDDEN, WIDTH),
 }
-"""The parameters of a block by their sizes."""
+"""The parameters of a block, with their sizes."""
 
 
 def train_step(layers: int) -> str:
-    """The unoptimized HLO text of one step of training with so many blocks.
+    """The unoptimized HLO text of one training step with this many blocks.
 
     Raises:
         ImportError: JAX is not installed.
@@ -57,7 +57,7 @@ def train_step(layers: int) -> str:
 
 
 def _loss(parameters: Tree, tokens: Array) -> Array:
-    """The mean cross entropy of the next word."""
+    """The mean cross entropy of the next token."""
     jax: Module = importlib.import_module("jax")
     numpy: Module = importlib.import_module("jax.numpy")
     x = parameters["emb"][tokens[:, :-1]] + parameters["pos"]
@@ -70,7 +70,7 @@ def _loss(parameters: Tree, tokens: Array) -> Array:
 
 
 def _attention(jax: Module, x: Array, block: Tree) -> Array:
-    """Causal, with several heads."""
+    """Causal attention with several heads."""
 
     def heads(weights: Array) -> Array:
         return (x @ weights).reshape(BATCH, LENGTH, HEADS, -1).transpose(0, 2, 1, 3)

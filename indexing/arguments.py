@@ -92,12 +92,6 @@ def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]
     }
 
 
-def check_map(given: object, where: str) -> None:
-    """Raise a :class:`MapError` that names the place, if something else than a map is given."""
-    if not hasattr(given, "is_undefined"):
-        raise MapError(f"{where} is {quoted(given)}; expected an IndexingMap")
-
-
 def _read_constraint(pair: tuple[sympy.Expr | int, IntervalLike], place: str) -> Constraint:
     if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
         complaint = f"{place} is {quoted(pair)}; expected a pair of an expression and an interval"

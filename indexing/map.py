@@ -2,29 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec
 
 from indexing import arguments
 from indexing.domain import Domain
-from indexing.exportable import Exportable
-from indexing.relation import Relation
-from indexing.transformable import Transformable
-from simplifier.exact import ATTEMPT
-from simplifier.expr.form import Form
+from indexing.errors import MapError
+from indexing.exact.inversion import inverse
+from indexing.exact.questions import ExactRelation
+from indexing.formats.c import to_c
+from indexing.formats.html import html_of_map
+from indexing.formats.isl import to_isl
+from indexing.formats.latex import latex_of_map
+from indexing.formats.mlir import to_affine_map, to_affine_set
+from indexing.formats.numpy import CompiledMap
+from indexing.formats.text import format_map
+from indexing.formats.triton import to_triton
+from indexing.simplify import finished, result_bounds, simplified
+from indexing.transform.compose import compose
+from indexing.transform.evaluate import contains, evaluate, points
+from indexing.transform.rescale import rescale_symbols
+from indexing.transform.select import concatenate_results, select_results
+from indexing.transform.substitute import ranges_to_dims, rename, substitute, symbols_to_dims
+from indexing.transform.unused import (
+    unused_symbols,
+    unused_variables,
+    without_unused_symbols,
+    without_unused_variables,
+)
+from simplifier.exact import ATTEMPT, NotQuasiAffineError
 from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import islpy
     import sympy
 
+    from indexing.arguments import ByName
+    from indexing.domain import ByRole, Constraint
     from indexing.transform.evaluate import Index, Point
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.bounds.interval import IntervalLike
 
+P = ParamSpec("P")
 
-class IndexingMap(Relation, Transformable, Exportable):
+_NO_NAMES: Final[dict[str, str | None]] = {}
+
+
+class IndexingMap(ExactRelation):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
@@ -54,12 +80,7 @@ class IndexingMap(Relation, Transformable, Exportable):
     (d0) -> (d0 floordiv 8, d0 + 1), domain: d0 in [0, 31]
     """
 
-    __slots__ = ("_domain", "_forms", "_hash", "_simplified")
-
-    _domain: Domain
-    _forms: tuple[Form, ...]
-    _hash: int | None
-    _simplified: IndexingMap | None
+    __slots__ = ()
 
     def __init__(
         self,
@@ -76,22 +97,7 @@ class IndexingMap(Relation, Transformable, Exportable):
         )
         domain.check()
         forms = domain.placed(arguments.read_results(results), "result")
-        self._set(domain.with_named(arguments.read_constraints(constraints)), forms)
-
-    def _set(self, domain: Domain, forms: tuple[Form, ...]) -> None:
-        if domain.is_known_empty:
-            domain, forms = domain.emptied(), tuple(Form(0, {}) for _ in forms)
-        self._domain = domain
-        self._forms = forms
-        self._hash = None
-        self._simplified = None
-
-    @classmethod
-    def from_forms(cls, forms: Iterable[Form], domain: Domain) -> IndexingMap:
-        """A map from forms over ``d0 ... s0 ... rt0 ...`` by place; nothing is checked."""
-        made = super().__new__(cls)
-        made._set(domain, tuple(forms))
-        return made
+        self._set(forms, domain.with_named(arguments.read_constraints(constraints)))
 
     @classmethod
     def from_sizes(
@@ -149,45 +155,22 @@ class IndexingMap(Relation, Transformable, Exportable):
         return tuple(to_sympy(self.domain.named(form)) for form in self.forms)
 
     @property
-    def dims(self) -> tuple[Variable, ...]:
-        """One variable for each dimension of the tensor that the map comes from."""
-        return self.domain.dims
-
-    @property
-    def ranges(self) -> tuple[Variable, ...]:
-        """Variables that run over all their values."""
-        return self.domain.ranges
-
-    @property
-    def runtime(self) -> tuple[Variable, ...]:
-        """Variables known only while the program runs."""
-        return self.domain.runtime
-
-    @property
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
         """Pairs of an expression and the interval it must lie in, sorted by their texts."""
         rows = self.domain.constraint_texts()
         return tuple((to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows)
 
-    @property
-    def domain(self) -> Domain:
-        """Variables, bounds and constraints as the library keeps them."""
-        return self._domain
+    # Derived maps. Nothing is simplified but by `simplify`.
 
-    @property
-    def forms(self) -> tuple[Form, ...]:
-        """The results as the library keeps them, over ``d0 ... s0 ... rt0 ...`` by place."""
-        return self._forms
-
-    @property
-    def is_undefined(self) -> bool:
-        """Whether there is no map, only the reason why: an :class:`indexing.UndefinedMap`."""
-        return False
-
-    @property
-    def is_known_empty(self) -> bool:
-        """Whether the map is seen to have no point; one without may look as if it had some."""
-        return self.domain.is_known_empty
+    def _derive(
+        self,
+        algorithm: Callable[Concatenate[IndexingMap, P], IndexingMap],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> IndexingMap:
+        """The map that an algorithm makes of this one; an undefined map stays what it is."""
+        return algorithm(self, *args, **kwargs)
 
     def simplify(
         self,
@@ -222,25 +205,9 @@ class IndexingMap(Relation, Transformable, Exportable):
         >>> print(parse_map(odd).simplify(exact=True, preserve_size_one=True))
         (d0) -> (d0), domain: d0 in [9, 9]
         """
-        if not (exact or preserve_size_one or self._simplified is None):
-            return self._simplified
-        from indexing.simplify import finished, simplified  # noqa: PLC0415 - they build maps
-
-        if preserve_size_one:
-            smallest = simplified(self, preserve_size_one=True)
-        else:
-            smallest = self._smallest()
         if exact:
-            return finished(smallest, budget, preserve_size_one=preserve_size_one)
-        return smallest
-
-    def _smallest(self) -> IndexingMap:
-        from indexing.simplify import simplified  # noqa: PLC0415 - it builds maps
-
-        if self._simplified is None:
-            smallest: IndexingMap = simplified(self)
-            self._simplified = smallest._simplified = smallest
-        return self._simplified
+            return self._derive(finished, budget, preserve_size_one=preserve_size_one)
+        return self._derive(simplified, preserve_size_one=preserve_size_one)
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
         """``producer`` after this map: its dimensions are this map's results.
@@ -251,8 +218,6 @@ class IndexingMap(Relation, Transformable, Exportable):
         Raises:
             MapError: the producer has another number of dimensions than this map has results.
         """
-        from indexing.transform.compose import compose  # noqa: PLC0415 - it builds maps
-
         return compose(self, producer)
 
     def inverse(self) -> IndexingMap:
@@ -272,15 +237,198 @@ class IndexingMap(Relation, Transformable, Exportable):
         >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").inverse())
         (d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]
         """
-        from indexing.exact import inverse  # noqa: PLC0415 - it builds maps
-
-        return inverse(self)
+        try:
+            return self._derive(inverse)
+        except NotQuasiAffineError as error:
+            return UndefinedMap(f"inverse: {error}")
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
         if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         return consumer.compose(self)
+
+    def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
+        """The map on the points where the expression lies in the interval."""
+        return self._derive(_with_constraints, arguments.read_constraints([(expression, interval)]))
+
+    # Variables that nothing depends on.
+
+    def unused_variables(self) -> ByRole[int]:
+        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
+
+        A variable is unused if no result uses it and every constraint on it is on such
+        variables alone. Where it takes long to tell whether these constraints have a solution,
+        their variables count as used.
+
+        >>> from indexing import parse_map
+        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
+        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
+        >>> parse_map(m).unused_variables()
+        ((0,), (0,), (0,))
+        """
+        return unused_variables(self)
+
+    def unused_symbols(self) -> ByRole[int]:
+        """Positions of the ranges and runtime variables that nothing depends on.
+
+        As :meth:`unused_variables`, but dimensions count as used.
+        """
+        return unused_symbols(self)
+
+    def without_unused_variables(self) -> IndexingMap:
+        """The map less its :meth:`unused_variables` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
+        >>> print(parse_map(odd).without_unused_variables())
+        (d0) -> (d0), domain: d0 in [0, 59]
+        """
+        return self._derive(without_unused_variables)
+
+    def without_unused_symbols(self) -> IndexingMap:
+        """The map less its :meth:`unused_symbols` and the constraints on them.
+
+        If these have no values, neither has the map, and it becomes the empty map instead.
+
+        >>> from indexing import parse_map
+        >>> reduced = "(d0)[s0, s1] -> (d0, s1), domain: d0 in [0, 3], s0 in [0, 7], s1 in [0, 9]"
+        >>> print(parse_map(reduced).without_unused_symbols())
+        (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
+        """
+        return self._derive(without_unused_symbols)
+
+    # Other roles, steps and names.
+
+    def ranges_to_dims(self, indices: Iterable[int] | None = None) -> IndexingMap:
+        """The map with some ranges as trailing dimensions, in the order given; with all if none is.
+
+        Negative indices count from the end. The map now tells the elements for one value of each
+        such range; names stay where they are free.
+
+        Raises:
+            MapError: there is no such range, or one is given twice.
+
+        >>> from indexing import parse_map
+        >>> pairs = "()[s0, s1] -> (s0, s1), domain: s0 in [0, 7], s1 in [0, 9]"
+        >>> print(parse_map(pairs).ranges_to_dims([1]))
+        (d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 7]
+        """
+        return self._derive(ranges_to_dims, indices)
+
+    def symbols_to_dims(self) -> IndexingMap:
+        """The map with all ranges and then all runtime variables as trailing dimensions.
+
+        >>> from indexing import parse_map
+        >>> sliced = "(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 3], s0 in [0, 7], "
+        >>> print(parse_map(sliced + "rt0 in [0, 9]").symbols_to_dims())
+        (d0, d1, d2) -> (d0 + d2, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 9]
+        """
+        return self._derive(symbols_to_dims)
+
+    def rescale_symbols(self) -> IndexingMap:
+        """The map whose symbols count steps, where constraints leave every so many of their values.
+
+        With ``s0 mod 6 in [3, 3]``, and with whatever else says as much of one range or
+        runtime variable, the variable counts the values 3, 9, 15, ...: ``s0 * 6 + 3`` takes its
+        place, its bounds are those of the steps, and the constraint goes.
+
+        >>> from indexing import parse_map
+        >>> m = "()[s0] -> (s0), domain: s0 in [-8, 41], (s0 + 1) mod 6 in [4, 4]"
+        >>> print(parse_map(m).rescale_symbols())
+        ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
+        """
+        return self._derive(rescale_symbols)
+
+    def rename(
+        self,
+        names: ByName[str | None] = _NO_NAMES,
+        /,
+        **by_name: str | None,
+    ) -> IndexingMap:
+        """The map with other names of variables, given by their old names; all change at once.
+
+        ``None`` or an empty name stands for the one that says the place. The coordinates of a
+        launch (:class:`VariableKind`) are those that are called so.
+
+        Raises:
+            MapError: there is no variable of an old name, or a new name is taken or not one.
+
+        >>> from indexing import IndexingMap
+        >>> print(IndexingMap.identity([4, 8]).rename(d0="row", d1="column"))
+        (row, column) -> (row, column), domain: row in [0, 3], column in [0, 7]
+        >>> print(IndexingMap.identity([4, 8]).rename({"d0": "d1", "d1": "d0"}))
+        (d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 7]
+        """
+        return self._derive(rename, arguments.read_names(names, "rename") | by_name)
+
+    def substitute(
+        self,
+        values: ByName[sympy.Expr | int],
+        *,
+        dims: Iterable[Variable] = (),
+        ranges: Iterable[Variable] = (),
+        runtime: Iterable[Variable] = (),
+    ) -> IndexingMap:
+        """The map with expressions or integers in place of some variables, which go.
+
+        The bounds of a variable that goes become a constraint on its value. Values are over the
+        variables that stay and those that are given as new: these become the last ones of their
+        role.
+
+        Raises:
+            MapError: there is no variable of a name, or a value uses a variable that is replaced
+                itself or not there.
+            ConversionError: a value is not integer arithmetic.
+
+        >>> from indexing import IndexingMap, Variable
+        >>> from simplifier import symbol
+        >>> tile, lane = symbol("tile"), symbol("lane")
+        >>> new = [Variable.of_size(4, "tile"), Variable.of_size(8, "lane")]
+        >>> print(IndexingMap.identity([30]).substitute({"d0": tile * 8 + lane}, dims=new))
+        (tile, lane) -> (tile * 8 + lane), domain: tile in [0, 3], lane in [0, 7],
+        tile * 8 + lane in [0, 29]
+        >>> print(IndexingMap.identity([4, 8]).substitute({"d0": 3}))
+        (d0) -> (3, d0), domain: d0 in [0, 7]
+        """
+        new = arguments.read_roles(dims, ranges, runtime)
+        return self._derive(substitute, arguments.read_values(values, "substitute"), new)
+
+    # Results.
+
+    def select_results(self, indices: Iterable[int]) -> IndexingMap:
+        """The map with some results in the order given, also more than once; the domain stays.
+
+        Negative indices count from the end.
+
+        Raises:
+            MapError: there is no such result.
+
+        >>> from indexing import IndexingMap
+        >>> print(IndexingMap.identity([4, 8]).select_results([1, 0, 0]))
+        (d0, d1) -> (d1, d0, d0), domain: d0 in [0, 3], d1 in [0, 7]
+        """
+        return self._derive(select_results, indices)
+
+    def concatenate_results(self, other: IndexingMap) -> IndexingMap:
+        """The results of this map and then those of another, where both are defined.
+
+        Variables are the same if they have the same role, position and name; within the bounds of
+        both maps, and where the constraints of both hold.
+
+        Raises:
+            MapError: the maps differ in number or names of variables.
+
+        >>> from indexing import IndexingMap, parse_map
+        >>> halves = parse_map("(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]")
+        >>> print(halves.concatenate_results(IndexingMap.identity([8])))
+        (d0) -> (d0 floordiv 2, d0), domain: d0 in [0, 7]
+        """
+        return concatenate_results(self, other)
+
+    # Values.
 
     def evaluate(self, dims: Index, ranges: Index = (), runtime: Index = ()) -> Index:
         """The index at one point, or at many: NumPy arrays broadcast. The domain is not checked.
@@ -290,16 +438,12 @@ class IndexingMap(Relation, Transformable, Exportable):
         >>> parse_map(halves).evaluate([-3], [1])
         (-2, 1)
         """
-        from indexing.transform.evaluate import evaluate  # noqa: PLC0415 - it looks into maps
-
         return evaluate(self, dims, ranges, runtime)
 
     def contains(
         self, dims: Sequence[int], ranges: Sequence[int] = (), runtime: Sequence[int] = ()
     ) -> bool:
         """Whether the point lies in the domain."""
-        from indexing.transform.evaluate import contains  # noqa: PLC0415 - it looks into maps
-
         return contains(self, dims, ranges, runtime)
 
     def points(self) -> Iterator[Point]:
@@ -310,43 +454,227 @@ class IndexingMap(Relation, Transformable, Exportable):
         Raises:
             MapError: a variable is not bounded.
         """
-        from indexing.transform.evaluate import points  # noqa: PLC0415 - it looks into maps
-
         return points(self)
 
     def result_bounds(self) -> tuple[Interval, ...]:
         """An interval for each result that holds all its values; constraints count."""
-        from indexing.simplify import result_bounds  # noqa: PLC0415 - it looks into maps
-
         return result_bounds(self)
-
-    def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
-        """The map on the points where the expression lies in the interval."""
-        constraints = arguments.read_constraints([(expression, interval)])
-        return IndexingMap.from_forms(self.forms, self.domain.with_named(constraints))
 
     def verify(self) -> None:
         """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
         self.domain.check()
         self.domain.check_forms(self.forms, "result")
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, IndexingMap):
-            return NotImplemented
-        return self is other or (self._forms == other._forms and self._domain == other._domain)
+    # In other tools.
 
-    def __hash__(self) -> int:
-        if self._hash is None:
-            self._hash = hash((self._forms, self._domain.variables, self._domain.constraints))
-        return self._hash
+    def to_numpy(self) -> CompiledMap:
+        """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
 
-    def __reduce__(self) -> tuple[Callable[..., IndexingMap], tuple[object, ...]]:
-        return IndexingMap.from_forms, (self.forms, self.domain)
+        It computes in 64-bit integers, some 50 million points a second for everyday maps, with
+        quotients rounded down exactly, and in Python integers where 64 bits might not do.
+
+        >>> import numpy as np
+        >>> from indexing import parse_map
+        >>> reshape = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
+        >>> compiled = reshape.to_numpy()
+        >>> compiled(np.array([7, 8, 31]))
+        (array([0, 1, 3]), array([7, 0, 7]))
+        """
+        return CompiledMap(self)
+
+    def to_c(self, name: str = "indexing_map") -> str:
+        """C11 text: a function for the results, and one that tells if a point is in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in C.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_c("row_of"))
+        /* (d0) -> (d0 floordiv 8), domain: d0 in [0, 31] */
+        <BLANKLINE>
+        #include <stdbool.h>
+        #include <stdint.h>
+        <BLANKLINE>
+        static inline void row_of(int64_t d0, int64_t *results) {
+          results[0] = d0 / 8;
+        }
+        <BLANKLINE>
+        static inline bool row_of_contains(int64_t d0) {
+          if (!(d0 >= 0 && d0 <= 31)) return false;
+          return true;
+        }
+        <BLANKLINE>
+        """
+        return to_c(self, name)
+
+    def to_triton(self, name: str = "indexing_map") -> str:
+        """Triton text: a function for the results, and one for the mask of points in the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in Python.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_triton("row_of"))
+        import triton
+        import triton.language as tl
+        <BLANKLINE>
+        <BLANKLINE>
+        @triton.jit
+        def row_of(d0):
+            # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
+            d0 = tl.cast(d0, tl.int64)
+            return d0 // 8
+        <BLANKLINE>
+        <BLANKLINE>
+        @triton.jit
+        def row_of_mask(d0):
+            d0 = tl.cast(d0, tl.int64)
+            return (d0 >= 0) & (d0 <= 31)
+        <BLANKLINE>
+        """
+        return to_triton(self, name)
+
+    def to_isl(
+        self,
+        *,
+        runtime_as_parameters: bool = False,
+        context: islpy.Context | None = None,
+    ) -> islpy.Map:
+        """All pairs of ``dims`` and ``results`` as isl's relation; its ``str`` is isl's text.
+
+        Ranges are gone: elements are related if some values of the ranges relate them. So are
+        runtime variables, unless they are wanted as parameters. The relation is of islpy's default
+        context unless another one is given: isl does not mix contexts. Costs about a millisecond;
+        :func:`indexing.from_isl` is the way back.
+
+        Raises:
+            NotQuasiAffineError: an expression multiplies variables or divides by one.
+
+        >>> from indexing import parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]")
+        >>> print(blocks.to_isl())
+        { [d0] -> [o0] : 0 <= d0 <= 3 and 8d0 <= o0 <= 7 + 8d0 }
+        """
+        return to_isl(self, runtime_as_parameters=runtime_as_parameters, context=context)
+
+    def to_affine_map(self) -> str:
+        """The results as MLIR's ``affine_map``, which has no domain.
+
+        Symbols are the ranges, then the runtime variables; quotients by negative constants are
+        turned, MLIR has none. :func:`indexing.from_affine_map` reads both texts.
+
+        Raises:
+            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+                dimensions, a quotient by one, a constant beyond 64 bits.
+
+        >>> from indexing import parse_map
+        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
+        >>> print(halves.to_affine_map())
+        affine_map<()[s0] -> (s0 floordiv 2, s0)>
+        >>> print(halves.to_affine_set())
+        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
+        """
+        return to_affine_map(self)
+
+    def to_affine_set(self) -> str:
+        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
+        return to_affine_set(self)
+
+    def _repr_latex_(self) -> str:
+        return latex_of_map(self)
+
+    def _repr_html_(self) -> str:
+        return html_of_map(self)
 
     def __str__(self) -> str:
-        from indexing.formats.text import format_map  # noqa: PLC0415 - the text form is built on maps
-
         return format_map(self)
 
     def __repr__(self) -> str:
         return f"IndexingMap({str(self)!r})"
+
+
+def _with_constraints(indexing_map: IndexingMap, constraints: Sequence[Constraint]) -> IndexingMap:
+    return indexing_map.derived(indexing_map.forms, indexing_map.domain.with_named(constraints))
+
+
+UNDEFINED: Final = "UNDEFINED"
+"""What the text of an undefined map begins with, as in XLA."""
+
+
+class UndefinedMap(IndexingMap):
+    """A map that could not be told, with the reason, in place of a guess.
+
+    What is made of it, by composition, simplification, renaming and so on, is the undefined map
+    itself. It has no variables, results or points: a question after them raises a
+    :class:`MapError` with the reason. Equal to an undefined map with the same reason; prints
+    and parses as ``UNDEFINED: reason``.
+
+    Args:
+        reason: why there is no map, on one line; other white space becomes blanks.
+
+    >>> nobody_knows = UndefinedMap("the layout of the operand is not known")
+    >>> print(IndexingMap.identity([4]).compose(nobody_knows))
+    UNDEFINED: the layout of the operand is not known
+    >>> nobody_knows.dims
+    Traceback (most recent call last):
+    indexing.errors.MapError: the map is undefined: the layout of the operand is not known
+    """
+
+    __slots__ = ("_reason",)
+
+    _reason: str
+
+    def __init__(self, reason: str = "") -> None:
+        self._reason = " ".join(reason.split())
+
+    @property
+    def reason(self) -> str:
+        """Why there is no map; empty if nobody said."""
+        return self._reason
+
+    @property
+    def is_undefined(self) -> bool:
+        """Always: there is no map."""
+        return True
+
+    @property
+    def domain(self) -> NoReturn:
+        """Not there: raises a :class:`MapError` with the reason."""
+        raise self._error()
+
+    @property
+    def forms(self) -> NoReturn:
+        """Not there: raises a :class:`MapError` with the reason."""
+        raise self._error()
+
+    def _error(self) -> MapError:
+        return MapError(": ".join(filter(None, ("the map is undefined", self._reason))))
+
+    def _derive(
+        self,
+        algorithm: Callable[Concatenate[IndexingMap, P], IndexingMap],  # noqa: ARG002 - it cannot run
+        /,
+        *_: P.args,
+        **__: P.kwargs,
+    ) -> IndexingMap:
+        """The undefined map: nothing can be made of it."""
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IndexingMap):
+            return NotImplemented
+        return isinstance(other, UndefinedMap) and self._reason == other._reason
+
+    def __hash__(self) -> int:
+        return hash((UNDEFINED, self._reason))
+
+    def __reduce__(self) -> tuple[Callable[..., UndefinedMap], tuple[object, ...]]:
+        return UndefinedMap, (self._reason,)
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (UNDEFINED, self._reason)))
+
+    def __repr__(self) -> str:
+        return f"UndefinedMap({self._reason!r})"

@@ -1,293 +1,121 @@
-"""What can be asked exactly of a map: everything that follows from its domain and results alone."""
+"""The plain value behind a map: results on a domain, and copies of it.
+
+Algorithms take this value and give it back. They make copies of its own class, so of a map they
+make maps.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from simplifier.exact import BUDGET
+from indexing.errors import MapError
+from simplifier.errors import quoted
+from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable
+    from typing import Self
 
     from indexing.domain import Domain
-    from indexing.exact import Difference, IndexSet
-    from indexing.transform.evaluate import Point
-    from simplifier.bounds.interval import IntervalLike
+    from indexing.variable import Variable
     from simplifier.expr.form import Form
 
 
-class Relation(ABC):
-    """Pairs of elements, ``dims`` of one tensor and ``results`` of another, and questions to isl.
+class Relation:
+    """Pairs of elements: ``dims`` of one tensor and results that index another, on a domain.
 
-    Ranges and runtime variables count for what they reach: two elements are related if some values
-    of these variables within the domain relate them. With ``runtime_as_parameters`` a question is
-    asked for each value of the runtime variables on its own.
-
-    The answers are exact. Each question raises
-
-    * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if what it
-      looks at multiplies variables or divides by one;
-    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
-      its ``budget``; the default is seconds, ``None`` is no limit;
-    * :class:`MapError <indexing.MapError>` if the map is undefined.
+    A relation is an immutable value: equal to one with the same results and domain, hashable,
+    picklable. One that is seen to have no point is stored as the empty relation: every bound
+    ``[0, -1]``, every result 0.
     """
 
-    __slots__ = ()
+    __slots__ = ("_domain", "_forms", "_hash", "_simplest")
+
+    _domain: Domain
+    _forms: tuple[Form, ...]
+    _hash: int | None
+    _simplest: Self | None
+
+    @classmethod
+    def from_forms(cls, forms: Iterable[Form], domain: Domain) -> Self:
+        """The relation of forms over ``d0 ... s0 ... rt0 ...`` by position; nothing is checked."""
+        made = super().__new__(cls)
+        made._set(tuple(forms), domain)
+        return made
+
+    def _set(self, forms: tuple[Form, ...], domain: Domain) -> None:
+        if domain.is_known_empty:
+            forms, domain = (ZERO,) * len(forms), domain.emptied()
+        self._forms = forms
+        self._domain = domain
+        self._hash = None
+        self._simplest = None
+
+    def derived(self, forms: Iterable[Form], domain: Domain) -> Self:
+        """A relation of the same class with other results and another domain."""
+        return type(self).from_forms(forms, domain)
 
     @property
-    @abstractmethod
+    def forms(self) -> tuple[Form, ...]:
+        """The results as the library keeps them, over ``d0 ... s0 ... rt0 ...`` by position."""
+        return self._forms
+
+    @property
     def domain(self) -> Domain:
         """Variables, bounds and constraints as the library keeps them."""
+        return self._domain
 
     @property
-    @abstractmethod
-    def forms(self) -> tuple[Form, ...]:
-        """The results as the library keeps them, over ``d0 ... s0 ... rt0 ...`` by place."""
+    def dims(self) -> tuple[Variable, ...]:
+        """One variable for each dimension of the tensor that the map comes from."""
+        return self.domain.dims
 
-    def is_empty(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether the map has no point.
+    @property
+    def ranges(self) -> tuple[Variable, ...]:
+        """Variables that run over all their values."""
+        return self.domain.ranges
 
-        Costs one integer programme over the variables: milliseconds for everyday maps.
+    @property
+    def runtime(self) -> tuple[Variable, ...]:
+        """Variables known only while the program runs."""
+        return self.domain.runtime
 
-        >>> from indexing import parse_map
-        >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
-        >>> parse_map(odd).is_empty()
-        True
-        """
-        from indexing.exact import is_empty  # noqa: PLC0415 - loaded when asked
+    @property
+    def is_known_empty(self) -> bool:
+        """Whether the map is seen to have no point; one without may look as if it had some."""
+        return self.domain.is_known_empty
 
-        return is_empty(self, budget=budget)
+    @property
+    def is_undefined(self) -> bool:
+        """Whether there is no map, only the reason why: an :class:`indexing.UndefinedMap`."""
+        return False
 
-    def equals(
-        self,
-        other: Relation,
-        *,
-        budget: int | None = BUDGET,
-        runtime_as_parameters: bool = False,
-    ) -> bool:
-        """Whether both maps relate the same elements to each other.
+    def in_simplest_form(self, simplify: Callable[[Self], Self]) -> Self:
+        """What ``simplify`` makes of the relation; it is called once, and not for its result."""
+        if self._simplest is None:
+            simplest = simplify(self)
+            self._simplest = simplest._simplest = simplest  # noqa: SLF001 - of its own class
+        return self._simplest
 
-        Names and number of ranges and runtime variables do not matter, but as parameters runtime
-        variables are compared in order. Costs milliseconds for everyday maps; in the worst case
-        the time would grow exponentially with the number of ranges, quotients and extrema.
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Relation):
+            return NotImplemented
+        return self is other or (self._forms == other._forms and self._domain == other._domain)
 
-        >>> from indexing import parse_map
-        >>> pairs = "()[s0, s1] -> (s0 * 2 + s1), domain: s0 in [0, 3], s1 in [0, 1]"
-        >>> parse_map(pairs).equals(parse_map("()[s0] -> (s0), domain: s0 in [0, 7]"))
-        True
-        """
-        from indexing.exact import equals  # noqa: PLC0415 - loaded when asked
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self._forms, self._domain.variables, self._domain.constraints))
+        return self._hash
 
-        return equals(self, other, budget=budget, runtime_as_parameters=runtime_as_parameters)
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
+        return type(self).from_forms, (self.forms, self.domain)
 
-    def is_subset(
-        self,
-        other: Relation,
-        *,
-        budget: int | None = BUDGET,
-        runtime_as_parameters: bool = False,
-    ) -> bool:
-        """Whether all elements that this map relates are related by the other one.
 
-        Costs about what :meth:`equals` does.
+RelationT = TypeVar("RelationT", bound=Relation)
+"""A class of relations: what an algorithm is given, it gives back."""
 
-        >>> from indexing import parse_map
-        >>> even = parse_map("()[s0] -> (s0 * 2), domain: s0 in [0, 3]")
-        >>> even.is_subset(parse_map("()[s0] -> (s0), domain: s0 in [0, 6]"))
-        True
-        """
-        from indexing.exact import is_subset  # noqa: PLC0415 - loaded when asked
 
-        return is_subset(self, other, budget=budget, runtime_as_parameters=runtime_as_parameters)
-
-    def first_difference(
-        self,
-        other: Relation,
-        *,
-        budget: int | None = BUDGET,
-        runtime_as_parameters: bool = False,
-    ) -> Difference | None:
-        """The first point at which both maps reach different elements; ``None`` if they are equal.
-
-        Costs :meth:`equals` twice, and an integer programme for each dimension.
-
-        Raises:
-            MapError: the maps have different numbers of dimensions or results, or of parameters.
-
-        >>> from indexing import parse_map
-        >>> short = parse_map("(d0) -> (d0), domain: d0 in [0, 6]")
-        >>> print(short.first_difference(parse_map("(d0) -> (d0), domain: d0 in [0, 7]")))
-        at (7): only the second map is defined; it gives (7)
-        """
-        from indexing.exact import first_difference  # noqa: PLC0415 - loaded when asked
-
-        return first_difference(
-            self, other, budget=budget, runtime_as_parameters=runtime_as_parameters
-        )
-
-    def image(
-        self,
-        dims: Sequence[IntervalLike] | None = None,
-        *,
-        budget: int | None = BUDGET,
-        runtime_as_parameters: bool = False,
-    ) -> IndexSet:
-        """The elements that are reached: from all ``dims``, or from those in the intervals given.
-
-        A few boxes of strided intervals where that says it all, else constraints. Costs
-        milliseconds for everyday maps, and as much again for each box; up to a second where
-        quotients are taken of sums of quotients.
-
-        Raises:
-            MapError: the number of intervals is not that of the dimensions.
-
-        >>> from indexing import parse_map
-        >>> strided = parse_map("(d0)[s0] -> (d0 * 8 + s0 * 2), domain: d0 in [0, 9], s0 in [0, 3]")
-        >>> print(strided.image())
-        (d0): d0 in [0, 78] step 2
-        >>> print(strided.image([(2, 3)]))
-        (d0): d0 in [16, 30] step 2
-        """
-        from indexing.exact import image  # noqa: PLC0415 - loaded when asked
-
-        return image(self, dims, budget=budget, runtime_as_parameters=runtime_as_parameters)
-
-    def range_set(
-        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
-    ) -> IndexSet:
-        """The elements that are reached from all ``dims``: :meth:`image`."""
-        return self.image(budget=budget, runtime_as_parameters=runtime_as_parameters)
-
-    def domain_set(
-        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
-    ) -> IndexSet:
-        """The ``dims`` from which some element is reached.
-
-        Costs what :meth:`image` does.
-
-        >>> from indexing import parse_map
-        >>> padded = "(d0) -> (d0 - 3), domain: d0 in [0, 9], d0 - 3 in [0, 4]"
-        >>> print(parse_map(padded).domain_set())
-        (d0): d0 in [3, 7]
-        """
-        from indexing.exact import domain_set  # noqa: PLC0415 - loaded when asked
-
-        return domain_set(self, budget=budget, runtime_as_parameters=runtime_as_parameters)
-
-    def count(self, *, budget: int | None = BUDGET) -> int:
-        """The number of points of the domain: of dimensions, ranges and runtime variables.
-
-        Costs milliseconds where no more than two variables or quotients depend on each other,
-        however many points there are; of more, the thinnest is gone through value by value.
-
-        Raises:
-            MapError: a variable is not bounded.
-
-        >>> from indexing import parse_map
-        >>> half = "(d0, d1) -> (), domain: d0 in [0, 999999], d1 in [0, inf], d0 - d1 in [0, inf]"
-        >>> parse_map(half).count()
-        500000500000
-        """
-        from indexing.exact import count  # noqa: PLC0415 - loaded when asked
-
-        return count(self, budget=budget)
-
-    def count_results(self, *, budget: int | None = BUDGET) -> int:
-        """The number of different elements that are reached.
-
-        Costs an :meth:`image` and a :meth:`count` of its elements.
-
-        Raises:
-            MapError: a result is not bounded.
-
-        >>> from indexing import parse_map
-        >>> windows = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]"
-        >>> parse_map(windows).count(), parse_map(windows).count_results()
-        (3000000, 2000001)
-        """
-        from indexing.exact import count_results  # noqa: PLC0415 - loaded when asked
-
-        return count_results(self, budget=budget)
-
-    def is_injective(
-        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
-    ) -> bool:
-        """Whether no element is reached twice: from two points of dimensions and ranges.
-
-        Each value of a range is a point of its own, also of a range that is not used. Costs a
-        comparison of the map with itself: milliseconds for everyday maps.
-
-        >>> from indexing import parse_map
-        >>> slices = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 92]")
-        >>> slices.is_injective(), slices.is_injective(runtime_as_parameters=True)
-        (False, True)
-        """
-        from indexing.exact import is_injective  # noqa: PLC0415 - loaded when asked
-
-        return is_injective(self, budget=budget, runtime_as_parameters=runtime_as_parameters)
-
-    def covers(
-        self,
-        sizes: Sequence[int],
-        *,
-        budget: int | None = BUDGET,
-        runtime_as_parameters: bool = False,
-    ) -> bool:
-        """Whether every element of a tensor of these sizes is reached; others may be, too.
-
-        Costs an :meth:`image` and a comparison.
-
-        Raises:
-            MapError: the number of sizes is not that of the results.
-
-        >>> from indexing import parse_map
-        >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")
-        >>> windows.covers([11]), windows.covers([12])
-        (True, False)
-        """
-        from indexing.exact import covers  # noqa: PLC0415 - loaded when asked
-
-        return covers(self, sizes, budget=budget, runtime_as_parameters=runtime_as_parameters)
-
-    def is_bijective_onto(
-        self,
-        sizes: Sequence[int],
-        *,
-        budget: int | None = BUDGET,
-        runtime_as_parameters: bool = False,
-    ) -> bool:
-        """Whether every element of a tensor of these sizes is reached once, and no other element.
-
-        So does a kernel write its output: :meth:`is_injective`, and the :meth:`image` is the
-        tensor. Costs both.
-
-        Raises:
-            MapError: the number of sizes is not that of the results.
-
-        >>> from indexing import parse_map
-        >>> blocks = parse_map("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 31], s0 in [0, 3]")
-        >>> blocks.is_bijective_onto([128])
-        True
-        """
-        from indexing.exact import is_bijective_onto  # noqa: PLC0415 - loaded when asked
-
-        return is_bijective_onto(
-            self, sizes, budget=budget, runtime_as_parameters=runtime_as_parameters
-        )
-
-    def sample(self, *, budget: int | None = BUDGET) -> Point | None:
-        """The first point of the domain with its results; ``None`` if there is none.
-
-        A point is ``(dims, ranges, runtime, results)``. Along a variable that goes down without
-        end, 0 comes first and the negative values last. Costs an integer programme for each
-        variable. The results need not be quasi-affine, only the constraints.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0)[s0] -> (d0 * s0), domain: d0 in [2, 9], s0 in [0, 3], d0 + s0 in [4, 4]"
-        >>> parse_map(odd).sample()
-        ((2,), (2,), (), (4,))
-        """
-        from indexing.exact import sample  # noqa: PLC0415 - loaded when asked
-
-        return sample(self, budget=budget)
+def check_map(given: object, where: str) -> None:
+    """Raise a :class:`MapError` that names the argument, unless a map is given."""
+    if not isinstance(given, Relation):
+        raise MapError(f"{where} is {quoted(given)}; expected an IndexingMap")

@@ -14,9 +14,14 @@ from ops.fusion import (
     by_producer,
     schedule_of,
 )
-from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.analysis import (
+    AmbiguousNameError,
+    InstructionAnalysis,
+    ModuleAnalysis,
+    NoSuchInstructionError,
+    analyze,
+)
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (

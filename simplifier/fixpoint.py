@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written, ranges_as_written
+from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
-from simplifier.expr.operations import rebuilt, replace
+from simplifier.expr.operations import floordiv, rebuilt, replace
 from simplifier.extraction import written
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.lower_bounds import UNIT, least_price_of_parts
-from simplifier.gathering import gathered
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import ONLY_VALUE, SAME_VALUES
+from simplifier.laws.catalogue.quotients import FLATTEN, ONLY_VALUE, REMAINDER
 from simplifier.laws.rewrite_log import Fact
-from simplifier.limits import DEEPEST, WORTH_A_TABLE, WORTH_ANOTHER_WAY, is_large
-from simplifier.tables import decided, without_idle_parts
+from simplifier.limits import DEEPEST, WORTH_ANOTHER_WAY, is_large
 
 if TYPE_CHECKING:
     from simplifier.bounds.equations import Solution
@@ -46,7 +45,7 @@ def _settled(scope: Scope, form: Form) -> Form:
     cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
     if scope.journal is not None:
         scope.journal.rounds[form.key] = trail[: trail.index(cheapest) + 1]
-    return _by_values(scope, _without_constants(scope, cheapest))
+    return _without_constants(scope, cheapest)
 
 
 def _without_constants(scope: Scope, form: Form) -> Form:
@@ -75,45 +74,17 @@ def _filled(scope: Scope, form: Form) -> Fact | None:
     return Fact((ONLY_VALUE,), form, replace(form, points)) if points else None
 
 
-def _by_values(scope: Scope, form: Form) -> Form:
-    """The form with shorter sums in place of those of one variable of few values."""
-    if cost_of_form(form) < WORTH_A_TABLE or is_large(form):
-        return form
-    replaced = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
-    replaced = without_idle_parts(replaced, scope.bounds)
-    if replaced == form:
-        return form
-    shorter = simplified(scope, replaced)
-    if cost_of_form(shorter) >= cost_of_form(form):
-        return form
-    scope.filled(Fact((SAME_VALUES,), form, replaced))
-    return shorter
-
-
 def _step(scope: Scope, form: Form) -> Form:
     """The form spelled as it stands, or read in another way, where that is cheaper."""
-    read = _tabulated(scope, form)
-    spelling = _spelled(scope, form if read is None else read.after)
+    spelling = _spelled(scope, form)
     if spelling != form and cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
         spelling = _spelled_otherwise(scope, form, spelling)
     return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
 
 
-def _tabulated(scope: Scope, form: Form) -> Fact | None:
-    """The form with tables decided at once, where all that is left to search is smaller for it."""
-    if cost_of_form(form) < WORTH_A_TABLE or is_large(form):
-        return None
-    after = decided(form, scope.bounds, lambda part: written(scope, scope.canonical(part)))
-    if after == form or cost_of_form(scope.canonical(after)) >= cost_of_form(scope.canonical(form)):
-        return None
-    fact = Fact((SAME_VALUES,), form, after)
-    scope.read(fact)
-    return fact
-
-
 def _spelled_otherwise(scope: Scope, form: Form, spelling: Form) -> Form:
     """The spelling, or a cheaper one of what the form tells as it is written."""
-    for read in (gathered(form), _filled(scope, form)):
+    for read in (_gathered(form), _filled(scope, form)):
         if read is not None:
             other = _spelled(scope, read.after)
             if cost_of_form(other) < cost_of_form(spelling):
@@ -209,3 +180,50 @@ def range_of(scope: Scope, form: Form) -> Interval:
         return interval
     solution, smaller = scope.smaller
     return interval.intersect(range_of(smaller, solution.substituted(form)))
+
+
+# Quotients of one source, told by how they are written.
+
+
+def _gathered(form: Form) -> Fact | None:
+    """The form without remainders by constants, and with one quotient for each quotient of another.
+
+    In ``(N floordiv 36) * 36 + ((N floordiv 18) mod 2) * 18 + N mod 18`` the quotients by 36 and 18
+    cancel, whatever ``N`` is. Each of them in canonical form may look so different under its bounds
+    that nobody sees it any more. ``None`` where the canonical form sees as much: where no quotient
+    is divided and nothing gets cheaper.
+    """
+    inside = postorder((form,))
+    if not any(atom.kind is Kind.MOD and atom.divisor > 1 for atom in inside):
+        return None
+    after = combine(form, fold((form,), _as_quotient, combine))
+    is_nested = any(_divides_by_number(atom) and _only_quotient(atom.numerator) for atom in inside)
+    if not is_nested and cost_of_form(after) >= cost_of_form(form):
+        return None
+    return Fact((REMAINDER, FLATTEN), form, after)
+
+
+def _as_quotient(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    """``N mod c = N - c*floor(N/c)``; ``floor((floor(N/g) + k)/c) = floor((N + g*k)/(g*c))``."""
+    if not _divides_by_number(atom):
+        return rebuilt(atom, arguments)
+    source, divisor = arguments[0], atom.divisor
+    inner = _only_quotient(source)
+    if inner is not None:
+        source = inner.numerator.plus_constant(source.constant * inner.divisor)
+        divisor *= inner.divisor
+    quotient = floordiv(source, constant(divisor))
+    return quotient if atom.kind is Kind.FLOORDIV else arguments[0].plus(quotient, -atom.divisor)
+
+
+def _divides_by_number(atom: Atom) -> bool:
+    return atom.divisor > 1 and (atom.kind is Kind.FLOORDIV or atom.kind is Kind.MOD)
+
+
+def _only_quotient(form: Form) -> Atom | None:
+    """The quotient of which the form is the only multiple beside a constant, once."""
+    if len(form.terms) == 1:
+        ((atom, factor),) = form.terms.items()
+        if factor == 1 and atom.kind is Kind.FLOORDIV and atom.divisor > 1:
+            return atom
+    return None

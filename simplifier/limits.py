@@ -63,15 +63,6 @@ MOST_WRITTEN: Final = 128
 WORTH_ANOTHER_WAY: Final = 8
 """What a spelling costs at least for the form to be read in another way: two divisions or so."""
 
-WORTH_A_TABLE: Final = 5
-"""What a form costs at least for its values to be looked at: two divisions of one variable do."""
-
-MOST_VALUES: Final = 128
-"""Variables of more values are not looked at value by value."""
-
-MOST_POINTS: Final = 512
-"""Boxes of more points are not looked at point by point."""
-
 MOST_SPELLED: Final = ((5, 8), (1, 4), (0, 0))
 """How many quotients a sum may have for all steps of writing, and for remainders alone.
 

@@ -1,1 +1,1 @@
-"""Random questions to the simplifier, and what must hold of every answer."""
+"""Random questions to the simplifier, and properties that every answer must have."""

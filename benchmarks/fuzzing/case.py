@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from tests.evaluation import Columns
 
 MOST_POINTS: Final = 256
-"""A box with no more points is looked at whole; of others, so many random ones."""
+"""A box of at most this many points is checked completely, a larger one at this many points."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """An expression, the ends of its variables, and limits of other expressions."""
+    """An expression, the bounds of its variables, and the bounds of other expressions."""
 
     form: Form
     ends: Mapping[str, Ends]
@@ -47,7 +47,7 @@ class Case:
 
     @property
     def row(self) -> str:
-        """The case as a row's arguments."""
+        """The arguments of a row of the table of tests."""
         limits = {format_form(form): ends for form, ends in self.limits}
         return f"{_quoted(format_form(self.form))}, {_table(self.ends)}, {_table(limits)}"
 
@@ -58,16 +58,16 @@ class Case:
 
     @property
     def constraints(self) -> tuple[tuple[Form, Interval], ...]:
-        """The limits as a scope wants them."""
+        """The limits in the form that a scope takes."""
         return tuple((form, Interval(*ends)) for form, ends in self.limits)
 
     @property
     def scope(self) -> Scope:
-        """The scope of the case, which remembers what it was asked."""
+        """The scope of the case; it remembers earlier answers."""
         return scope_of(tuple(sorted(self.bounds.items())), self.constraints)
 
     def points(self, random: Random) -> Columns:
-        """Points within bounds and limits, in columns; perhaps none."""
+        """Points within the bounds and limits, as columns; may be empty."""
         return where(self._points_of_box(random), self.constraints)
 
     def _points_of_box(self, random: Random) -> Columns:
@@ -83,7 +83,7 @@ class Case:
         return dict(zip(self.ends, columns, strict=True))
 
     def without_idle_variables(self) -> Case:
-        """The case without variables that occur nowhere."""
+        """The case without the variables that do not occur."""
         used = set(forms.variables_of((self.form, *(form for form, _ in self.limits))))
         ends = {name: pair for name, pair in self.ends.items() if name in used}
         return Case(self.form, ends, self.limits)

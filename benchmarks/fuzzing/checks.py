@@ -1,6 +1,6 @@
-"""What must hold of every answer, each check against an independent reading of the question.
+"""Properties that every answer must have, each checked independently of the simplifier.
 
-A check says what is wrong, or nothing. Each simplifies for itself, so that it can be asked alone.
+A check returns a message, or nothing. Each check simplifies by itself, so that it can run alone.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from benchmarks.fuzzing.case import Case
 
 ISL_BUDGET: Final = 30_000
-"""Operations that isl may spend on one question: some hundredths of a second."""
+"""The operations that isl may spend on one question: some hundredths of a second."""
 
 MOST_SECONDS: Final = 5.0
-"""Of processor time, for one expression: so much is a fault."""
+"""More processor time than this for one expression is a failure."""
 
 LONGEST_CHECK: Final = 300.0
-"""Seconds after which a check is broken off, on a busy machine too: the simplifier hangs."""
+"""Seconds after which a check is stopped, because the simplifier hangs, even on a busy machine."""
 
 
 def complaints(case: Case) -> Iterator[tuple[str, str]]:
-    """What is wrong: which check says it, and what."""
+    """The failures: the name of each check, and its message."""
     for name in CHECKS:
         said = complaint(case, name)
         if said is not None:
@@ -44,7 +44,7 @@ def complaints(case: Case) -> Iterator[tuple[str, str]]:
 
 
 def complaint(case: Case, name: str) -> str | None:
-    """What one check finds wrong; an exception is wrong, too, whatever the check."""
+    """The message of one check; any exception is a failure, too."""
     try:
         with time_limit(LONGEST_CHECK):
             return CHECKS[name](case)
@@ -95,7 +95,7 @@ def _bounds_hold_values(case: Case) -> str | None:
 
 
 def _bounds_hold_extremes(case: Case) -> str | None:
-    """Isl's least and greatest value."""
+    """The bounds contain isl's least and greatest value."""
     interval = range_of(case.scope, case.form)
     try:
         exact = exact_range(case.form, case.bounds, case.constraints, ISL_BUDGET)
@@ -105,7 +105,7 @@ def _bounds_hold_extremes(case: Case) -> str | None:
 
 
 def _same_in_any_order(case: Case) -> str | None:
-    """The same result and range where every part was simplified before, the largest first."""
+    """The result and range stay the same if every part was simplified before, the largest first."""
     scope_of.cache_clear()
     result, interval = simplified(case.scope, case.form), range_of(case.scope, case.form)
     scope_of.cache_clear()

@@ -1,4 +1,4 @@
-"""The kinds of random cases: what operations, constants, bounds and limits they are made of."""
+"""The kinds of random cases: their operations, constants, bounds and limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERYTHING: Final = (*QUASI_AFFINE, "product", "quotient", "modulus", "roundup")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What expressions of one kind are made of."""
+    """The parts of the expressions of one kind."""
 
     signs: Sequence[str] = QUASI_AFFINE
     names: Sequence[str] = ("x", "y", "z", "w")
@@ -61,7 +61,7 @@ class Recipe:
         return form, (lower, random.choice((None, (lower or 0) + random.choice((0, 1, 7, 30)))))
 
     def expression(self, random: Random, names: Sequence[str], leaves: int) -> Form:
-        """An expression of at most so many leaves."""
+        """An expression with at most this many leaves."""
         if leaves <= 1:
             return self._leaf(random, names)
         here = random.randint(1, leaves - 1)
@@ -100,7 +100,7 @@ _HUGE: Final = (10**18 + 9, 2**64, 2**63 - 1, 10**30, -(10**25), 3**80)
 
 
 def _digits(random: Random) -> Case:
-    """Quotients and remainders of one source by a chain of divisors, weighed anew."""
+    """Quotients and remainders of one source by a chain of divisors, with new weights."""
     recipe = replace(_AFFINE, signs=("sum",), names=("x", "y", "z"), divisors=(2, 3, 4, 5, 8, 12))
     names = sorted(random.sample(recipe.names, random.randint(1, 2)))
     source = recipe.expression(random, names, random.randint(1, 3))
@@ -115,7 +115,7 @@ def _digits(random: Random) -> Case:
 
 
 def _deep(random: Random) -> Case:
-    """A chain of operations, each on the one before."""
+    """A chain of operations, each applied to the previous one."""
     recipe = replace(_AFFINE, names=("x", "y"))
     form = forms.variable("x")
     for _ in range(random.choice((8, 15, 30, 60, 120))):
@@ -136,13 +136,13 @@ _LAYERS: Final[Sequence[Callable[[Form, Form], Form]]] = (
 
 
 def _chain(random: Random) -> Case:
-    """Index arithmetic as the comparison with other simplifiers draws it."""
+    """Index arithmetic, as in the comparison with other simplifiers."""
     drawn = generate.problem(random.getrandbits(32), 0, random.choice(list(generate.KINDS)))
     return Case(drawn.form, drawn.ends)
 
 
 def _published(random: Random) -> Case:
-    """A published expression, some of its numbers changed a little."""
+    """A published expression with some numbers changed a little."""
     problem = random.choice(published())
     changed = re.sub(r"\d+", lambda match: _near(random, int(match[0])), problem.text)
     names = re.compile(r"[a-z]+\d")
@@ -159,7 +159,7 @@ def _near(random: Random, number: int) -> str:
 
 
 def _sums(random: Random) -> Case:
-    """Sums of quotients of linear forms, where carries meet."""
+    """Sums of quotients of linear forms, in which carries occur."""
     names = ("x", "y")
     recipe = replace(_AFFINE, signs=("sum",), names=names)
     quotients = [

@@ -1,4 +1,4 @@
-"""The smallest case that still shows a fault: greedy, by smaller parts and smaller numbers."""
+"""Shrinks a failing case: a greedy search over smaller parts and smaller numbers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from benchmarks.problems import Ends
 
 SECONDS: Final = 30.0
-"""How long one case is made smaller at most."""
+"""The most seconds to shrink one case."""
 
 NAMES: Final = ("x", "y", "z", "w")
-"""What variables are called in the end."""
+"""The names of the variables of a shrunk case."""
 
 _DEEPEST: Final = 20
-"""Parts nested deeper are not made smaller where they stand, only taken out or left out."""
+"""Parts that are nested deeper are not shrunk in place, only extracted or removed."""
 
 
 def shrunk(case: Case, is_faulty: Callable[[Case], bool]) -> Case:
-    """A case with the fault of which no smaller neighbour has it, or the best of some seconds."""
+    """A failing case without a smaller failing neighbour, or the best one found within the time."""
     end = monotonic() + SECONDS
     while monotonic() < end:
         weight = _weight(case)
@@ -42,7 +42,7 @@ def shrunk(case: Case, is_faulty: Callable[[Case], bool]) -> Case:
 
 
 def _weight(case: Case) -> tuple[int, int, str]:
-    """Short texts first, then small numbers, then first letters; a bound is smaller than none."""
+    """Orders cases: shorter text, smaller numbers, earlier letters; bounds before no bounds."""
     row = case.row
     return len(row) + 9 * row.count("None"), sum(map(int, re.findall(r"\d+", row))), row
 
@@ -91,7 +91,7 @@ def _closer(ends: Ends) -> Iterator[Ends]:
 
 
 def _nearer(number: int | None) -> Iterator[int]:
-    """Numbers closer to zero, the closest first; instead of none, any."""
+    """Numbers closer to zero, the closest first; any number in place of ``None``."""
     if number is None:
         yield from (0, 1, -1, 7, -7, 100)
         return
@@ -101,7 +101,7 @@ def _nearer(number: int | None) -> Iterator[int]:
 
 
 def _smaller(form: Form, depth: int = 0) -> Iterator[Form]:
-    """Forms that are parts of this one, or this one with a part left out or made smaller."""
+    """The parts of this form, and this form with a part left out or smaller."""
     for atom in form.terms:
         yield from atom.arguments
     for atom in form.terms:

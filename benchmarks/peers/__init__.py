@@ -1,10 +1,9 @@
-"""Other simplifiers of integer expressions, each behind the same call.
+"""Other simplifiers of integer expressions, behind one interface.
 
-An adapter is a module with a function ``load() -> Peer`` that raises ``ImportError`` where the peer
-is not installed. A peer gets the expression as it is written and answers with a form that says what
-its own result says: like terms are collected, nothing else is done to it. Where a peer has several
-ways, the adapter tries them and takes the cheapest result; the time is that of its usual way alone,
-without the time to build its expression.
+An adapter is a module with a function ``load() -> Peer`` that raises ``ImportError`` if the peer is
+not installed. A peer gets the expression as written and returns its result as a form; only like
+terms are collected. If a peer has several entry points, the adapter calls all of them and takes the
+cheapest result. The time is that of the usual entry point, without building the expression.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 Native: TypeAlias = Any
-"""An expression of a peer, whose types are not at hand where it is not installed."""
+"""An expression of a peer; its types are unavailable if the peer is not installed."""
 
 Words: TypeAlias = "Mapping[str, Callable[..., Native]]"
-"""What makes expressions of a peer, by Python's sign or name: ``//``, ``%``, ``min``, ``max``."""
+"""The constructors of a peer, by Python's operator or name: ``//``, ``%``, ``min``, ``max``."""
 
 ADAPTERS: Final = ("isl", "tvm", "tinygrad", "inductor", "mlir", "sympy_simplify")
 
 
 class UnsupportedError(Exception):
-    """The peer has no such operation, or answers with what is not integer arithmetic."""
+    """The peer lacks an operation, or its answer is not integer arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a peer found, and how many seconds its usual way took."""
+    """The result of a peer, and the seconds that its usual entry point took."""
 
     form: Form
     seconds: float
@@ -58,7 +57,7 @@ class Peer:
 
 
 def load(adapter: str) -> Peer | str:
-    """The peer, or why it is not there."""
+    """The peer, or the reason why it is missing."""
     try:
         return importlib.import_module(f"benchmarks.peers.{adapter}").load()
     except ImportError as error:
@@ -67,7 +66,7 @@ def load(adapter: str) -> Peer | str:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How a peer says things; sums and products are ``+``, ``-`` and ``*`` of its own values."""
+    """The constructors of a peer; sums and products use ``+``, ``-`` and ``*`` of its values."""
 
     variable: Callable[[str], Native]
     constant: Callable[[int], Native]
@@ -75,7 +74,7 @@ class Language:
     """What is not there, it cannot say."""
 
     def read(self, text: str) -> Native:
-        """The expression of a text, operation by operation as it is written.
+        """The expression of a text, built operation by operation as written.
 
         Raises:
             UnsupportedError: naming an operation that the peer does not have.
@@ -117,11 +116,11 @@ _SIGNS: Final[Mapping[type[ast.operator], str]] = {ast.FloorDiv: "//", ast.Mod: 
 
 
 def cheapest(candidates: Iterable[Form]) -> Form:
-    """The form with the least cost; of several the first."""
+    """The form with the least cost; the first of several."""
     return min(candidates, key=cost_of_form)
 
 
-# What results say, for readers of them.
+# Readers of results.
 
 
 def difference(left: Form, right: Form) -> Form:
@@ -130,7 +129,7 @@ def difference(left: Form, right: Form) -> Form:
 
 
 def product(*factors: Form) -> Form:
-    """The product; a constant multiplies a sum out."""
+    """The product, multiplied out if one factor is a constant."""
     return operations.product(factors)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from benchmarks.problems import Problem
 
 FAR: Final = 1 << 40
-"""Its variables need sizes: this one stands for none."""
+"""The size of unbounded variables, because Inductor requires sizes."""
 
 LARGEST_POWER: Final = 16
 
@@ -46,7 +46,7 @@ def load() -> Peer:
 
 
 class Adapter:
-    """Expressions of Inductor, made and read; its variables begin at 0."""
+    """Builds and reads expressions of Inductor; its variables begin at 0."""
 
     def __init__(
         self, allocator: Callable[[], Native], functions: Native, interval: Callable[..., Native]
@@ -61,7 +61,7 @@ class Adapter:
         }
 
     def solve(self, problem: Problem) -> Answer:
-        """The cheaper of the result and of the result multiplied out and simplified again."""
+        """The cheaper of two results: simplified, and multiplied out and simplified again."""
         bounds = problem.bounds
         symbols = {name: sympy.Symbol(name, integer=True, nonnegative=True) for name, _ in bounds}
         starts = {name: interval.lower or 0 for name, interval in bounds}
@@ -80,14 +80,14 @@ def _size(start: int, upper: int | None) -> int:
 
 
 def _remainder(functions: Native, numerator: Native, divisor: Native) -> Native:
-    """Its own remainder is for numbers that are not negative."""
+    """Inductor's own remainder only takes non-negative numbers."""
     if numerator.is_nonnegative:
         return functions.ModularIndexing(numerator, 1, divisor)
     return functions.PythonMod(numerator, divisor)
 
 
 def _read(expression: Native, starts: Mapping[str, int]) -> Form:
-    """The form that an expression of Inductor says."""
+    """The form of an expression of Inductor."""
     if isinstance(expression, sympy.Integer):
         return forms.constant(int(expression))
     if isinstance(expression, sympy.Symbol):

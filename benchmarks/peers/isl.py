@@ -1,4 +1,4 @@
-"""isl: piecewise quasi-affine functions, made as plain as their domain allows, and printed as C."""
+"""isl: piecewise quasi-affine functions, simplified on their domain and printed as C."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom
 
 MOST_OPERATIONS: Final = 2_000_000
-"""Of isl, for one problem: some seconds."""
+"""The operations that isl may spend on one problem: some seconds."""
 
 
 def load() -> Peer:
@@ -41,7 +41,7 @@ def load() -> Peer:
 
 
 def _solve(problem: Problem) -> Answer:
-    """The cheapest of the ways to print it; and extrema also operand by operand."""
+    """The cheapest printed form; extrema are also tried operand by operand."""
     space = _Space(problem.bounds)
     answers, seconds = space.answers(problem.text)
     form = problem.form
@@ -53,7 +53,7 @@ def _solve(problem: Problem) -> Answer:
 
 
 class _Space:
-    """The variables as parameters, which isl's code generator wants, and their domain."""
+    """The variables as parameters, as isl's code generator requires, and their domain."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._context = isl.Context()
@@ -90,7 +90,7 @@ class _Space:
         return self._zero.add_constant_val(isl.Val(value, self._context))
 
     def answers(self, text: str) -> tuple[list[Form], float]:
-        """All that isl finds for a form, and the seconds until it had the plainest function."""
+        """All results of isl for a form, and the seconds until the simplified function."""
         language = Language(self._variables.__getitem__, self._constant, self._words)
         function = language.read(text)
         plain, seconds = timed(
@@ -100,7 +100,7 @@ class _Space:
         return found, seconds
 
     def by_operands(self, form: Form) -> Form:
-        """The form with the operands of its extrema spelled by isl, from the inside out."""
+        """The form with the operands of its extrema printed by isl, innermost first."""
         known: dict[Atom, Form] = {}
         for atom in postorder((form,)):
             arguments = tuple(combine(argument, known) for argument in atom.arguments)
@@ -113,7 +113,7 @@ class _Space:
         return cheapest([*self.answers(python_text(form))[0], form])
 
     def _spellings(self, function: isl.PwAff) -> list[Form]:
-        """As isl prints it, and as C with and without a division of naturals."""
+        """The text of isl, and C with and without divisions of non-negative numbers."""
         spellings = _printed(function)
         for is_preferred in (1, 0):
             self._context.set_ast_build_prefer_pdiv(is_preferred)
@@ -155,7 +155,7 @@ def _only_value(constant: isl.PwAff) -> isl.Val:
 
 
 def _read(expression: isl.AstExpr) -> Form:
-    """The form that one of isl's C expressions says."""
+    """The form of one of isl's C expressions."""
     kind = expression.get_type()
     if kind == isl.ast_expr_type.int:
         return forms.constant(int(expression.get_val().to_str()))

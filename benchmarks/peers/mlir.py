@@ -1,4 +1,4 @@
-"""MLIR's affine expressions, which simplify as they are built; they know no bounds."""
+"""MLIR's affine expressions, which simplify when they are built and know no bounds."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def load() -> Peer:
-    """The peer, as jaxlib brings it."""
+    """The peer in jaxlib."""
     adapter = Adapter(importlib.import_module("jaxlib.mlir.ir"))
     return Peer("MLIR", "of jaxlib " + importlib.metadata.version("jaxlib"), adapter.solve)
 
 
 class Adapter:
-    """Affine expressions, made and read."""
+    """Builds and reads affine expressions."""
 
     def __init__(self, ir: Native) -> None:
         self._ir = ir
@@ -36,7 +36,7 @@ class Adapter:
         }
 
     def solve(self, problem: Problem) -> Answer:
-        """What ``simplify_affine_expr`` makes of an expression; the time holds building it, too."""
+        """The result of ``simplify_affine_expr``; the time includes building the expression."""
         names = [name for name, _ in problem.bounds]
         with self._ir.Context():
             result, seconds = timed(lambda: self._simplified(problem.text, names))
@@ -60,7 +60,7 @@ class Adapter:
 
 
 def _guarded(divide: Callable[..., Native]) -> Callable[..., Native]:
-    """Only by positive constants: for others MLIR may end the process."""
+    """Allows only positive constant divisors, because MLIR may crash for others."""
 
     def division(numerator: Native, divisor: Native) -> Native:
         by = divisor.maybe_downcast()

@@ -33,7 +33,7 @@ def _solve(problem: Problem) -> Answer:
 
 
 def _symbol(name: str, interval: Interval) -> sympy.Symbol:
-    """Sympy knows signs, no other bounds."""
+    """A symbol with its sign; sympy knows no other bounds."""
     if interval.lower is not None and interval.lower >= 0:
         return sympy.Symbol(name, integer=True, nonnegative=True)
     return sympy.Symbol(name, integer=True)

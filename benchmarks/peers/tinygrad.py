@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from benchmarks.problems import Problem
 
 FAR: Final = 1 << 40
-"""Its variables need bounds: this one stands for none."""
+"""The bound of unbounded variables, because tinygrad requires bounds."""
 
 
 def load() -> Peer:
-    """The peer, where division of its UOps rounds down (0.13 and later)."""
+    """The peer, if division of its UOps rounds down (0.13 and later)."""
     ops = importlib.import_module("tinygrad.uop.ops")
     if not hasattr(ops.Ops, "FLOORDIV"):
         raise ImportError("its division rounds towards zero; tinygrad>=0.13 rounds down")
@@ -34,7 +34,7 @@ def load() -> Peer:
 
 
 class Adapter:
-    """UOps, made and read."""
+    """Builds and reads UOps."""
 
     def __init__(self, ops: Native) -> None:
         self._uop = ops.UOp
@@ -46,7 +46,7 @@ class Adapter:
         }
 
     def solve(self, problem: Problem) -> Answer:
-        """What ``UOp.simplify`` gives."""
+        """The result of ``UOp.simplify``."""
         variables = {
             name: self._uop.variable(
                 name,
@@ -62,7 +62,7 @@ class Adapter:
 
 
 def _read(root: Native) -> Form:
-    """The form that a UOp says."""
+    """The form of a UOp."""
     known: dict[Native, Form] = {}
     for uop in root.toposort():
         name = uop.op.name
@@ -78,7 +78,7 @@ def _read(root: Native) -> Form:
 
 
 def _flipped(form: Form, mask: Form) -> Form:
-    """``~x = -x - 1``; tinygrad says ``min(a, b)`` as ``~max(~a, ~b)``."""
+    """``~x = -x - 1``; tinygrad writes ``min(a, b)`` as ``~max(~a, ~b)``."""
     if mask != forms.constant(-1):
         raise UnsupportedError("XOR")
     (atom, factor), *others = form.terms.items() or [(None, 0)]

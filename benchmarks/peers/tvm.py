@@ -1,4 +1,4 @@
-"""TVM's arithmetic analyzer: rewriting rules, a canonical form, and both in turn."""
+"""TVM's arithmetic analyzer: rewrite rules, canonical form, and both in turn."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 INTEGER: Final = "int64"
 STEPS: Final = 8
-"""How often rewriting and canonical form may take turns at most."""
+"""The most rounds of rewriting and canonical form."""
 
 
 def load() -> Peer:
-    """The peer; older releases call its modules ``tir`` and ``arith``."""
+    """The peer; older releases name its modules ``tir`` and ``arith``."""
     tvm = importlib.import_module("tvm")
     adapter = Adapter(_first("tvm.tirx", "tvm.tir"), _first("tvm.sym", "tvm.arith"))
     return Peer("TVM", tvm.__version__, adapter.solve)
@@ -49,7 +49,7 @@ def _first(*names: str) -> Native:
 
 
 class Adapter:
-    """Expressions of TVM, made and read."""
+    """Builds and reads expressions of TVM."""
 
     def __init__(self, tir: Native, arith: Native) -> None:
         self._tir = tir
@@ -62,7 +62,7 @@ class Adapter:
         }
 
     def solve(self, problem: Problem) -> Answer:
-        """The cheapest of all entry points; the time is that of ``simplify``."""
+        """The cheapest result of all entry points; the time is that of ``simplify``."""
         variables = {name: self._tir.Var(name, INTEGER) for name, _ in problem.bounds}
         language = Language(variables.__getitem__, self._constant, self._words)
         expression = language.read(problem.text)
@@ -95,7 +95,7 @@ class Adapter:
 
 
 def _read(expression: Native) -> Form:
-    """The form that an expression of TVM says."""
+    """The form of an expression of TVM."""
     kind = type(expression).__name__
     if kind == "IntImm":
         return forms.constant(int(expression.value))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from indexing.arguments import check_map
 from indexing.errors import MapError
 from indexing.exact.points import first_point, point_set
-from indexing.exact.questions import are_comparable
 from indexing.exact.reading import read_set
 from indexing.exact.relations import both
+from indexing.relation import check_map
 from simplifier.exact import BUDGET, Space
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def first_difference(
 ) -> Difference | None:
     """The lexicographically first point at which two maps reach different elements.
 
-    ``None`` where the maps are :meth:`equal <indexing.relation.Relation.equals>`. Along a dimension
+    ``None`` where the maps are :meth:`equal <indexing.map.IndexingMap.equals>`. Along a dimension
     that goes down without end, 0 comes first and the negative values last.
 
     Raises:
@@ -95,6 +94,19 @@ def first_difference(
     dims = len(left.domain.dims)
     here, there = (read_set(points, space) for points in reached)
     return Difference(point[:dims], point[dims:], here, there, element)
+
+
+def are_comparable(left: Relation, right: Relation, *, runtime_as_parameters: bool) -> bool:
+    """Whether the maps have as many dimensions and results, and parameters if these count."""
+    sides = [
+        (
+            len(side.domain.dims),
+            len(side.forms),
+            len(side.domain.runtime) if runtime_as_parameters else 0,
+        )
+        for side in (left, right)
+    ]
+    return sides[0] == sides[1]
 
 
 def _reached(relation: islpy.Map, point: tuple[int, ...]) -> islpy.Set:

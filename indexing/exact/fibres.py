@@ -15,13 +15,13 @@ from simplifier.exact.isl import integer, load_isl, number
 if TYPE_CHECKING:
     import islpy
 
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
 
 _MOST_LEVELS: Final = 64
 """So many different numbers of points are told apart."""
 
 
-def levels_of(indexing_map: IndexingMap, context: islpy.Context) -> dict[int, islpy.Set] | None:
+def levels_of(indexing_map: Relation, context: islpy.Context) -> dict[int, islpy.Set] | None:
     """For each number of points the elements that so many lead to; ``None`` if isl cannot tell.
 
     The map has dimensions only.

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from indexing.domain import Domain, distinctly_named, substituted_constraints
 from indexing.exact.solving import Equation, solved
-from indexing.map import IndexingMap
-from indexing.simplify import result_bounds
-from indexing.undefined import UndefinedMap
+from indexing.simplify import result_bounds, simplified
+from indexing.transform.unused import without_unused_symbols
 from indexing.variable import Variable
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import NotQuasiAffineError, Space
+from simplifier.exact import Space
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.fixpoint import range_of
@@ -22,33 +21,32 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.exact.solving import Solution
+    from indexing.relation import Relation, RelationT
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
 
 
-def inverse(indexing_map: IndexingMap) -> IndexingMap:
+def inverse(indexing_map: RelationT) -> RelationT:
     """The map from results to dimensions that relates the same elements the other way round.
 
     :meth:`IndexingMap.inverse` tells what becomes of the variables.
+
+    Raises:
+        NotQuasiAffineError: naming the first term that is not quasi-affine.
 
     >>> from indexing import parse_map
     >>> print(inverse(parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")))
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     """
-    if indexing_map.is_undefined:
-        return indexing_map
-    straight = indexing_map.simplify()
+    straight = simplified(indexing_map)
     if straight.is_known_empty:
         nowhere = Domain.of(Variable.of_size(0) for _ in straight.forms)
-        return IndexingMap.from_forms((forms.ZERO for _ in straight.dims), nowhere.emptied())
-    try:
-        _check(straight)
-    except NotQuasiAffineError as error:
-        return UndefinedMap(f"inverse: {error}")
-    return _inverted(straight, indexing_map.forms).simplify().without_unused_symbols()
+        return straight.derived((forms.ZERO for _ in straight.dims), nowhere.emptied())
+    _check(straight)
+    return without_unused_symbols(simplified(_inverted(straight, indexing_map.forms)))
 
 
-def _check(straight: IndexingMap) -> None:
+def _check(straight: Relation) -> None:
     """Raise an error that names the first term beyond quasi-affine arithmetic."""
     domain = straight.domain
     checked = (*straight.forms, *(form for form, _ in domain.constraints))
@@ -56,7 +54,7 @@ def _check(straight: IndexingMap) -> None:
     Space(bounds).checked(map(domain.named, checked))
 
 
-def _inverted(straight: IndexingMap, written: Sequence[Form]) -> IndexingMap:
+def _inverted(straight: RelationT, written: Sequence[Form]) -> RelationT:
     """The inverse as it is found, with constraints that say more than is needed.
 
     ``written`` are the results before they were simplified. While the equations are solved, results
@@ -81,9 +79,7 @@ def _inverted(straight: IndexingMap, written: Sequence[Form]) -> IndexingMap:
     old = (*(f"y{place}" for place in range(len(outputs))), *free)
     renaming = dict(zip(old, map(forms.variable, made.places), strict=False))
     constraints = substituted_constraints([*solution.conditions, *others], renaming)
-    return IndexingMap.from_forms(
-        operations.substitute(values, renaming), made.constrained(constraints)
-    )
+    return straight.derived(operations.substitute(values, renaming), made.constrained(constraints))
 
 
 def _wholes(written: Sequence[Form]) -> dict[str, Form]:
@@ -153,7 +149,7 @@ def _in_order(values: Sequence[Form], solution: Solution) -> list[str]:
     return [*used, *(name for name in solution.free if name not in used)]
 
 
-def _dims_of(straight: IndexingMap) -> Iterator[Variable]:
+def _dims_of(straight: Relation) -> Iterator[Variable]:
     """A dimension for each result, called like the variable that it is, if it is one."""
     known = dict(zip(straight.domain.places, straight.domain, strict=True))
     for form, bounds in zip(straight.forms, result_bounds(straight), strict=True):

@@ -14,12 +14,14 @@ from math import prod
 from operator import mul
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from indexing.arguments import check_map
 from indexing.errors import MapError
 from indexing.exact.counting import count_points
 from indexing.exact.fibres import levels_of
-from indexing.exact.images import count
 from indexing.exact.parts import parts_of
+from indexing.exact.points import check_bounded
+from indexing.exact.relations import points_of
+from indexing.relation import check_map
+from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     import islpy
 
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation, RelationT
 
 Times: TypeAlias = "tuple[int, ...]"
 """How often each of several maps reaches an element."""
@@ -46,7 +48,7 @@ _MOST_KINDS: Final = 1 << 16
 """So many kinds of elements may differ in how often each map reaches them."""
 
 
-def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) -> dict[int, int]:
+def multiplicities(maps: Iterable[Relation], *, budget: int | None = BUDGET) -> dict[int, int]:
     """How many elements are reached how often: ``{times: number of elements}``, for all times > 0.
 
     Exact, however large the tensor is, where the points that lead to an element lie on a line in
@@ -71,7 +73,7 @@ def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) 
     if not known:
         return {}
     parts, rests = parts_of(known)
-    kinds: Mapping[Times, int] = {tuple(count(rest, budget=budget) for rest in rests): 1}
+    kinds: Mapping[Times, int] = {tuple(_count(rest, budget) for rest in rests): 1}
     for part in parts:
         kinds = _multiplied(kinds, _kinds_of(part.maps, budget))
     found: dict[int, int] = defaultdict(int)
@@ -80,7 +82,7 @@ def multiplicities(maps: Iterable[IndexingMap], *, budget: int | None = BUDGET) 
     return {times: found[times] for times in sorted(found) if times}
 
 
-def _checked(maps: Iterable[IndexingMap]) -> list[IndexingMap]:
+def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
     if not hasattr(maps, "__iter__"):
         raise MapError(f"multiplicities: {quoted(maps)} is given; expected several maps")
     given = [*maps]
@@ -91,6 +93,15 @@ def _checked(maps: Iterable[IndexingMap]) -> list[IndexingMap]:
         message = f"multiplicities: there are maps with {listed([*map(str, ranks)])} results"
         raise MapError(f"{message}; expected as many in all")
     return given
+
+
+def _count(rest: Relation, budget: int | None) -> int:
+    """How many points the rest of a map has."""
+    space = Space({}, budget=budget)
+    with space.within_budget():
+        points = points_of(rest, space.context)
+        check_bounded(points, rest.domain.names, "count")
+        return count_points(points)
 
 
 def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
@@ -106,7 +117,7 @@ def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mappin
     return found
 
 
-def _kinds_of(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times, int]:
+def _kinds_of(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int]:
     """How many elements the maps reach so many times each, of those that any of them reaches."""
     work = _work(maps)
     if work <= _FEW_POINTS:
@@ -123,7 +134,7 @@ def _kinds_of(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times,
     return _tabulated(maps) if told is None else told
 
 
-def _work(maps: Sequence[IndexingMap]) -> int:
+def _work(maps: Sequence[Relation]) -> int:
     """How many points there are to go through, of each map and of the box that they reach."""
     points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
     return points + len(maps) * _volume(_hull(maps))
@@ -137,13 +148,13 @@ def _volume(box: Iterable[Interval]) -> int:
     return prod(size or 0 for size in sizes)
 
 
-def _hull(maps: Iterable[IndexingMap]) -> list[Interval]:
+def _hull(maps: Iterable[Relation]) -> list[Interval]:
     """For each coordinate an interval that holds its values in all maps."""
-    columns = zip(*(each.result_bounds() for each in maps), strict=True)
+    columns = zip(*(result_bounds(each) for each in maps), strict=True)
     return [reduce(Interval.union, column) for column in columns]
 
 
-def _told_apart(maps: Sequence[IndexingMap], budget: int | None) -> Mapping[Times, int] | None:
+def _told_apart(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int] | None:
     """The kinds, if isl can tell for each map which elements it reaches how often."""
     space, isl = Space({}, budget=budget), load_isl()
     with space.within_budget():
@@ -171,7 +182,7 @@ def _refined(
     return {times: kind for times, kind in found.items() if not kind.is_empty()}
 
 
-def _tabulated(maps: Sequence[IndexingMap]) -> Mapping[Times, int]:
+def _tabulated(maps: Sequence[Relation]) -> Mapping[Times, int]:
     """The kinds, by going through all points."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 

@@ -6,13 +6,14 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from indexing.map import IndexingMap
 from indexing.transform.substitute import arranged
 from indexing.transform.unused import united
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+
+    from indexing.relation import Relation, RelationT
 
 Node: TypeAlias = "int | tuple[int, str]"
 """A coordinate; or a variable, by the number of its map and its place there."""
@@ -22,10 +23,10 @@ class Part(NamedTuple):
     """Some coordinates, and of each map what leads to them, with all variables as dimensions."""
 
     coordinates: tuple[int, ...]
-    maps: tuple[IndexingMap, ...]
+    maps: tuple[Relation, ...]
 
 
-def parts_of(maps: Sequence[IndexingMap]) -> tuple[list[Part], list[IndexingMap]]:
+def parts_of(maps: Sequence[RelationT]) -> tuple[list[Part], list[RelationT]]:
     """The parts of maps to one tensor, and of each map what leads to no coordinate.
 
     No map has a variable or a constraint that two parts share. A part has all coordinates that
@@ -55,7 +56,7 @@ def parts_of(maps: Sequence[IndexingMap]) -> tuple[list[Part], list[IndexingMap]
     return sorted(parts, key=lambda part: part.coordinates), rests
 
 
-def _dependent(number: int, indexing_map: IndexingMap) -> Iterator[set[Node]]:
+def _dependent(number: int, indexing_map: Relation) -> Iterator[set[Node]]:
     """What depends on each other in a map: coordinates and variables."""
     for coordinate, form in enumerate(indexing_map.forms):
         yield {coordinate, *((number, place) for place in forms.variables_of((form,)))}
@@ -63,7 +64,7 @@ def _dependent(number: int, indexing_map: IndexingMap) -> Iterator[set[Node]]:
         yield {(number, place) for place in forms.variables_of((form,))}
 
 
-def _part(maps: Sequence[IndexingMap], group: Collection[Node]) -> Part:
+def _part(maps: Sequence[Relation], group: Collection[Node]) -> Part:
     coordinates = sorted(node for node in group if isinstance(node, int))
     made = (
         _restricted(
@@ -75,14 +76,12 @@ def _part(maps: Sequence[IndexingMap], group: Collection[Node]) -> Part:
 
 
 def _restricted(
-    indexing_map: IndexingMap, coordinates: Sequence[int], places: Sequence[str]
-) -> IndexingMap:
+    indexing_map: RelationT, coordinates: Sequence[int], places: Sequence[str]
+) -> RelationT:
     """From some of the variables, as dimensions, to some coordinates."""
     domain, wanted = indexing_map.domain, {*places}
     kept = (
         pair for pair in domain.constraints if wanted.issuperset(forms.variables_of((pair[0],)))
     )
     results = (indexing_map.forms[coordinate] for coordinate in coordinates)
-    return arranged(
-        IndexingMap.from_forms(results, replace(domain, constraints=tuple(kept))), places
-    )
+    return arranged(indexing_map.derived(results, replace(domain, constraints=tuple(kept))), places)

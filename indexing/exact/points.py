@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from indexing.errors import MapError
 from simplifier import Interval
 from simplifier.exact.isl import integer, load_isl, number
 
@@ -131,9 +132,11 @@ def shifted(points: islpy.Set, place: int, by: int) -> islpy.Set:
     return points.sum(point_set(step, points.get_space()))
 
 
-def unbounded_place(points: islpy.Set) -> int | None:
-    """The first coordinate that has no least or no greatest value."""
+def check_bounded(points: islpy.Set, names: Sequence[str], question: str) -> None:
+    """Raise a :class:`MapError` that names the first coordinate without least or greatest value."""
     if points.is_empty():
-        return None
-    places = range(rank_of(points))
-    return next((place for place in places if extent(points, place).size is None), None)
+        return
+    for place in range(rank_of(points)):
+        if extent(points, place).size is None:
+            message = f"{question}: {names[place]} is not bounded"
+            raise MapError(f"{message}; expected finitely many values")

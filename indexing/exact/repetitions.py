@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import islpy
 
     from indexing.exact.sets import IndexSet
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
 
 
-def reached(maps: Iterable[IndexingMap], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
+def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
     """The elements of a tensor of this rank that one of the maps reaches.
 
     >>> from indexing import parse_map
@@ -37,9 +37,7 @@ def reached(maps: Iterable[IndexingMap], rank: int, *, budget: int | None = BUDG
     return read_set(found, space)
 
 
-def reached_again(
-    maps: Iterable[IndexingMap], rank: int, *, budget: int | None = BUDGET
-) -> IndexSet:
+def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
     """The elements of a tensor of this rank that are reached at least twice.
 
     By two maps, or by one from two points of its dimensions and ranges.
@@ -64,7 +62,7 @@ def _nothing(rank: int, context: islpy.Context) -> islpy.Set:
     return isl.Set.empty(isl.Space.set_alloc(context, 0, rank))
 
 
-def _twice(indexing_map: IndexingMap, image: islpy.Set) -> islpy.Set:
+def _twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
     """The elements that a map reaches from two points: from two of some part of it."""
     parts, (rest,) = parts_of([indexing_map])
     context, rank = image.get_ctx(), len(indexing_map.forms)

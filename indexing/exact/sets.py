@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class IndexSet:
     """A set of tuples of integers, such as the elements of a tensor that a map reaches.
 
-    Answers of :meth:`IndexingMap.image <indexing.relation.Relation.image>` and its like. Equal to a
+    Answers of :meth:`IndexingMap.image <indexing.map.IndexingMap.image>` and its like. Equal to a
     set with the same elements, however these are told; iteration goes in lexicographic order.
 
     Attributes:

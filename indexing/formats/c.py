@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from indexing.domain import Domain
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
 
 _C: Final = Language(
     general={
@@ -55,7 +55,7 @@ _HELPERS: Final = {
 }
 
 
-def to_c(indexing_map: IndexingMap, name: str = "indexing_map") -> str:
+def to_c(indexing_map: Relation, name: str = "indexing_map") -> str:
     """C11 text of a function for the results of a map and of one for its domain.
 
     ``void NAME(int64_t d0, ..., int64_t *results)`` computes the results at a point of the domain;
@@ -83,7 +83,7 @@ def to_c(indexing_map: IndexingMap, name: str = "indexing_map") -> str:
 _INCLUDES: Final = ("#include <stdbool.h>", "#include <stdint.h>")
 
 
-def _results(indexing_map: IndexingMap, name: str) -> list[str]:
+def _results(indexing_map: Relation, name: str) -> list[str]:
     code = code_of(indexing_map.forms, indexing_map.domain, _C)
     stores = [f"results[{place}] = {value};" for place, value in enumerate(code.values)]
     parameters = [*_declared(code.parameters), "int64_t *results"]

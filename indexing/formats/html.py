@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from indexing.domain import Domain
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
 
 _MOST_ROWS: Final = 50
 """Rows of each part of the table; of more it says how many there are."""
@@ -35,7 +35,7 @@ _STYLE: Final = """\
 """Nothing but the text's own color, so that light and dark notebooks look alike."""
 
 
-def html_of_map(indexing_map: IndexingMap, notes: Sequence[tuple[str, str]] = ()) -> str:
+def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -> str:
     """The map as a table with its text folded up below; no script, nothing from the network.
 
     ``notes`` are more rows of the table: names, and what is to be said of them.
@@ -69,7 +69,7 @@ def html_of_map(indexing_map: IndexingMap, notes: Sequence[tuple[str, str]] = ()
     )
 
 
-def _parts(indexing_map: IndexingMap) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
+def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
     """The titles of the table's parts with their rows: what it is about, and what it is."""
     domain = indexing_map.domain
     bounds = zip(domain.names, (str(variable.bounds) for variable in domain), strict=True)

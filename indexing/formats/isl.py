@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from indexing.domain import distinctly_named
 from indexing.errors import MapError
 from indexing.exact.points import EVERYTHING
 from indexing.exact.relations import relation_of
 from indexing.formats.isl_reading import read_relation
-from indexing.map import IndexingMap
+from indexing.relation import Relation
+from indexing.simplify import simplified
 from indexing.variable import Variable
 from simplifier.errors import Span, TextError
-from simplifier.exact import BUDGET, Space
+from simplifier.exact import Space
 from simplifier.exact.isl import load_isl
 from simplifier.expr.form import EXTREMA, postorder
 from simplifier.expr.parser import is_name
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
     import islpy
 
     from indexing.domain import Domain
+
+    IslRelation: TypeAlias = (
+        islpy.Map
+        | islpy.BasicMap
+        | islpy.UnionMap
+        | islpy.PwAff
+        | islpy.MultiAff
+        | islpy.PwMultiAff
+        | islpy.MultiPwAff
+    )
+    """What islpy has for relations and functions."""
 
 _DEEPEST: Final = 200
 """Brackets in a text may nest so deep: isl reads them by recursion, and would end the process."""
@@ -52,7 +64,7 @@ _LONGEST: Final = 60
 
 
 def to_isl(
-    indexing_map: IndexingMap,
+    indexing_map: Relation,
     *,
     runtime_as_parameters: bool = False,
     context: islpy.Context | None = None,
@@ -100,48 +112,18 @@ def _readable(name: str | None) -> str:
 # Reading.
 
 
-def from_isl(
-    relation: (
-        str | islpy.Map | islpy.BasicMap | islpy.UnionMap | islpy.PwAff | islpy.MultiAff
-        | islpy.PwMultiAff | islpy.MultiPwAff
-    ),
-    *,
-    budget: int | None = BUDGET,
-) -> IndexingMap:  # fmt: skip
-    """The map that is one of isl's relations or functions, or a text of isl.
-
-    Results are expressions where the dimensions determine them; else ranges run over their values.
-    Parameters become runtime variables. A set is a map without dimensions.
-
-    Costs milliseconds for relations of everyday maps, some integer programmes for each result. What
-    tells very many cases apart is not simplified.
-
-    Raises:
-        TextError: the text is not isl's.
-        MapError: the relation has several spaces, or rational numbers, or is no relation.
-        BudgetError: reading it takes more operations of isl than the budget.
-
-    >>> print(from_isl("[n] -> { [i] -> [floor(i/8), i mod 8] : 0 <= i < 64 and i < n }"))
-    (i){n} -> (i floordiv 8, i mod 8), domain: i in [0, 63], n in [1, inf], i - n in [-inf, -1]
-    >>> print(from_isl("{ [i] -> [j] : 0 <= i < 4 and 8i <= j <= 8i + 7 }"))
-    (i)[j] -> (i * 8 + j), domain: i in [0, 3], j in [0, 7]
-    >>> from_isl("{ [i] -> [i * i] }")
-    Traceback (most recent call last):
-    simplifier.errors.TextError: 1:1: isl does not read this as a relation
-    { [i] -> [i * i] }
-    ^^^^^^^^^^^^^^^^^^
-    hint: expected such as { [i] -> [i mod 8] : 0 <= i < 64 }
-    """
+def read_isl(relation: str | IslRelation, *, budget: int | None) -> Relation:
+    """The relation that one of isl's is; :func:`indexing.from_isl` says more."""
     found = _parsed(relation) if isinstance(relation, str) else _converted(relation)
     if any(piece.is_rational() for piece in found.get_basic_maps()):
         raise MapError("from_isl: the relation has rational numbers; expected integers alone")
     space = Space({}, found.get_ctx(), budget)
     with space.within_budget():
         made = _read(found.flatten())
-    return made if _is_crowded(made) else made.simplify()
+    return made if _is_crowded(made) else simplified(made)
 
 
-def _read(relation: islpy.Map) -> IndexingMap:
+def _read(relation: islpy.Map) -> Relation:
     kinds = load_isl().dim_type
     dims, runtime, outputs = (
         [
@@ -155,10 +137,10 @@ def _read(relation: islpy.Map) -> IndexingMap:
     reading = read_relation(joint, places)
     ranges = [outputs[number] for number in reading.ranges.values()]
     domain = distinctly_named(dims, ranges, runtime)
-    return IndexingMap.from_forms(reading.results, domain.constrained(reading.constraints))
+    return Relation.from_forms(reading.results, domain.constrained(reading.constraints))
 
 
-def _is_crowded(made: IndexingMap) -> bool:
+def _is_crowded(made: Relation) -> bool:
     """Whether so many cases are told apart that simplifying them would take too long."""
     limits = (form for form, _ in made.domain.constraints)
     atoms = postorder((*made.forms, *limits))

@@ -13,12 +13,12 @@ from simplifier.expr.printer import Printer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
     from simplifier import Interval
     from simplifier.expr.form import Atom, Form
 
 
-def latex_of_map(indexing_map: IndexingMap) -> str:
+def latex_of_map(indexing_map: Relation) -> str:
     r"""The map as a formula, its domain as a column of inequalities beside it.
 
     >>> from indexing import parse_map
@@ -90,7 +90,7 @@ _AROUND_FRACTION: Final = {
 }
 
 
-def _declarations(indexing_map: IndexingMap) -> str:
+def _declarations(indexing_map: Relation) -> str:
     domain = indexing_map.domain
     return "".join(
         _tuple(map(_latex_of_name, names), brackets)

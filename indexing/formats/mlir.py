@@ -7,13 +7,12 @@ and divide by is constant or made of symbols; there are no extrema.
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.grammar import read_items, read_names
-from indexing.map import IndexingMap
+from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
 from simplifier import Interval
 from simplifier.errors import Span, TextError, listed, quoted
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 # Writing.
 
 
-def to_affine_map(indexing_map: IndexingMap) -> str:
+def to_affine_map(indexing_map: Relation) -> str:
     """The results of a map as MLIR reads them; bounds and constraints go into the affine set.
 
     Raises:
@@ -54,7 +53,7 @@ def to_affine_map(indexing_map: IndexingMap) -> str:
     return f"affine_map<{_declarations(domain)} -> ({', '.join(results)})>"
 
 
-def to_affine_set(indexing_map: IndexingMap) -> str:
+def to_affine_set(indexing_map: Relation) -> str:
     """The bounds and constraints of a map as MLIR reads them; see :func:`to_affine_map`."""
     domain = indexing_map.domain
     sides = [side for form, interval in domain.limits() for side in _sides(form, interval)]
@@ -166,30 +165,10 @@ _FOREIGN: Final = {
 }
 
 
-def from_affine_map(
-    text: str,
-    bounds: Mapping[str, IntervalLike] = MappingProxyType({}),
-    *,
-    affine_set: str = "",
-    runtime: int = 0,
-) -> IndexingMap:
-    """The map that MLIR's ``affine_map<...>`` is on a domain; ``affine_map<`` may be missing.
-
-    Args:
-        text: the affine map.
-        bounds: of the variables by name; those that are not given have no bounds.
-        affine_set: the domain as MLIR's ``affine_set<...>`` over as many dimensions and symbols.
-        runtime: how many of the symbols, the last ones, are runtime variables; others are ranges.
-
-    Raises:
-        TextError: with line, column, and a caret under the place.
-        MapError: the bounds do not fit.
-
-    >>> print(from_affine_map("affine_map<(i)[n] -> (i * 8 + n)>", {"i": (0, 3), "n": (0, 7)}))
-    (i)[n] -> (i * 8 + n), domain: i in [0, 3], n in [0, 7]
-    >>> print(from_affine_map("(d0) -> (d0 mod 4)", affine_set="(d0) : (d0 >= 0, d0 <= 9)"))
-    (d0) -> (d0 mod 4), domain: d0 in [0, 9]
-    """
+def read_affine_map(
+    text: str, bounds: Mapping[str, IntervalLike], affine_set: str, runtime: int
+) -> Relation:
+    """The relation that an affine map is; :func:`indexing.from_affine_map` says more."""
     lexer = _lexer(text)
     is_enclosed = _is_opened(lexer, "affine_map")
     dims, symbols = _read_declarations(lexer)
@@ -201,7 +180,7 @@ def from_affine_map(
     )
     _finish(lexer, is_enclosed)
     constraints = _read_set(affine_set, dims, symbols) if affine_set else []
-    return IndexingMap.from_forms(domain.placed(results, "result"), domain.with_named(constraints))
+    return Relation.from_forms(domain.placed(results, "result"), domain.with_named(constraints))
 
 
 def _domain(

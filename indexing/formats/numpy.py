@@ -11,7 +11,7 @@ from indexing.transform.evaluate import Procedure, checked_value, evaluate, is_a
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
     from indexing.transform.evaluate import Value
     from simplifier import Interval
 
@@ -31,7 +31,7 @@ class CompiledMap:
 
     __slots__ = ("_is_safe", "_map", "_procedure")
 
-    def __init__(self, indexing_map: IndexingMap) -> None:
+    def __init__(self, indexing_map: Relation) -> None:
         self._map = indexing_map
         self._procedure = Procedure(indexing_map.forms)
         domain = indexing_map.domain
@@ -48,7 +48,7 @@ class CompiledMap:
             return evaluate(self._map, *domain.by_role(values))
         return self._procedure.run(dict(zip(domain.places, values, strict=True)), "int64")
 
-    def __reduce__(self) -> tuple[type[CompiledMap], tuple[IndexingMap]]:
+    def __reduce__(self) -> tuple[type[CompiledMap], tuple[Relation]]:
         return CompiledMap, (self._map,)
 
     def __repr__(self) -> str:

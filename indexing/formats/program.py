@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
+from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import LARGEST, magnitudes
 from simplifier import Interval
@@ -22,7 +23,7 @@ from simplifier.fixpoint import range_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
     from simplifier.expr.form import Atom, Form
 
 DIVISIONS: Final = (Kind.FLOORDIV, Kind.QUOTIENT, Kind.MOD, Kind.CEILDIV)
@@ -84,11 +85,11 @@ def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
     return domain.names if usable else domain.places
 
 
-def for_comment(indexing_map: IndexingMap) -> str:
+def for_comment(indexing_map: Relation) -> str:
     """The map's text on one line; ``...`` if it would fill pages."""
     if sum(map(cost_of_form, indexing_map.forms)) > _LONGEST_COMMENT:
         return "..."
-    return str(indexing_map)
+    return format_map(indexing_map)
 
 
 _NEVER: Final = frozenset(keyword.kwlist) | {"results"}

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
 from indexing.formats.grammar import read_interval, read_items, read_names
-from indexing.map import IndexingMap
-from indexing.undefined import read_undefined
+from indexing.relation import Relation
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import quoted
@@ -34,7 +33,7 @@ _BRACKETS: Final = ("()", "[]", "{}")
 
 
 def format_map(
-    indexing_map: IndexingMap, *, dialect: str = "floordiv", multiline: bool = False
+    indexing_map: Relation, *, dialect: str = "floordiv", multiline: bool = False
 ) -> str:
     """The text of a map.
 
@@ -48,6 +47,7 @@ def format_map(
     Raises:
         MapError: there is no such dialect.
 
+    >>> from indexing import parse_map
     >>> halves = parse_map("(d0) -> (d0 floordiv 2, d0 mod 2), domain: d0 in [0, 3]")
     >>> print(format_map(halves, dialect="//", multiline=True))
     (d0) -> (d0 // 2, d0 % 2),
@@ -65,16 +65,17 @@ def format_map(
     return f"{head}{joint}domain:{lead}{joint.join(parts)}"
 
 
-def format_head(indexing_map: IndexingMap) -> str:
+def format_head(indexing_map: Relation) -> str:
     """The text of a map without its domain.
 
+    >>> from indexing import parse_map
     >>> print(format_head(parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")))
     (d0)[s0] -> (d0 + s0)
     """
     return _head(indexing_map, DIALECTS["floordiv"])
 
 
-def _head(indexing_map: IndexingMap, spelling: Spelling) -> str:
+def _head(indexing_map: Relation, spelling: Spelling) -> str:
     domain = indexing_map.domain
     results = ", ".join(domain.text_of(form, spelling) for form in indexing_map.forms)
     return f"{_declarations(domain)} -> ({results})"
@@ -102,42 +103,24 @@ def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
         yield f"{text} in {interval}"
 
 
-def parse_map(text: str, file: str = "") -> IndexingMap:
-    """The map that a text describes.
-
-    Operators are read in every spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``); ``-inf`` and
-    ``inf`` are ends without bound; white space and line breaks mean nothing, a comma may follow the
-    last of anything. ``KNOWN EMPTY`` alone, which XLA prints for any map without points, is one
-    without variables and results. ``parse_map(str(m)) == m`` for every map.
-
-    Raises:
-        TextError: with line, column, and a caret under the place.
-
-    >>> print(parse_map("(d0)[s0] -> (d0 * 8 + s0, d0 % 2), domain: d0 in [0, 3], s0 in [0, 7]"))
-    (d0)[s0] -> (d0 * 8 + s0, d0 mod 2), domain: d0 in [0, 3], s0 in [0, 7]
-    >>> parse_map("(d0) -> (d7), domain: d0 in [0, 3]")
-    Traceback (most recent call last):
-    simplifier.errors.TextError: 1:10: 'd7' is not a declared variable
-    (d0) -> (d7), domain: d0 in [0, 3]
-             ^^
-    hint: declared: d0
-    """
+def read_map(text: str, file: str = "") -> Relation:
+    """The relation that a text describes; :func:`indexing.parse_map` says more."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"parse_map: text is {quoted(text)}; expected a string")
-    return read_undefined(text) or _read_map(ExpressionLexer(text, file))
+    return _read_map(ExpressionLexer(text, file))
 
 
-def _read_map(lexer: ExpressionLexer) -> IndexingMap:
+def _read_map(lexer: ExpressionLexer) -> Relation:
     if lexer.accept_all(*_EMPTY.split()):
         lexer.finish()
-        return IndexingMap.from_forms((), Domain(()).emptied())
+        return Relation.from_forms((), Domain(()).emptied())
     roles = _read_declarations(lexer)
     known = _domain(roles, repeat(Interval(None, None))).by_name
     lexer.expect("->", "before the results")
     results = read_items(lexer, "()", "before the results", lambda: read_expression(lexer, known))
     bounds, constraints = _read_domain(lexer, known)
     lexer.finish()
-    return IndexingMap.from_forms(results, _domain(roles, bounds).constrained(constraints))
+    return Relation.from_forms(results, _domain(roles, bounds).constrained(constraints))
 
 
 def _read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.domain import Domain
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
 
 # Triton divides integers as C does, towards 0; remainders have the sign of the numerator.
 _TRITON: Final = Language(
@@ -48,7 +48,7 @@ _HELPERS: Final = {
 }
 
 
-def to_triton(indexing_map: IndexingMap, name: str = "indexing_map") -> str:
+def to_triton(indexing_map: Relation, name: str = "indexing_map") -> str:
     """Triton text of a function for the results of a map and of one for its domain.
 
     ``NAME(d0, ...)`` gives the results, a tuple if there are several, at points of the domain;
@@ -74,7 +74,7 @@ def to_triton(indexing_map: IndexingMap, name: str = "indexing_map") -> str:
     return "\n".join(parts) + "\n"
 
 
-def _results(indexing_map: IndexingMap, name: str) -> list[str]:
+def _results(indexing_map: Relation, name: str) -> list[str]:
     code = code_of(indexing_map.forms, indexing_map.domain, _TRITON)
     lines = [*_widened(code.parameters), *code.statements, f"return {', '.join(code.values)}"]
     return _function(name, code.parameters, [f"# {for_comment(indexing_map)}", *lines])

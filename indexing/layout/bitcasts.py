@@ -33,8 +33,7 @@ from indexing.layout.steps import (
     tiled_sizes,
     tiling_steps,
 )
-from indexing.map import IndexingMap
-from indexing.undefined import UndefinedMap
+from indexing.map import IndexingMap, UndefinedMap
 from simplifier.exact import BudgetError
 from simplifier.expr import form as forms
 from simplifier.expr import operations

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexing.map import IndexingMap
 from indexing.simplify.domain import simplified_domain
 from indexing.simplify.results import simplified
 from simplifier.canonical.scope import scope_of
@@ -19,12 +18,13 @@ from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
+    from indexing.relation import RelationT
     from simplifier.expr.form import Form
 
 
 def finished(
-    indexing_map: IndexingMap, budget: int | None, *, preserve_size_one: bool = False
-) -> IndexingMap:
+    indexing_map: RelationT, budget: int | None, *, preserve_size_one: bool = False
+) -> RelationT:
     """The same relation with bounds and constraints as sharp as they can be, and what follows.
 
     Every bound of a variable is reached by some point, no constraint is implied by the others, and
@@ -34,12 +34,13 @@ def finished(
         NotQuasiAffineError: a product of variables, or a divisor that is not a constant.
     """
     finish = _Finish(budget, preserve_size_one)
-    domain = finish.domain(indexing_map.domain)
-    sharper = IndexingMap.from_forms(indexing_map.forms, domain)
+    smallest = simplified(indexing_map, preserve_size_one=preserve_size_one)
+    domain = finish.domain(smallest.domain)
+    sharper = smallest.derived(smallest.forms, domain)
     if domain.is_known_empty:
         return sharper
     begun = simplified(sharper, preserve_size_one=preserve_size_one)
-    return IndexingMap.from_forms(
+    return indexing_map.derived(
         (finish.form(form, domain, domain.constraints) for form in begun.forms), domain
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.map import IndexingMap
 from indexing.simplify.domain import simplified_domain
 from indexing.simplify.grouping import connected, tells
 from indexing.simplify.kept import NOTHING, Kept
@@ -17,20 +16,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from indexing.domain import Domain
+    from indexing.relation import Relation, RelationT
     from simplifier.expr.form import Form
 
 
-def simplified(indexing_map: IndexingMap, *, preserve_size_one: bool = False) -> IndexingMap:
+def simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> RelationT:
     """The same relation with simplified bounds, constraints and results; perhaps the map itself.
 
     Variables of one value are kept in sight, if wanted.
     """
+    if preserve_size_one:
+        return _simplified(indexing_map, preserve_size_one=True)
+    return indexing_map.in_simplest_form(_simplified)
+
+
+def _simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> RelationT:
     domain = simplified_domain(indexing_map.domain, preserve_size_one=preserve_size_one)
     forms = indexing_map.forms
     if not domain.is_known_empty:
         kept = Kept.of(domain) if preserve_size_one else NOTHING
         forms = tuple(map(kept.form_shown, _simplified_forms(domain, kept, forms)))
-    smallest = IndexingMap.from_forms(forms, domain)
+    smallest = indexing_map.derived(forms, domain)
     return indexing_map if smallest == indexing_map else smallest
 
 
@@ -42,7 +48,7 @@ def _simplified_forms(domain: Domain, kept: Kept, forms: tuple[Form, ...]) -> It
         yield simplified_form(scope_within(domain, (*kept.facts, *telling)), form)
 
 
-def result_bounds(indexing_map: IndexingMap) -> tuple[Interval, ...]:
+def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
     """An interval for each result that holds all its values."""
     if indexing_map.is_known_empty:
         return tuple(Interval(0, -1) for _ in indexing_map.forms)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing.arguments import check_map
 from indexing.domain import LETTERS, distinctly_named
 from indexing.errors import MapError
-from indexing.map import IndexingMap
+from indexing.relation import Relation, RelationT, check_map
 from indexing.transform.substitute import substituted
 from simplifier.expr import form as forms
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
+def compose(consumer: RelationT, producer: RelationT) -> RelationT:
     """``producer(consumer(x))``: from the consumer's dimensions to the producer's results.
 
     The variables are the consumer's dimensions, then the producer's ranges before the consumer's,
@@ -52,12 +51,10 @@ def compose(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     results, far = substituted(producer, {f"d{place}": form for place, form in enumerate(inputs)})
     reached = zip(inputs, (variable.bounds for variable in producer.dims), strict=True)
     domain = _joint(consumer, producer, near).constrained([*reached, *far])
-    return IndexingMap.from_forms(results, domain)
+    return consumer.derived(results, domain)
 
 
-def _joint(
-    consumer: IndexingMap, producer: IndexingMap, constraints: tuple[Constraint, ...]
-) -> Domain:
+def _joint(consumer: Relation, producer: Relation, constraints: tuple[Constraint, ...]) -> Domain:
     """The variables of both maps, and what is left of the consumer's domain."""
     joint = distinctly_named(
         consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime
@@ -68,7 +65,7 @@ def _joint(
     return joint.constrained(constraints)
 
 
-def _renumbering(consumer: IndexingMap, producer: IndexingMap) -> dict[str, Form]:
+def _renumbering(consumer: Relation, producer: Relation) -> dict[str, Form]:
     """New places for the consumer's ranges and runtime variables, behind the producer's."""
     shifts = (0, len(producer.ranges), len(producer.runtime))
     return {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import Domain
-    from indexing.map import IndexingMap
+    from indexing.relation import Relation
     from indexing.variable import Variable
     from simplifier.expr.form import Atom
 
@@ -33,7 +33,7 @@ LARGEST: Final = (1 << 63) - 1
 
 
 def evaluate(
-    indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()
+    indexing_map: Relation, dims: Index, ranges: Index = (), runtime: Index = ()
 ) -> tuple[Value, ...]:
     """The results at one point, or on arrays that broadcast; the domain is not checked.
 
@@ -47,9 +47,7 @@ def evaluate(
     return _evaluated(indexing_map.forms, values)
 
 
-def contains(
-    indexing_map: IndexingMap, dims: Index, ranges: Index = (), runtime: Index = ()
-) -> bool:
+def contains(indexing_map: Relation, dims: Index, ranges: Index = (), runtime: Index = ()) -> bool:
     """Whether one point lies within the bounds of the variables and meets all constraints."""
     values = _environment(indexing_map, dims, ranges, runtime)
     bounds = indexing_map.domain.bounds
@@ -60,7 +58,7 @@ def contains(
     return all(value in interval for value, (_, interval) in zip(found, constraints, strict=True))
 
 
-def points(indexing_map: IndexingMap) -> Iterator[Point]:
+def points(indexing_map: Relation) -> Iterator[Point]:
     """Every point of the domain in order, the last variable fastest, with its results.
 
     A point is ``(dims, ranges, runtime, results)``.
@@ -76,7 +74,7 @@ def points(indexing_map: IndexingMap) -> Iterator[Point]:
         yield from zip(*by_role, _rows(index, count), strict=True)
 
 
-def result_columns(indexing_map: IndexingMap) -> Iterator[tuple[int, tuple[Value, ...]]]:
+def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, ...]]]:
     """The results at all points of the domain: so many points at a time, and a column for each.
 
     A column of equal values may be one integer.
@@ -163,7 +161,7 @@ def _steps(variable: Variable, name: str) -> range:
 
 
 def _environment(
-    indexing_map: IndexingMap, dims: Index, ranges: Index, runtime: Index
+    indexing_map: Relation, dims: Index, ranges: Index, runtime: Index
 ) -> dict[str, Value]:
     names = ("dims", "ranges", "runtime")
     values: list[Value] = []

@@ -11,7 +11,7 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.map import IndexingMap
+from indexing.simplify import result_bounds, simplified
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing.domain import Constraint
+    from indexing.relation import Relation, RelationT
     from simplifier.expr.form import Form
 
 
-def hull(maps: Sequence[IndexingMap], limits: Sequence[Interval] | None = None) -> IndexingMap:
+def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:
     """A map that holds all that some maps relate, simplified.
 
     The maps are not empty, have as many dimensions and results, and the same runtime variables.
@@ -50,12 +51,10 @@ def hull(maps: Sequence[IndexingMap], limits: Sequence[Interval] | None = None) 
             free.append(Variable(reach.intersect(limit)))
     ranges = (*shared.ranges, *free)
     domain = Domain(shared.dims, ranges, shared.runtime, shared.constraints)
-    return IndexingMap.from_forms(results, domain).simplify()
+    return simplified(maps[0].derived(results, domain))
 
 
-def box(
-    indexing_map: IndexingMap, dims: Sequence[Interval], limits: Sequence[Interval]
-) -> IndexingMap:
+def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Interval]) -> RelationT:
     """A map that holds all of another one, and no more than which results the dimensions tell.
 
     It begins at all values of ``dims``. Each other result is anything within its limit or, where
@@ -70,7 +69,7 @@ def box(
     variables = zip(indexing_map.dims, dims, strict=True)
     begin = tuple(variable.within(bounds) for variable, bounds in variables)
     told = [form if _is_of_dims(form) else forms.ZERO for form in indexing_map.forms]
-    everywhere = _bounds(IndexingMap.from_forms(told, Domain(begin)))
+    everywhere = _bounds(indexing_map.derived(told, Domain(begin)))
     rows = zip(indexing_map.forms, everywhere, _bounds(indexing_map), limits, strict=True)
     results: list[Form] = []
     free: list[Variable] = []
@@ -80,7 +79,7 @@ def box(
         else:
             results.append(forms.variable(f"s{len(free)}"))
             free.append(Variable(own if limit.size is None else limit))
-    return IndexingMap.from_forms(results, Domain(begin, tuple(free))).simplify()
+    return simplified(indexing_map.derived(results, Domain(begin, tuple(free))))
 
 
 def terms_in(form: Form) -> int:
@@ -89,7 +88,7 @@ def terms_in(form: Form) -> int:
     return len(form.terms) + sum(len(argument.terms) for argument in inside)
 
 
-def longest_formula(indexing_map: IndexingMap) -> int:
+def longest_formula(indexing_map: Relation) -> int:
     """How many terms the longest result or constraint has, inside of operations, too.
 
     What occurs several times counts once.
@@ -101,7 +100,7 @@ def longest_formula(indexing_map: IndexingMap) -> int:
     return max(map(terms_in, _formulas(indexing_map)), default=0)
 
 
-def weight(indexing_map: IndexingMap) -> int:
+def weight(indexing_map: Relation) -> int:
     """How many terms work at once where a map is simplified.
 
     Results are simplified one by one, so it is the longest that counts; constraints are compared
@@ -117,7 +116,7 @@ def weight(indexing_map: IndexingMap) -> int:
     return max(map(terms_in, indexing_map.forms), default=0) + sum(constraints)
 
 
-def shortened(indexing_map: IndexingMap, most: int, limits: Sequence[Interval]) -> IndexingMap:
+def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) -> RelationT:
     """A map that holds all of another one, without its formulas that are longer than ``most``.
 
     Such results become ranges within their limits, and there is no trace of such constraints.
@@ -138,10 +137,10 @@ def shortened(indexing_map: IndexingMap, most: int, limits: Sequence[Interval]) 
             free.append(Variable(limit))
     constraints = tuple(pair for pair in domain.constraints if terms_in(pair[0]) <= most)
     ranges = (*domain.ranges, *free)
-    return IndexingMap.from_forms(results, Domain(domain.dims, ranges, domain.runtime, constraints))
+    return indexing_map.derived(results, Domain(domain.dims, ranges, domain.runtime, constraints))
 
 
-def _formulas(indexing_map: IndexingMap) -> Iterator[Form]:
+def _formulas(indexing_map: Relation) -> Iterator[Form]:
     """The results, and what constraints are about."""
     yield from indexing_map.forms
     yield from (form for form, _ in indexing_map.domain.constraints)
@@ -178,7 +177,7 @@ def _union(intervals: Iterable[Interval]) -> Interval:
     return reduce(Interval.union, intervals)
 
 
-def holds(wide: IndexingMap, narrow: IndexingMap) -> bool:
+def holds(wide: Relation, narrow: Relation) -> bool:
     """Whether one map is seen at a glance to hold all that another one relates.
 
     They have as many dimensions and results. It is seen where each result of the first is a range
@@ -195,7 +194,7 @@ def holds(wide: IndexingMap, narrow: IndexingMap) -> bool:
     )
 
 
-def _results_hold(wide: IndexingMap, narrow: IndexingMap) -> bool:
+def _results_hold(wide: Relation, narrow: Relation) -> bool:
     free = _free_ranges(wide)
     rows = zip(wide.forms, narrow.forms, _bounds(narrow), strict=True)
     return all(
@@ -204,7 +203,7 @@ def _results_hold(wide: IndexingMap, narrow: IndexingMap) -> bool:
     )
 
 
-def _free_ranges(wide: IndexingMap) -> dict[Form, Interval]:
+def _free_ranges(wide: Relation) -> dict[Form, Interval]:
     """The results that are ranges used nowhere else, with their bounds."""
     uses = Counter(name for form in _formulas(wide) for name in forms.variables_of([form]))
     return {
@@ -219,5 +218,5 @@ def _is_of_dims(form: Form) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def _bounds(indexing_map: IndexingMap) -> tuple[Interval, ...]:
-    return indexing_map.result_bounds()
+def _bounds(indexing_map: Relation) -> tuple[Interval, ...]:
+    return result_bounds(indexing_map)

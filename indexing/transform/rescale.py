@@ -7,7 +7,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.map import IndexingMap
 from indexing.simplify.constraints import normal
 from indexing.simplify.residues import Residues, merged
 from indexing.transform.substitute import moved
@@ -19,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indexing.domain import Constraint
+    from indexing.relation import RelationT
 
 
-def rescale_symbols(indexing_map: IndexingMap) -> IndexingMap:
+def rescale_symbols(indexing_map: RelationT) -> RelationT:
     """The map with ``c*s + r`` in place of each symbol ``s`` that constraints hold to such values.
 
     The constraints go; the symbol's bounds become those of its steps. Several constraints on one
@@ -32,7 +32,7 @@ def rescale_symbols(indexing_map: IndexingMap) -> IndexingMap:
     return indexing_map
 
 
-def _rescaled(indexing_map: IndexingMap) -> IndexingMap:
+def _rescaled(indexing_map: RelationT) -> RelationT:
     """The map rescaled once; what other constraints say of the steps may be more."""
     domain = indexing_map.domain
     scope = scope_of(tuple((place, Interval(None, None)) for place in domain.places))
@@ -43,8 +43,8 @@ def _rescaled(indexing_map: IndexingMap) -> IndexingMap:
         return indexing_map
     steps = merged(chain.from_iterable(found or () for _, found in read))
     if steps is None:
-        return IndexingMap.from_forms(indexing_map.forms, domain.emptied())
-    bare = IndexingMap.from_forms(indexing_map.forms, replace(domain, constraints=rest))
+        return indexing_map.derived(indexing_map.forms, domain.emptied())
+    bare = indexing_map.derived(indexing_map.forms, replace(domain, constraints=rest))
     return _counting(bare, {_variable(step): step for step in steps})
 
 
@@ -65,7 +65,7 @@ def _variable(residues: Residues) -> str:
     return residues.form.single_variable() or ""
 
 
-def _counting(indexing_map: IndexingMap, steps: Mapping[str, Residues]) -> IndexingMap:
+def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> RelationT:
     """The map in which some variables count their steps."""
     domain = indexing_map.domain
     dims, ranges, runtime = domain.by_role(

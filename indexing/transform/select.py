@@ -5,10 +5,9 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, TypeVar
 
-from indexing.arguments import check_map
 from indexing.domain import ROLES
 from indexing.errors import MapError
-from indexing.map import IndexingMap
+from indexing.relation import RelationT, check_map
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
 
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def select_results(indexing_map: IndexingMap, indices: Iterable[int]) -> IndexingMap:
+def select_results(indexing_map: RelationT, indices: Iterable[int]) -> RelationT:
     """The map with some results, in the order given; the domain stays.
 
     Raises:
         MapError: there is no such result.
     """
     selected = chosen(indexing_map.forms, indices, "select_results", "results")
-    return IndexingMap.from_forms(selected, indexing_map.domain)
+    return indexing_map.derived(selected, indexing_map.domain)
 
 
 def chosen(items: Sequence[T], indices: Iterable[int], where: str, what: str) -> list[T]:
@@ -53,7 +52,7 @@ def _position(index: int, count: int, where: str, what: str) -> int:
     return operator.index(index)
 
 
-def concatenate_results(first: IndexingMap, second: IndexingMap) -> IndexingMap:
+def concatenate_results(first: RelationT, second: RelationT) -> RelationT:
     """The results of one map and then those of another, where both are defined.
 
     Raises:
@@ -66,7 +65,7 @@ def concatenate_results(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     _check_same_variables(first.domain, second.domain)
     bounds = ((forms.variable(place), within) for place, within in second.domain.bounds.items())
     domain = first.domain.constrained([*bounds, *second.domain.constraints])
-    return IndexingMap.from_forms(first.forms + second.forms, domain)
+    return first.derived(first.forms + second.forms, domain)
 
 
 def _check_same_variables(first: Domain, second: Domain) -> None:

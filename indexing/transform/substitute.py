@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from indexing.domain import Domain, distinctly_named
 from indexing.errors import MapError
-from indexing.map import IndexingMap
 from indexing.transform.select import chosen
 from indexing.variable import Variable
 from simplifier.expr import form as forms
@@ -18,15 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from indexing.domain import ByRole, Constraint
+    from indexing.relation import Relation, RelationT
     from simplifier.expr.form import Form
 
 
 def arranged(
-    indexing_map: IndexingMap,
+    indexing_map: RelationT,
     dims: Iterable[str],
     ranges: Iterable[str] = (),
     runtime: Iterable[str] = (),
-) -> IndexingMap:
+) -> RelationT:
     """The map with the variables at these places in these roles, in this order.
 
     A name that is taken in the new order goes, as in :func:`distinctly_named`.
@@ -36,20 +36,20 @@ def arranged(
     roles = (tuple(dims), tuple(ranges), tuple(runtime))
     target = distinctly_named(*([known[place] for place in role] for role in roles))
     if domain.is_known_empty:
-        return IndexingMap.from_forms(indexing_map.forms, target.emptied())
+        return indexing_map.derived(indexing_map.forms, target.emptied())
     pairs = zip(chain(*roles), target.places, strict=True)
     renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
     return moved(indexing_map, target, renumbering)
 
 
-def moved(indexing_map: IndexingMap, domain: Domain, values: Mapping[str, Form]) -> IndexingMap:
+def moved(indexing_map: RelationT, domain: Domain, values: Mapping[str, Form]) -> RelationT:
     """The map over another domain, with a form in place of each old variable."""
     results, constraints = substituted(indexing_map, values)
-    return IndexingMap.from_forms(results, domain.constrained(constraints))
+    return indexing_map.derived(results, domain.constrained(constraints))
 
 
 def substituted(
-    indexing_map: IndexingMap, values: Mapping[str, Form]
+    indexing_map: Relation, values: Mapping[str, Form]
 ) -> tuple[tuple[Form, ...], tuple[Constraint, ...]]:
     """Results and constraints with a form in place of each variable of some places."""
     constraints = indexing_map.domain.constraints
@@ -65,12 +65,12 @@ def substituted(
 # Roles.
 
 
-def symbols_to_dims(indexing_map: IndexingMap) -> IndexingMap:
+def symbols_to_dims(indexing_map: RelationT) -> RelationT:
     """The map with all ranges, then all runtime variables, as trailing dimensions."""
     return arranged(indexing_map, indexing_map.domain.places)
 
 
-def ranges_to_dims(indexing_map: IndexingMap, indices: Iterable[int] | None = None) -> IndexingMap:
+def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None) -> RelationT:
     """The map with some ranges, or all, as trailing dimensions, in the order given.
 
     Raises:
@@ -91,7 +91,7 @@ def ranges_to_dims(indexing_map: IndexingMap, indices: Iterable[int] | None = No
 # Names.
 
 
-def rename(indexing_map: IndexingMap, names: Mapping[str, str | None]) -> IndexingMap:
+def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> RelationT:
     """The map with other names; an empty one is what the place says.
 
     Raises:
@@ -105,17 +105,15 @@ def rename(indexing_map: IndexingMap, names: Mapping[str, str | None]) -> Indexi
     )
     called = Domain.of(*domain.by_role(renamed))
     called.check("rename")
-    return IndexingMap.from_forms(
-        indexing_map.forms, replace(called, constraints=domain.constraints)
-    )
+    return indexing_map.derived(indexing_map.forms, replace(called, constraints=domain.constraints))
 
 
 # Expressions in place of variables.
 
 
 def substitute(
-    indexing_map: IndexingMap, values: Mapping[str, Form], new: ByRole[Variable]
-) -> IndexingMap:
+    indexing_map: RelationT, values: Mapping[str, Form], new: ByRole[Variable]
+) -> RelationT:
     """The map with a form in place of each of some variables, which go.
 
     The forms are over the names of the variables that stay and of the new ones, which become the

@@ -8,37 +8,37 @@ from typing import TYPE_CHECKING, TypeVar
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.map import IndexingMap
 from indexing.transform.evaluate import has_point
 from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
-from simplifier.exact import ATTEMPT, BudgetError
+from simplifier.exact import ATTEMPT, BudgetError, Space
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from indexing.domain import ByRole
+    from indexing.relation import Relation, RelationT
 
 T = TypeVar("T")
 
 
-def unused_variables(indexing_map: IndexingMap) -> ByRole[int]:
+def unused_variables(indexing_map: Relation) -> ByRole[int]:
     """Positions of the variables that :func:`without_unused_variables` leaves out."""
     return _positions(indexing_map.domain, _unused(indexing_map, _variables) or frozenset())
 
 
-def unused_symbols(indexing_map: IndexingMap) -> ByRole[int]:
+def unused_symbols(indexing_map: Relation) -> ByRole[int]:
     """Positions of the variables that :func:`without_unused_symbols` leaves out."""
     return _positions(indexing_map.domain, _unused(indexing_map, _symbols) or frozenset())
 
 
-def without_unused_variables(indexing_map: IndexingMap) -> IndexingMap:
+def without_unused_variables(indexing_map: RelationT) -> RelationT:
     """The map less the variables that nothing depends on; empty if they have no values."""
     return _without(indexing_map, _unused(indexing_map, _variables))
 
 
-def without_unused_symbols(indexing_map: IndexingMap) -> IndexingMap:
+def without_unused_symbols(indexing_map: RelationT) -> RelationT:
     """The map less the symbols that nothing depends on; empty if they have no values."""
     return _without(indexing_map, _unused(indexing_map, _symbols))
 
@@ -60,7 +60,7 @@ def _positions(domain: Domain, places: Collection[str]) -> ByRole[int]:
 
 
 def _unused(
-    indexing_map: IndexingMap, candidates: Callable[[Domain], Sequence[str]]
+    indexing_map: Relation, candidates: Callable[[Domain], Sequence[str]]
 ) -> frozenset[str] | None:
     """The places of candidates that nothing depends on; ``None`` if the map has no point.
 
@@ -117,16 +117,18 @@ def _has_point(domain: Domain) -> bool | None:
     """Whether the domain holds a point, by trying some, else by isl; ``None`` if that is long."""
     with suppress(MapError, NotQuasiAffineError, BudgetError):
         found = has_point(domain)
-        if found is None:
-            return not IndexingMap.from_forms((), domain).is_empty(budget=ATTEMPT)
-        return found
+        if found is not None:
+            return found
+        space = Space(domain.bounds, budget=ATTEMPT)
+        with space.within_budget():
+            return not space.domain(domain.constraints).is_empty()
     return None
 
 
-def _without(indexing_map: IndexingMap, places: frozenset[str] | None) -> IndexingMap:
+def _without(indexing_map: RelationT, places: frozenset[str] | None) -> RelationT:
     """The map less these variables, which nothing depends on, and the constraints on them."""
     if places is None:
-        return IndexingMap.from_forms(indexing_map.forms, indexing_map.domain.emptied())
+        return indexing_map.derived(indexing_map.forms, indexing_map.domain.emptied())
     if not places:
         return indexing_map
     domain = indexing_map.domain
@@ -136,5 +138,5 @@ def _without(indexing_map: IndexingMap, places: frozenset[str] | None) -> Indexi
     left = (
         [place for place in role if place not in places] for role in domain.by_role(domain.places)
     )
-    rest = IndexingMap.from_forms(indexing_map.forms, replace(domain, constraints=tuple(kept)))
+    rest = indexing_map.derived(indexing_map.forms, replace(domain, constraints=tuple(kept)))
     return arranged(rest, *left)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from ops.cli.documents import Entry, Section
-from ops.modules.names import instructions_named
+from ops.modules.analysis import instructions_named
 from ops.rules.op_indexing import Unknown
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import terms_in
-from ops.devices.tabulation import tabulated_partly
 from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
+from simplifier.tabulate import tabulated_partly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.devices.tabulation import tabulated, tabulated_partly
 from ops.index_maps import checked_integers
 from simplifier import Interval
+from simplifier.tabulate import tabulated, tabulated_partly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,7 @@ from indexing.layout import ShapeError
 from ops.rules.elementwise import ELEMENTWISE
 from ops.schedules import ReductionDimensions
 from ops.schedules.launch import WARP_SIZE
-from ops.schedules.transpose import joined_in_memory
+from ops.schedules.transpose_schedule import joined_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, MapError
-from indexing.exact import multiplicities
+from indexing.exact.multiplicity import multiplicities
 from indexing.exact.repetitions import reached, reached_again
 from indexing.transform.substitute import arranged
 from ops.analysis.answers import OperandIndexing
@@ -18,7 +18,7 @@ from simplifier.expr import form as forms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from indexing.exact import IndexSet
+    from indexing.exact.sets import IndexSet
     from ops.analysis.answers import RuntimeOrigin
     from ops.hlo import Instruction
     from ops.rules.registry import Registry

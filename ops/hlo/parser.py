@@ -15,14 +15,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
-from ops.hlo.attributes import MODULE_ATTRIBUTES
-from ops.hlo.codecs import Format, read_attributes, read_value
+from ops.hlo.attributes import MODULE_ATTRIBUTES, Codec, read_attributes, read_value
 from ops.hlo.errors import HloTextError
 from ops.hlo.files import read_text
+from ops.hlo.hlo_lexer import HloLexer
 from ops.hlo.instruction_reader import InstructionReader
-from ops.hlo.lexer import Tokens
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
-from ops.hlo.symbol_table import Registry, Scope
+from ops.hlo.symbol_table import ComputationTable
 from ops.hlo.values import ProgramShape
 from simplifier.errors import TextError
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from indexing.layout import Shape
+    from ops.hlo.symbol_table import InstructionTable
 
 
 def parse(text: str, file: str = "") -> HloModule:
@@ -46,14 +46,14 @@ def parse(text: str, file: str = "") -> HloModule:
     >>> attributes["dimensions"], attributes["to_apply"].root.opcode
     ((1,), 'add')
     """
-    tokens = Tokens(text, file)
+    lexer = HloLexer(text, file)
     try:
-        return _ModuleReader(tokens).module()
+        return _ModuleReader(lexer).module()
     except HloTextError:
         raise
     except TextError as error:
         span = replace(error.span, file=file)
-        raise HloTextError(error.message, span, error.hint, tokens.instruction) from None
+        raise HloTextError(error.message, span, error.hint, lexer.instruction) from None
 
 
 def load(path: str | os.PathLike[str]) -> HloModule:
@@ -69,125 +69,126 @@ def load(path: str | os.PathLike[str]) -> HloModule:
 class _ModuleReader:
     """One method for each rule of the grammar; each takes the words of its rule."""
 
-    def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens
-        self._registry = Registry()
-        self._instructions = InstructionReader(tokens, self._registry, self._inner_computation)
+    def __init__(self, lexer: HloLexer) -> None:
+        self._lexer = lexer
+        self._computations = ComputationTable()
+        self._instructions = InstructionReader(lexer, self._computations, self._inner_computation)
 
     def module(self) -> HloModule:
         """Take a whole text."""
-        tokens, registry = self._tokens, self._registry
-        if tokens.kind == "end":
-            tokens.fail("expected an HLO module, but the text is empty")
-        named = tokens.accept("HloModule")
-        name = tokens.name("the name of the module") if named else ""
+        lexer, table = self._lexer, self._computations
+        if lexer.kind == "end":
+            raise lexer.error("expected an HLO module, but the text is empty")
+        named = lexer.accept("HloModule")
+        name = lexer.name("the name of the module") if named else ""
         attributes = self._attributes() if named else NO_ATTRIBUTES
         tables = MappingProxyType(dict(self._tables()))
         last = self._top_computation()
-        while tokens.kind != "end":
+        while lexer.kind != "end":
             last = self._top_computation()
-        entry = registry.entry or last
+        entry = table.entry or last
         self._check_entry(entry, attributes.get("entry_computation_layout"))
-        name, computations = name or f"module_{entry.name}", tuple(registry.computations)
-        return HloModule(name, computations, entry, attributes, tokens.source, tokens.file, tables)
+        name, computations = name or f"module_{entry.name}", tuple(table.computations)
+        return HloModule(name, computations, entry, attributes, lexer.source, lexer.file, tables)
 
     def _check_entry(self, entry: Computation, declared: ProgramShape | None) -> None:
         """The entry is the program that the header declares; in a cut-off text it is another."""
         found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
         if declared is not None and not declared.is_compatible_with(found):
             message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
-            self._tokens.fail(message, "the text may be cut off" * (self._registry.entry is None))
+            raise self._lexer.error(
+                message, hint="the text may be cut off" * (self._computations.entry is None)
+            )
 
     def _attributes(self) -> Mapping[str, Any]:
-        def read(form: Format) -> Any:  # noqa: ANN401  (one type for each format)
-            return read_value(self._tokens, form)
+        def read(form: Codec) -> Any:  # noqa: ANN401  (one type for each format)
+            return read_value(self._lexer, form)
 
-        return MappingProxyType(
-            read_attributes(self._tokens, "the module", MODULE_ATTRIBUTES, read)
-        )
+        return MappingProxyType(read_attributes(self._lexer, "the module", MODULE_ATTRIBUTES, read))
 
     def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
-        while self._tokens.text in _TABLES:
-            yield self._tokens.advance(), MappingProxyType(dict(self._rows()))
+        while self._lexer.text in _TABLES:
+            yield self._lexer.advance(), MappingProxyType(dict(self._rows()))
 
     def _rows(self) -> Iterator[tuple[int, str | Mapping[str, int]]]:
-        tokens = self._tokens
-        while tokens.kind == "number":
-            yield tokens.integer(), self._row()
+        lexer = self._lexer
+        while lexer.kind == "number":
+            yield lexer.integer(), self._row()
 
     def _row(self) -> str | Mapping[str, int]:
-        if self._tokens.kind == "string":
-            return self._tokens.string()
+        if self._lexer.kind == "string":
+            return self._lexer.string()
         return MappingProxyType(dict(self._fields()))
 
     def _fields(self) -> Iterator[tuple[str, int]]:
-        tokens = self._tokens
-        tokens.expect("{", "before the fields of a table")
-        while not tokens.accept("}"):
-            name = tokens.word("'}' or the name of a field")
-            tokens.expect("=", f"after {name}")
-            yield name, tokens.integer()
+        lexer = self._lexer
+        lexer.expect("{", "before the fields of a table")
+        while not lexer.accept("}"):
+            name = lexer.word("'}' or the name of a field")
+            lexer.expect("=", f"after {name}")
+            yield name, lexer.integer()
 
     def _top_computation(self) -> Computation:
-        tokens, registry = self._tokens, self._registry
-        is_entry = tokens.accept("ENTRY")
-        place = tokens.place
-        name = tokens.name("a computation")
-        if tokens.text not in {"(", "{"}:
-            hint = _COMMA if tokens.text == "=" else ""
-            tokens.fail(f"expected a computation, but there is '{name}'", hint, place)
-        if name in registry.by_name:
-            tokens.fail(f"computation %{name} is defined already", place=place)
-        if is_entry and registry.entry:
-            tokens.fail(f"%{registry.entry.name} is the entry already", place=place)
+        lexer, table = self._lexer, self._computations
+        is_entry = lexer.accept("ENTRY")
+        start = lexer.start
+        name = lexer.name("a computation")
+        if lexer.text not in {"(", "{"}:
+            hint = _COMMA if lexer.text == "=" else ""
+            raise lexer.error_since(start, f"expected a computation, but found '{name}'", hint)
+        if name in table.by_name:
+            raise lexer.error_since(start, f"computation %{name} is defined already")
+        if is_entry and table.entry:
+            raise lexer.error_since(start, f"%{table.entry.name} is the entry already")
         computation = self._computation(name)
-        registry.by_name[name] = computation
-        registry.entry = computation if is_entry else registry.entry
+        table.by_name[name] = computation
+        table.entry = computation if is_entry else table.entry
         return computation
 
     def _computation(self, name: str) -> Computation:
-        tokens = self._tokens
-        declared, place = None, (0, 0)
-        if tokens.text == "(":
-            tokens.listed(self._declared_parameter, "(", ")", "the parameters")
-            tokens.expect("->", "after the parameters")
-            start = tokens.start
-            declared = tokens.shape()
-            place = start, tokens.end
-        scope = self._instructions.read_all(name)
-        result = scope.result.shape
+        lexer = self._lexer
+        declared, declared_at = None, lexer.span
+        if lexer.text == "(":
+            lexer.listed(self._declared_parameter, "(", ")", "the parameters")
+            lexer.expect("->", "after the parameters")
+            start = lexer.start
+            declared = lexer.shape()
+            declared_at = lexer.span_of(start, lexer.previous_stop)
+        table = self._instructions.read_all(name)
+        result = table.result.shape
         if declared and not declared.is_compatible_with(result):
             message = f"the result of %{name} is {result.text(layout=False)}, not {declared}"
-            tokens.fail(message, place=place)
-        return self._add(name, scope, self._execution_thread())
+            raise lexer.error(message, declared_at)
+        return self._add(name, table, self._execution_thread())
 
     def _inner_computation(self, name: str) -> Computation:
         """Take a computation that is written inside of an instruction."""
         return self._add(name, self._instructions.read_all(name), "main")
 
     def _declared_parameter(self) -> Shape:
-        name = self._tokens.word("the name of a parameter without a percent sign")
-        self._tokens.expect(":", f"after parameter {name}")
-        return self._tokens.shape()
+        name = self._lexer.word("the name of a parameter without a percent sign")
+        self._lexer.expect(":", f"after parameter {name}")
+        return self._lexer.shape()
 
     def _execution_thread(self) -> str:
-        tokens = self._tokens
-        if not tokens.accept(","):
+        lexer = self._lexer
+        if not lexer.accept(","):
             return "main"
-        tokens.expect("execution_thread", "after the comma")
-        tokens.expect("=", "after execution_thread")
-        return tokens.string()
+        lexer.expect("execution_thread", "after the comma")
+        lexer.expect("=", "after execution_thread")
+        return lexer.string()
 
-    def _add(self, name: str, scope: Scope, thread: str) -> Computation:
+    def _add(self, name: str, table: InstructionTable, thread: str) -> Computation:
         """Complete a computation; its parameters must be numbered without gaps."""
-        count = len(scope.parameters)
-        for number, parameter in scope.parameters.items():
+        count = len(table.parameters)
+        for number, parameter in table.parameters.items():
             if number >= count:
                 message = f"parameter number {number} of %{name}, which has only {count} parameters"
-                self._tokens.instruction = parameter.name
-                self._tokens.fail(message, place=(parameter.start, parameter.stop))
-        computation = Computation(name, tuple(scope.instructions), scope.result, thread)
-        self._registry.computations.append(computation)
+                self._lexer.instruction = parameter.name
+                parameter_span = self._lexer.span_of(parameter.start, parameter.stop)
+                raise self._lexer.error(message, parameter_span)
+        computation = Computation(name, tuple(table.instructions), table.result, thread)
+        self._computations.computations.append(computation)
         return computation
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.devices.groups import checked_replica_count, device_groups, even_groups
-from ops.devices.modes import Groups, Mode, devices_by_number, mode_of, numbers_in
-from ops.devices.numbering import devices_of
+from ops.devices.numbering import Groups, Mode, devices_by_number, devices_of, mode_of, numbers_in
 from ops.index_maps import (
     checked_dimensions,
     checked_sizes,

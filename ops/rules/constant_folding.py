@@ -8,6 +8,9 @@ known, or overflows, is not known either.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import product
+from math import prod
+from operator import mul
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
@@ -25,12 +28,22 @@ from ops.rules import (
     slice,  # noqa: A004 - the operation's name
     transpose,
 )
-from ops.rules.constants import element_of_constant
-from ops.rules.integer_functions import FUNCTIONS, Known, between
 from ops.rules.op_indexing import OpIndexing
+from simplifier.bounds.bounded_form import (
+    BoundedForm,
+    clamp,
+    clamp_between,
+    compare,
+    divide,
+    multiply,
+    remainder,
+)
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.tabulate import tabulated_affinely
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ops.hlo import Computation, HloModule, Instruction
     from ops.rules.rule import Builder
@@ -40,8 +53,11 @@ if TYPE_CHECKING:
 
 _INTEGERS: Final = {Kind.BOOLEAN, Kind.SIGNED, Kind.UNSIGNED}
 
-_DEEPEST: Final = 32
-"""How many instructions a value is followed through."""
+MAX_DEPTH: Final = 32
+"""How many instructions a value is followed through; real offsets take fewer than ten."""
+
+MAX_TABLE: Final = 1 << 16
+"""How many elements of a constant are looked at: so many take some hundredths of a second."""
 
 _REMEMBERED: Final = 1 << 10
 """How many values are remembered."""
@@ -70,7 +86,7 @@ class _Element(NamedTuple):
 
     place: IndexingMap
     device: Form | None
-    depth: int = _DEEPEST
+    depth: int = MAX_DEPTH
 
     @property
     def is_none(self) -> bool:
@@ -88,7 +104,7 @@ class _Element(NamedTuple):
 
 def clamped(value: Form, bounds: Interval, place: IndexingMap) -> Form:
     """A value over the variables of ``place`` as an operation clamps it into bounds."""
-    return between(Known(value, _range(value, place)), bounds)
+    return clamp(BoundedForm(value, _range(value, place)), bounds)
 
 
 def _range(form: Form, place: IndexingMap) -> Interval:
@@ -110,13 +126,13 @@ def _value(instruction: Instruction, element: _Element) -> Form | None:
 
 def _computed(instruction: Instruction, element: _Element) -> Form | None:
     """What a function makes of the values of operands, if all of them are known."""
-    function = FUNCTIONS.get(instruction.opcode)
-    arguments: list[Known] = []
+    function = _FUNCTIONS.get(instruction.opcode)
+    arguments: list[BoundedForm] = []
     for operand, there in _read(instruction, element) if function else ():
         form = _value(operand, there)
         if form is None:
             return None
-        arguments.append(Known(form, _range(form, there.place)))
+        arguments.append(BoundedForm(form, _range(form, there.place)))
     return function(instruction, arguments) if function and arguments else None
 
 
@@ -137,13 +153,115 @@ _MAPS: Final[Mapping[str, Builder]] = {
     if rule.maps
 }
 
+# What is computed from the values of all operands. What overflows is found out afterwards.
+
+_Function: TypeAlias = "Callable[[Instruction, Sequence[BoundedForm]], Form | None]"
+"""From an instruction and the values of its operands to its own; ``None`` if that is not known."""
+
+
+def _copy(_: Instruction, known: Sequence[BoundedForm]) -> Form | None:
+    """What may be copied, if that is always the same."""
+    first, *others = (each.form for each in known)
+    return first if all(other == first for other in others) else None
+
+
+def _of_forms(function: Callable[..., Form]) -> _Function:
+    return lambda _, known: function(*(each.form for each in known))
+
+
+def _of_bounded(function: Callable[..., Form | None]) -> _Function:
+    return lambda _, known: function(*known)
+
+
+def _on_predicates(function: _Function) -> _Function:
+    """On other integers these work bit by bit."""
+
+    def decided(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
+        is_predicate = instruction.shape.element_type.kind is Kind.BOOLEAN
+        return function(instruction, known) if is_predicate else None
+
+    return decided
+
+
+def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
+    answer = compare(*known, instruction.attributes["direction"])
+    return None if answer is None else forms.constant(int(answer))
+
+
+_minimum: Final = _of_forms(lambda left, right: operations.minimum([left, right]))
+_maximum: Final = _of_forms(lambda left, right: operations.maximum([left, right]))
+_COPIES: Final = (
+    "bitcast",
+    "broadcast",
+    "concatenate",
+    "convert",
+    "copy",
+    "pad",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+)
+
+_FUNCTIONS: Final[Mapping[str, _Function]] = {
+    **dict.fromkeys(_COPIES, _copy),
+    "abs": _of_forms(lambda form: operations.maximum([form, -form])),
+    "add": _of_forms(lambda left, right: left + right),
+    "and": _on_predicates(_minimum),
+    "clamp": _of_bounded(clamp_between),
+    "compare": _compare,
+    "divide": _of_bounded(divide),
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "multiply": _of_bounded(multiply),
+    "negate": _of_forms(lambda form: -form),
+    "not": _on_predicates(_of_forms(lambda form: 1 - form)),
+    "or": _on_predicates(_maximum),
+    "remainder": _of_bounded(remainder),
+    "subtract": _of_forms(lambda left, right: left - right),
+}
+"""Opcode -> the value, from those of the operands."""
+
+
 # Values that are not computed from those of all operands.
 
 _Source: TypeAlias = "Callable[[Instruction, _Element], Form | None]"
 
 
 def _constant(instruction: Instruction, element: _Element) -> Form | None:
-    return element_of_constant(instruction, element.place)
+    return _element_of_constant(instruction, element.place)
+
+
+def _element_of_constant(constant: Instruction, place: IndexingMap) -> Form | None:
+    """The integer that ``place`` leads to, over the variables of ``place``.
+
+    ``None`` if the text does not say the values, if they are too many, or if those that may be
+    meant follow no pattern.
+
+    >>> from indexing import parse_map
+    >>> from ops import hlo
+    >>> text = "ENTRY e { ROOT c = s32[3,3] constant({{0, 9, 0}, {0, 7, 0}, {0, 5, 1}}) }"
+    >>> column = parse_map("(d0) -> (d0, 1), domain: d0 in [0, 2]")
+    >>> print(_element_of_constant(hlo.parse(text).entry.root, column))
+    d0 * -2 + 9
+    """
+    literal, sizes = constant.literal, constant.shape.dimensions
+    if literal is None or literal.values is None:
+        return None
+    bounds = zip(place.result_bounds(), sizes, strict=True)
+    box = [_within(interval, size) for interval, size in bounds]
+    if not 0 < prod(map(len, box)) <= MAX_TABLE:
+        return None
+    strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
+    values = literal.values
+    table = {index: int(values[sum(map(mul, index, strides))].real) for index in product(*box)}
+    return tabulated_affinely(table, box, place.forms)
+
+
+def _within(bounds: Interval, size: int) -> range:
+    """The indices of a dimension that lie within bounds."""
+    first = 0 if bounds.lower is None else max(0, bounds.lower)
+    return range(first, size if bounds.upper is None else min(size, bounds.upper + 1))
 
 
 def _iota(instruction: Instruction, element: _Element) -> Form | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.devices.groups import checked_replica_count, device_groups
-from ops.devices.tabulation import tabulated_partly
 from ops.index_maps import (
     check_count,
     check_sizes,
@@ -33,6 +32,7 @@ from ops.rules.replica_maps import ASKING, Read, Way, indexing_between
 from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
+from simplifier.tabulate import tabulated_partly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,13 +1,15 @@
 """Which elements each thread of a GPU reads and writes, as maps from the launch's coordinates."""
 
-from ops.schedules.concatenation import concatenate_schedule
-from ops.schedules.in_place_update import in_place_update_schedule
 from ops.schedules.launch import LaunchDimensions
-from ops.schedules.loop import loop_schedule
-from ops.schedules.packed_transpose import packed_transpose_schedule
-from ops.schedules.reduction import ReductionDimensions, reduce_schedule
+from ops.schedules.loop_schedules import (
+    concatenate_schedule,
+    in_place_update_schedule,
+    loop_schedule,
+)
+from ops.schedules.packed_transpose_schedule import packed_transpose_schedule
+from ops.schedules.reduce_schedule import ReductionDimensions, reduce_schedule
 from ops.schedules.schedule import Access, Schedule
-from ops.schedules.transpose import SharedTile, TransposeSchedule, transpose_schedule
+from ops.schedules.transpose_schedule import SharedTile, TransposeSchedule, transpose_schedule
 
 __all__ = [
     "Access",

@@ -10,12 +10,16 @@ from indexing import IndexingMap, Variable
 from indexing.arguments import read_grid
 from indexing.domain import Domain
 from indexing.layout import ShapeError
+from indexing.layout.maps import form_of
+from indexing.layout.steps import Reshape, Transpose
 from ops.index_maps import dim, symbol
+from simplifier import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from indexing.domain import Constraint
+    from indexing.layout import Shape
     from simplifier.expr.form import Form
 
 Counts: TypeAlias = tuple[int, int, int]
@@ -68,7 +72,7 @@ class LaunchDimensions:
         if most_blocks is None:
             return cls((threads, 1, 1), (blocks, 1, groups))
         check_positive("launch", "most_blocks", most_blocks)
-        rows = max(1, -(-blocks // most_blocks))
+        rows = step_count(blocks, most_blocks)
         return cls((threads, 1, 1), (-(-blocks // rows), rows, groups))
 
     @classmethod
@@ -86,9 +90,9 @@ class LaunchDimensions:
         (128, 1, 1, 1008, 1, 1)
         """
         check_positive("launch", "unroll", unroll)
-        wanted = max(1, -(-count // unroll))
+        wanted = step_count(count, unroll)
         threads = min(wanted, THREADS_OF_BLOCK)
-        blocks = -(-wanted // threads)
+        blocks = step_count(wanted, threads)
         return cls.of(blocks if most_blocks is None else min(blocks, most_blocks), threads)
 
     @property
@@ -111,6 +115,15 @@ class LaunchDimensions:
         loops = (Variable.of_size(size, name) for name, size in ranges.items())
         domain = Domain.of(read_grid(self.grid), loops, (), constraints)
         return IndexingMap.from_forms(results, domain)
+
+
+def step_count(size: int, step: int) -> int:
+    """How many steps go through a size; one for nothing, so that there is a launch.
+
+    >>> step_count(10, 4), step_count(0, 4)
+    (3, 1)
+    """
+    return max(1, -(-size // step))
 
 
 def check_positive(op: str, role: str, number: int) -> None:
@@ -137,3 +150,41 @@ def loop_id(number: int) -> Form:
 def block_number(launch: LaunchDimensions) -> Form:
     """The number of a block that :meth:`LaunchDimensions.of` may have laid out in x and y."""
     return block_id(0) + block_id(1) * launch.blocks[0]
+
+
+# Places of elements: numbers as indices, and indices in memory as those that users write.
+
+
+def unflattened(number: Form, sizes: Sequence[int]) -> tuple[Form, ...]:
+    """The digits of a number, one for each size, the last of which runs fastest.
+
+    >>> from ops.index_maps import dim
+    >>> for digit in unflattened(dim(0), (4, 8)):
+    ...     print(digit)
+    d0 floordiv 8
+    d0 mod 8
+    """
+    return tuple(map(form_of, Reshape.of([((prod(sizes),), tuple(sizes))]).forward((number,))))
+
+
+def in_array(shape: Shape, sizes: Sequence[int], index: Sequence[Form]) -> tuple[Form, ...]:
+    """The index of an element of an array, from that in dimensions of other sizes.
+
+    These are the array's as they lie in memory, major first, joined or cut. Tiles take no part.
+
+    >>> from indexing.layout import Shape
+    >>> from ops.index_maps import dim
+    >>> for part in in_array(Shape.parse("f32[8,4,2]{0,2,1}"), (8, 8), (dim(0), dim(1))):
+    ...     print(part)
+    d1
+    d0 floordiv 2
+    d0 mod 2
+    """
+    order = Transpose.of(shape.dimensions, shape.array_layout.major_to_minor)
+    there = Reshape.between(tuple(sizes), order.sizes).forward(tuple(index))
+    return tuple(map(form_of, order.backward(there)))
+
+
+def within(sizes: Sequence[int], index: Sequence[Form]) -> list[Constraint]:
+    """That an index is one of a tensor of these sizes."""
+    return [(part, Interval(0, size - 1)) for part, size in zip(index, sizes, strict=True)]

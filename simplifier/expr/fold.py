@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def fold(
     forms: Iterable[Form],
-    of_atom: Callable[[Atom, list[Value]], Value],
+    of_atom: Callable[[Atom, tuple[Value, ...]], Value],
     of_form: Callable[[Form, Mapping[Atom, Value]], Value],
     values: dict[Atom, Value] | None = None,
 ) -> dict[Atom, Value]:
@@ -42,14 +42,15 @@ def fold(
     """
     values = {} if values is None else values
     for atom in postorder(forms, skip=values.__contains__):
-        values[atom] = of_atom(atom, [of_form(argument, values) for argument in atom.arguments])
+        arguments = tuple([of_form(argument, values) for argument in atom.arguments])
+        values[atom] = of_atom(atom, arguments)
     return values
 
 
 def evaluate(
     forms: Iterable[Form],
     variables: Mapping[str, Any],
-    operations: Mapping[Kind, Callable[[Atom, list[Any]], Any]],
+    operations: Mapping[Kind, Callable[[Atom, tuple[Any, ...]], Any]],
 ) -> tuple[Any, ...]:
     """The values of forms where the variables have some values: integers, or arrays of them.
 
@@ -63,7 +64,7 @@ def evaluate(
     """
     forms = tuple(forms)
 
-    def of_atom(atom: Atom, arguments: list[Any]) -> Any:  # noqa: ANN401 - whatever is computed with
+    def of_atom(atom: Atom, arguments: tuple[Any, ...]) -> Any:  # noqa: ANN401 - whatever is computed with
         if atom.kind is VARIABLE:
             return variables[atom.name]
         return operations[atom.kind](atom, arguments)

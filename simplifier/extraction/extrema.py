@@ -11,6 +11,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, Form, Kind, constant
 from simplifier.extraction.rewriting import Rewriting
+from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import NEGATIVE_DIVISOR
 from simplifier.laws.catalogue.spellings import (
     ABSORB_TERM,
@@ -121,6 +122,9 @@ def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[R
     parts = branches(numerator, inner)
     kind = _greatest_of(numerator.terms[inner] * factor)
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
+    greatest = scope.maximum(divided) if kind is Kind.MAX else scope.minimum(divided)
+    if greatest in divided:
+        yield Rewriting(rest, 1, Kind.SUM, [(greatest,)], (QUOTIENTS_INSIDE, PRUNE))
     operands = operations.extremum_operands(kind, divided)
     yield from _shifted(limit, rest, kind, operands, (QUOTIENTS_INSIDE,))
     turned = constant(-atom.divisor)

@@ -18,7 +18,7 @@ from simplifier.exact import Space
 from tests.strategies import maps
 
 if TYPE_CHECKING:
-    from indexing.exact import Box
+    from indexing.exact.boxes import Box
 
 IMAGES = {
     "identity": (

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indexing import parse_map
-from indexing.exact import equals
 from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from simplifier.extraction.cost import cost_of_form
 from tests.conformance import for_each, rows
@@ -139,7 +138,7 @@ def is_as_good(found: IndexingMap, expected: str) -> bool:
     if expected == "KNOWN EMPTY":
         return found.is_known_empty
     other = parse_map(expected)
-    same = found == other or (cost(found) < cost(other) and equals(found, other))
+    same = found == other or (cost(found) < cost(other) and found.equals(other))
     return same and (str(found) == expected or cost(found) < cost(other))
 
 

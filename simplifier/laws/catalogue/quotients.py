@@ -46,24 +46,6 @@ ONLY_VALUE = Law(
     near_miss=NearMiss("x + y", "5 <= x <= 6", "x + y", "x has two values"),
 )
 
-SAME_VALUES = Law(
-    name="same values",
-    identity="A == B",
-    condition="A <= B and B <= A",
-    why="Both sides were evaluated at all points of their variables, which are few. So a"
-    " shorter sum replaces several operations on one variable, and terms without effect"
-    " disappear.",
-    example=Example(
-        "(x floordiv 3 - x mod 7 + 1) mod 18", "5 <= x <= 7", "(x floordiv -2) * 12 + 51"
-    ),
-    near_miss=NearMiss(
-        "min(x mod 64, x * 2 - 1)",
-        "-8 <= x <= 64",
-        "min(x * 2 - 1, x mod 64)",
-        "where x is 64, the remainder matters",
-    ),
-)
-
 EXTRACTION = Law(
     name="extraction",
     identity="(w * A + B) floordiv c == m * A + ((w - c * m) * A + B) floordiv c",

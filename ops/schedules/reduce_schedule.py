@@ -20,10 +20,13 @@ from ops.schedules.launch import (
     block_id,
     block_number,
     check_positive,
+    in_array,
     loop_id,
+    step_count,
     thread_id,
+    unflattened,
+    within,
 )
-from ops.schedules.places import in_array, unflattened, within
 from ops.schedules.schedule import Access, Schedule
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -215,11 +218,11 @@ def _planned(found: ReductionDimensions, kind: str, vector_size: int) -> _Plan:
 
 def _row(sizes: Triple, vector_size: int) -> _Plan:
     major, kept, minor = sizes
-    vectors = _ceil(minor, vector_size)
-    warps = _ceil(_ceil(minor, _ELEMENTS_OF_THREAD), WARP_SIZE)
+    vectors = step_count(minor, vector_size)
+    warps = step_count(step_count(minor, _ELEMENTS_OF_THREAD), WARP_SIZE)
     folding = min(_MOST_THREADS, warps * WARP_SIZE)
     keeping = _rows_of_block(kept, folding)
-    rounds = min(max(1, _ELEMENTS_OF_THREAD // vector_size), _ceil(vectors, folding))
+    rounds = min(max(1, _ELEMENTS_OF_THREAD // vector_size), step_count(vectors, folding))
     tile = rounds * folding
 
     def step(block: Sequence[Form]) -> _Step:
@@ -230,12 +233,12 @@ def _row(sizes: Triple, vector_size: int) -> _Plan:
         loops = {"major_id": major, "minor_id": rounds, "vector_id": vector_size}
         return _Step(read, loops, (row,), {}, thread[1])
 
-    return _Plan(keeping * folding, (_ceil(kept, keeping), _ceil(vectors, tile)), step)
+    return _Plan(keeping * folding, (step_count(kept, keeping), step_count(vectors, tile)), step)
 
 
 def _multi_row(sizes: Triple, vector_size: int) -> _Plan:
     major, kept, minor = sizes
-    folding = _ceil(minor, vector_size)
+    folding = step_count(minor, vector_size)
     if folding > WARP_SIZE:
         message = f"reduce: multi_row folds {folding} vectors of a row"
         raise ShapeError(f"{message}; expected at most {WARP_SIZE}, one for each thread of a warp")
@@ -248,7 +251,7 @@ def _multi_row(sizes: Triple, vector_size: int) -> _Plan:
         loops = {"major_id": major, "vector_id": vector_size}
         return _Step(read, loops, (row,), {}, thread[1])
 
-    return _Plan(keeping * folding, (_ceil(kept, keeping),), step)
+    return _Plan(keeping * folding, (step_count(kept, keeping),), step)
 
 
 def _column(sizes: Triple, vector_size: int) -> _Plan:
@@ -264,10 +267,10 @@ def _column(sizes: Triple, vector_size: int) -> _Plan:
             (first + column) * vector_size + loop_id(1),
         )
         written = (block[0], (first + row) * vector_size + loop_id(0))
-        loops = {"element_id": _ceil(folded, side), "vector_id": vector_size}
+        loops = {"element_id": step_count(folded, side), "vector_id": vector_size}
         return _Step(read, loops, written, {"vector_id": vector_size}, column)
 
-    return _Plan(side * side, (max(1, major), _ceil(minor, side * vector_size)), step)
+    return _Plan(side * side, (max(1, major), step_count(minor, side * vector_size)), step)
 
 
 def _small_column(sizes: Triple, vector_size: int) -> _Plan:
@@ -285,7 +288,7 @@ def _small_column(sizes: Triple, vector_size: int) -> _Plan:
         number = thread_id() * vector_size + loop_id(1) + loop_id(0) * at_a_time
         read = (block[0], *unflattened(number, (folded, minor)))
         columns = operations.floordiv(thread_id() + loop_id(0) * threads, forms.constant(rows))
-        loops = {"element_id": _ceil(folded * minor, at_a_time), "vector_id": vector_size}
+        loops = {"element_id": step_count(folded * minor, at_a_time), "vector_id": vector_size}
         writer = operations.mod(thread_id(), forms.constant(rows))
         return _Step(read, loops, (block[0], columns), {"vector_id": vector_size}, writer)
 
@@ -304,8 +307,3 @@ _KINDS: Final[Mapping[str, tuple[bool, Callable[[Triple, int], _Plan]]]] = {
 def _rows_of_block(kept: int, folding: int) -> int:
     """How many rows a block folds at the same time, with so many threads for each."""
     return max(1, min(kept, _BLOCK // folding))
-
-
-def _ceil(size: int, step: int) -> int:
-    """How many steps it takes; one for nothing, so that there is a launch."""
-    return max(1, -(-size // step))

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Final
 from indexing.layout import ShapeError
 from indexing.layout.steps import Transpose
 from ops.index_maps import check_count, check_sizes, checked_dimensions
-from ops.schedules.launch import LaunchDimensions, block_number, check_positive, loop_id, thread_id
-from ops.schedules.places import in_array, unflattened, within
+from ops.schedules.launch import (
+    LaunchDimensions,
+    block_number,
+    check_positive,
+    in_array,
+    loop_id,
+    step_count,
+    thread_id,
+    unflattened,
+    within,
+)
 from ops.schedules.schedule import Access, Schedule
 
 if TYPE_CHECKING:
@@ -178,7 +187,7 @@ class _Tiling:
     def tile_counts(self) -> tuple[int, ...]:
         """The number of tiles along each dimension of the operand."""
         pairs = zip(self.sizes.sizes_before, self.tile.sizes_before, strict=True)
-        return tuple(max(1, -(-size // step)) for size, step in pairs)
+        return tuple(step_count(size, step) for size, step in pairs)
 
     @property
     def ranges(self) -> dict[str, int]:

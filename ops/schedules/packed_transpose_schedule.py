@@ -13,12 +13,15 @@ from ops.schedules.launch import (
     LaunchDimensions,
     block_number,
     check_positive,
+    in_array,
     loop_id,
+    step_count,
     thread_id,
+    unflattened,
+    within,
 )
-from ops.schedules.places import in_array, unflattened, within
 from ops.schedules.schedule import Access
-from ops.schedules.transpose import SharedTile, TransposeSchedule, joined_in_memory
+from ops.schedules.transpose_schedule import SharedTile, TransposeSchedule, joined_in_memory
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
@@ -148,7 +151,7 @@ class _Packing:
     def tile_counts(self) -> tuple[int, ...]:
         """The number of tiles along each dimension of the result."""
         pairs = [(self.sizes[place], self.tile[place]) for place in self.order]
-        return tuple(max(1, -(-size // max(1, step))) for size, step in pairs)
+        return tuple(step_count(size, max(1, step)) for size, step in pairs)
 
     @property
     def reading(self) -> _Cell:

@@ -1,17 +1,14 @@
-"""The words of HLO text, one after another.
-
-:class:`Tokens` holds one word at a time; a reader looks at it, takes it, or says what it had
-expected instead.
-"""
+"""The tokens of HLO text: :class:`HloLexer` is what its readers work with."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.layout.shape import BLANK, SHAPE_TYPES, read_shape
 from ops.hlo.errors import HloTextError
-from simplifier.errors import Span
+from simplifier.errors import Span, quoted
+from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +43,9 @@ _UNCLOSED = {
     "/*": "a comment is not closed",
 }
 
+_MAX_DIGITS: Final = 20
+"""Those of the longest integer of 64 bits, with its sign."""
+
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPED = {
     b"n": b"\n",
@@ -58,96 +58,64 @@ _ESCAPED = {
 }
 
 
-class Tokens:
-    """A place in a text, and the word that begins there.
+class HloLexer(ScanningLexer):
+    """A position in HLO text and the token that begins there.
 
-    ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``; ``text`` is the
-    word as it is written, ``source[start:stop]``, and ``end`` is where the word before it ends.
-    ``instruction`` is the name that messages carry.
+    ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``. ``instruction``
+    is the instruction that errors name.
     """
 
-    __slots__ = ("end", "file", "instruction", "kind", "source", "start", "stop", "text")
+    __slots__ = ("instruction",)
+
+    pattern = _TOKEN
 
     def __init__(self, source: str, file: str = "") -> None:
-        self.source = source
-        self.file = file
         self.instruction = ""
-        self.jump(0)
+        super().__init__(source, file)
 
-    def jump(self, position: int) -> None:
-        """Go to the first word at or after a place of the text."""
-        match = _TOKEN.match(self.source, position)
-        if match is None or match.lastgroup is None:
-            raise RuntimeError("every text has a next token")
-        self.end = position
-        self.kind: str = match.lastgroup
-        self.start, self.stop = match.span(self.kind)
-        self.text: str = match[self.kind]
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Where the word starts and stops in the text."""
-        return self.start, self.stop
-
-    def advance(self) -> str:
-        """Go on to the next word; the word that was there."""
-        text = self.text
-        self.jump(self.stop)
-        return text
-
-    def accept(self, mark: str) -> bool:
-        """Take the word if it is ``mark``."""
-        if self.text != mark:
+    def accept(self, text: str) -> bool:
+        """Go past the current token if it reads ``text``; without a call, as it is asked often."""
+        if self.text != text:
             return False
         self.jump(self.stop)
         return True
 
-    def expect(self, mark: str, where: str) -> None:
-        """Take the word, which must be ``mark``."""
-        if self.text != mark:
-            self.fail_expecting(f"'{mark}' {where}")
-        self.jump(self.stop)
-
     def name(self, what: str) -> str:
         """Take a name; its percent sign is left out."""
         if self.text in SHAPE_TYPES:
-            self.fail_expecting(what, f"{self.text} is the name of a type")
+            raise self.expected(what, f"{self.text} is the name of a type")
         if self.kind != "name":
-            self.fail_expecting(what)
+            raise self.expected(what)
         return self.advance().removeprefix("%")
 
     def word(self, what: str) -> str:
         """Take a name that has no percent sign, such as an opcode."""
         if self.kind != "name" or self.text[0] == "%":
-            self.fail_expecting(what)
+            raise self.expected(what)
         return self.advance()
 
     def integer(self, what: str = "a number") -> int:
         """Take an integer of 64 bits."""
         if self.kind != "number" or not self.text.removeprefix("-").isdecimal():
-            self.fail_expecting(what)
-        if len(self.text) > _MOST_DIGITS:
-            self.fail(f"expected {what}, but {_shown(self.text)} does not fit in 64 bits")
+            raise self.expected(what)
+        if len(self.text) > _MAX_DIGITS:
+            raise self.error(f"expected {what}, but {quoted(self.text)} does not fit in 64 bits")
         return int(self.advance())
+
+    def integers(self, what: str = "the numbers") -> tuple[int, ...]:
+        """Take integers in braces."""
+        return self.braced(self.integer, what)
 
     def string(self, what: str = "a string") -> str:
         """Take a quoted text; the text without quotes and escapes."""
         if self.kind != "string":
-            self.fail_expecting(what)
+            raise self.expected(what)
         return unescape(self.advance())
-
-    def pattern(self, pattern: re.Pattern[str], what: str) -> str:
-        """Take the text from here that follows a pattern, where words are not the usual ones."""
-        match = pattern.match(self.source, self.start)
-        if match is None:
-            self.fail_expecting(what)
-        self.jump(match.end())
-        return match[0]
 
     def balanced(self, what: str) -> str:
         """Take the text from an opening brace to the one that closes it, whatever it is."""
         if self.text != "{":
-            self.fail_expecting(what)
+            raise self.expected(what)
         depth = 0
         for piece in _BALANCED.finditer(self.source, self.start):
             depth += (piece[0] == "{") - (piece[0] == "}")
@@ -155,7 +123,7 @@ class Tokens:
                 text = self.source[self.start : piece.end()]
                 self.jump(piece.end())
                 return text
-        return self.fail("the brace is not closed")
+        raise self.error("the brace is not closed")
 
     def shape(self) -> Shape:
         """Take a shape."""
@@ -178,7 +146,7 @@ class Tokens:
         while self.text != closing:
             items.append(read())
             if not self.accept(",") and self.text != closing:
-                self.fail_expecting(f"',' or '{closing}' after one of {what}")
+                raise self.expected(f"',' or '{closing}' after one of {what}")
         self.jump(self.stop)
         return tuple(items)
 
@@ -186,25 +154,27 @@ class Tokens:
         """Take items with commas between them, in braces."""
         return self.listed(read, "{", "}", what)
 
-    def fail_expecting(self, what: str, hint: str = "") -> NoReturn:
-        """Raise the error that the word is something else."""
-        if self.kind == "end":
-            self.fail(f"expected {what}, but the text ends here", hint)
-        if self.kind == "strange":
-            opening = self.source[self.start : self.start + 2]
-            self.fail(
-                _UNCLOSED.get(
-                    opening,
-                    _UNCLOSED.get(self.text, f"expected {what}, but there is {self.text!r}"),
-                )
-            )
-        self.fail(f"expected {what}, but there is {_shown(self.text)}", hint)
+    def expected(self, what: str, hint: str = "") -> HloTextError:
+        """The error that the current token is not ``what``."""
+        opening = self.source[self.start : self.start + 2]
+        unclosed = _UNCLOSED.get(opening) or _UNCLOSED.get(self.text)
+        if self.kind == "strange" and unclosed:
+            return self.error(unclosed)
+        found = f"found {_shown(self.text)}" if self.text else "the text ends"
+        return self.error(f"expected {what}, but {found}", hint=hint)
 
-    def fail(self, message: str, hint: str = "", place: tuple[int, int] | None = None) -> NoReturn:
-        """Raise an error about the word, or about another place (start, stop) of the text."""
-        start, stop = place or self.place
-        span = Span(self.source, start, max(stop, start + 1), self.file)
-        raise HloTextError(message, span, hint, self.instruction)
+    def error(self, message: str, span: Span | None = None, hint: str = "") -> HloTextError:
+        """An error about the current token, or about another part of the text."""
+        return HloTextError(message, span or self.span, hint, self.instruction)
+
+    def error_since(self, start: int, message: str, hint: str = "") -> HloTextError:
+        """An error about the text from ``start`` to the last token that was taken."""
+        return self.error(message, self.span_of(start, self.previous_stop), hint)
+
+
+def _shown(text: str) -> str:
+    """A token in a message; one in quotes has them already."""
+    return quoted(text) if text[0] not in "\"'" else quoted(text)[1:-1]
 
 
 def unescape(quoted: str) -> str:
@@ -254,11 +224,3 @@ _ESCAPES = {
     ord("'"): "\\'",
     ord("\\"): "\\\\",
 }
-
-_MOST_DIGITS = 20
-_LONGEST_SHOWN = 40
-
-
-def _shown(text: str) -> str:
-    shown = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
-    return shown if shown[0] in "\"'" else f"'{shown}'"

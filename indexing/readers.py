@@ -1,0 +1,104 @@
+"""Maps from texts and from other tools."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from indexing.formats.isl import read_isl
+from indexing.formats.mlir import read_affine_map
+from indexing.formats.text import read_map
+from indexing.map import UNDEFINED, IndexingMap, UndefinedMap
+from simplifier.exact import BUDGET
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from indexing.formats.isl import IslRelation
+    from indexing.relation import Relation
+    from simplifier.bounds.interval import IntervalLike
+
+
+def parse_map(text: str, file: str = "") -> IndexingMap:
+    """The map that a text describes.
+
+    Operators are read in every spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``); ``-inf`` and
+    ``inf`` are ends without bound; white space and line breaks mean nothing, a comma may follow the
+    last of anything. ``KNOWN EMPTY`` alone, which XLA prints for any map without points, is one
+    without variables and results. ``parse_map(str(m)) == m`` for every map.
+
+    Raises:
+        TextError: with line, column, and a caret under the place.
+
+    >>> print(parse_map("(d0)[s0] -> (d0 * 8 + s0, d0 % 2), domain: d0 in [0, 3], s0 in [0, 7]"))
+    (d0)[s0] -> (d0 * 8 + s0, d0 mod 2), domain: d0 in [0, 3], s0 in [0, 7]
+    >>> parse_map("(d0) -> (d7), domain: d0 in [0, 3]")
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:10: 'd7' is not a declared variable
+    (d0) -> (d7), domain: d0 in [0, 3]
+             ^^
+    hint: declared: d0
+    """
+    word, _, reason = text.partition(":") if isinstance(text, str) else ("", "", "")  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+    if word.strip() == UNDEFINED:
+        return UndefinedMap(reason)
+    return _map_of(read_map(text, file))
+
+
+def from_affine_map(
+    text: str,
+    bounds: Mapping[str, IntervalLike] = MappingProxyType({}),
+    *,
+    affine_set: str = "",
+    runtime: int = 0,
+) -> IndexingMap:
+    """The map that MLIR's ``affine_map<...>`` is on a domain; ``affine_map<`` may be missing.
+
+    Args:
+        text: the affine map.
+        bounds: of the variables by name; those that are not given have no bounds.
+        affine_set: the domain as MLIR's ``affine_set<...>`` over as many dimensions and symbols.
+        runtime: how many of the symbols, the last ones, are runtime variables; others are ranges.
+
+    Raises:
+        TextError: with line, column, and a caret under the place.
+        MapError: the bounds do not fit.
+
+    >>> print(from_affine_map("affine_map<(i)[n] -> (i * 8 + n)>", {"i": (0, 3), "n": (0, 7)}))
+    (i)[n] -> (i * 8 + n), domain: i in [0, 3], n in [0, 7]
+    >>> print(from_affine_map("(d0) -> (d0 mod 4)", affine_set="(d0) : (d0 >= 0, d0 <= 9)"))
+    (d0) -> (d0 mod 4), domain: d0 in [0, 9]
+    """
+    return _map_of(read_affine_map(text, bounds, affine_set, runtime))
+
+
+def from_isl(relation: str | IslRelation, *, budget: int | None = BUDGET) -> IndexingMap:
+    """The map that is one of isl's relations or functions, or a text of isl.
+
+    Results are expressions where the dimensions determine them; else ranges run over their values.
+    Parameters become runtime variables. A set is a map without dimensions.
+
+    Costs milliseconds for relations of everyday maps, some integer programmes for each result. What
+    tells very many cases apart is not simplified.
+
+    Raises:
+        TextError: the text is not isl's.
+        MapError: the relation has several spaces, or rational numbers, or is no relation.
+        BudgetError: reading it takes more operations of isl than the budget.
+
+    >>> print(from_isl("[n] -> { [i] -> [floor(i/8), i mod 8] : 0 <= i < 64 and i < n }"))
+    (i){n} -> (i floordiv 8, i mod 8), domain: i in [0, 63], n in [1, inf], i - n in [-inf, -1]
+    >>> print(from_isl("{ [i] -> [j] : 0 <= i < 4 and 8i <= j <= 8i + 7 }"))
+    (i)[j] -> (i * 8 + j), domain: i in [0, 3], j in [0, 7]
+    >>> from_isl("{ [i] -> [i * i] }")
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:1: isl does not read this as a relation
+    { [i] -> [i * i] }
+    ^^^^^^^^^^^^^^^^^^
+    hint: expected such as { [i] -> [i mod 8] : 0 <= i < 64 }
+    """
+    return _map_of(read_isl(relation, budget=budget))
+
+
+def _map_of(relation: Relation) -> IndexingMap:
+    return IndexingMap.from_forms(relation.forms, relation.domain)
