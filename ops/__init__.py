@@ -1,9 +1,14 @@
 """What tensor operations do: shapes and attributes in, indexing maps out."""
 
 from indexing.layout import ShapeError
-from ops.analysis.answers import InstructionIndexing, OperandIndexing, RuntimeOrigin
-from ops.analysis.fusion import fusion_indexing, parameter_indexing
-from ops.analysis.instructions import input_to_output, output_to_input
+from ops.analysis.findings import InstructionIndexing
+from ops.analysis.queries import (
+    fusion_indexing,
+    input_to_output,
+    output_to_input,
+    parameter_indexing,
+)
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.fusion import (
     Emitter,
     Fusion,

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing import IndexingMap
-    from ops.analysis.answers import Answer, OperandIndexing
     from ops.cli.fields import Fields
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
     from simplifier.errors import IndexingError
 
 
@@ -84,7 +85,7 @@ class Entry:
     """One pair of tensors, and the maps between them."""
 
     title: str
-    answer: Answer
+    answer: AnyDependence
     about: Fields
 
     def text(self, of: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from indexing import IndexingMap, Variable
-    from ops.analysis.answers import OperandIndexing, RuntimeOrigin
+    from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
     from simplifier import Interval
 
 Fields: TypeAlias = "dict[str, Any]"

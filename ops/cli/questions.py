@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ops import InstructionAnalysis, ModuleAnalysis
-    from ops.analysis.answers import Answer
     from ops.cli.fields import Fields
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
 
 Subject = TypeVar("Subject")
@@ -170,7 +170,7 @@ def _numbers(instruction: Instruction) -> range:
 
 
 def _entries(
-    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Answer
+    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: AnyDependence
 ) -> Iterator[Entry]:
     """The entries of a result and an operand or parameter: one for each array that is needed."""
     if answer == ():

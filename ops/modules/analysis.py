@@ -8,19 +8,17 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ops.analysis.control_flow import Direction
-from ops.analysis.findings import Findings, Question
-from ops.analysis.fusion import parameters_from, reached_from
-from ops.analysis.physical import View
-from ops.rules.op_indexing import Unknown
+from ops.analysis.findings import Findings, Question, View
+from ops.analysis.queries import parameters_from, slice_from
+from ops.rules.op_indexing import Direction, Unknown
 from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ops.analysis.answers import Answer, InstructionIndexing
-    from ops.analysis.findings import Finding
+    from ops.analysis.findings import Finding, InstructionIndexing
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import HloModule, Instruction
     from ops.rules.registry import Registry
 
@@ -174,15 +172,15 @@ class InstructionAnalysis:
         question = Question(Direction.INPUT_TO_OUTPUT, input, view)
         return self.analysis.findings.answer(self.instruction, question)
 
-    def fusion_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+    def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Which elements of every instruction a result needs: see :func:`ops.fusion_indexing`."""
-        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
-        return reached_from(paths, self.instruction, output)
+        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        return slice_from(flow, self.instruction, output)
 
-    def parameter_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+    def parameter_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Which elements of parameters a result needs: see :func:`ops.parameter_indexing`."""
-        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
-        return parameters_from(paths, self.instruction, output)
+        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        return parameters_from(flow, self.instruction, output)
 
     def __repr__(self) -> str:
         return f"<analysis of {self.instruction.definition}>"
@@ -300,7 +298,7 @@ def _row_of(instruction: Instruction) -> str:
     return _row("td", home, instruction.name, instruction.opcode, shape)
 
 
-def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, Answer]]:
+def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
     """From which result to which operand, and the answer, where the operand is needed."""
     instruction = part.instruction
     outputs = instruction.shape.array_indices
@@ -313,7 +311,7 @@ def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, Answer]]:
                 yield f"{result} to operand {number}, %{name}", answer
 
 
-def _html_of(answer: Answer) -> str:
+def _html_of(answer: AnyDependence) -> str:
     if isinstance(answer, Unknown):
         return f"<p>{escape(str(answer))}</p>"
     return "".join(way.simplify()._repr_html_() for way in answer)

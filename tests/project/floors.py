@@ -63,7 +63,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
-        ("ops.index_maps",),
+        ("ops.index_maps", "ops.limits"),
         ("ops.hlo",),
         ("ops.devices",),
         ("ops.rules",),

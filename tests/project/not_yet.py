@@ -8,16 +8,6 @@ IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
         ("indexing.exact.reading", "indexing.exact.sets"),
         ("indexing.exact.sets", "indexing.exact.reading"),
-        ("ops.analysis.answers", "ops.analysis.chaining"),
-        ("ops.analysis.chaining", "ops.analysis.answers"),
-        ("ops.analysis.chaining", "ops.analysis.dependences"),
-        ("ops.analysis.chaining", "ops.analysis.known_values"),
-        ("ops.analysis.chaining", "ops.analysis.widening"),
-        ("ops.analysis.dependences", "ops.analysis.answers"),
-        ("ops.analysis.known_values", "ops.analysis.answers"),
-        ("ops.analysis.known_values", "ops.analysis.dependences"),
-        ("ops.analysis.widening", "ops.analysis.answers"),
-        ("ops.analysis.widening", "ops.analysis.dependences"),
         ("simplifier.bounds.digits", "simplifier.canonical.clamps"),
         ("simplifier.bounds.digits", "simplifier.canonical.scope"),
         ("simplifier.bounds.digits", "simplifier.laws.catalogue.ranges"),
@@ -77,7 +67,6 @@ IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
 HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
         ("indexing.exact.sets", "indexing.exact.reading"),
-        ("ops.analysis.answers", "ops.analysis.chaining"),
         ("simplifier.expr.form", "simplifier.expr.printer"),
     ]
 )

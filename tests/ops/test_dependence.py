@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
-from ops.analysis.chaining import followed, joined
+from ops.dependence.dependence import NOTHING, Dependence
 from tests.evaluation import related
+
+if TYPE_CHECKING:
+    from ops.dependence.dependence import AnyDependence
 
 MODULE = hlo.parse(
     """HloModule m ENTRY e {
@@ -155,27 +160,32 @@ TURNED = way("(d0) -> (-d0 + 3), domain: d0 in [0, 3]")
 UNKNOWN = Unknown("sort: no indexing map")
 OTHER = Unknown("fft: no indexing map")
 
-JOINED = [
-    ((IDENTITY,), (TURNED, IDENTITY), (IDENTITY, TURNED)),
-    ((), (TURNED,), (TURNED,)),
-    ((TURNED,), UNKNOWN, UNKNOWN),
+BOTH = Dependence((IDENTITY, TURNED))
+ONE = Dependence((TURNED,))
+
+UNITED = [
+    (Dependence((IDENTITY,)), Dependence((TURNED, IDENTITY)), BOTH),
+    (NOTHING, ONE, ONE),
+    (ONE, UNKNOWN, UNKNOWN),
     (UNKNOWN, OTHER, UNKNOWN),
 ]
-FOLLOWED = [
-    ((TURNED, IDENTITY), (TURNED, IDENTITY), (IDENTITY, TURNED)),
-    ((TURNED,), (), ()),
-    ((TURNED,), UNKNOWN, UNKNOWN),
+COMPOSED = [
+    (Dependence((TURNED, IDENTITY)), Dependence((TURNED, IDENTITY)), BOTH),
+    (ONE, NOTHING, NOTHING),
+    (ONE, UNKNOWN, UNKNOWN),
     (OTHER, UNKNOWN, OTHER),
 ]
 
 
-@pytest.mark.parametrize(("left", "right", "expected"), JOINED)
-def test_sets_are_joined(left: object, right: object, expected: object) -> None:
-    assert joined(left, right) == expected  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("answer", "step", "expected"), FOLLOWED)
-def test_every_way_is_followed_by_every_step(
-    answer: object, step: object, expected: object
+@pytest.mark.parametrize(("left", "right", "expected"), UNITED)
+def test_all_indexings_are_in_a_union(
+    left: AnyDependence, right: AnyDependence, expected: AnyDependence
 ) -> None:
-    assert followed(answer, step) == expected  # type: ignore[arg-type]
+    assert left.union(right) == expected
+
+
+@pytest.mark.parametrize(("consumer", "producer", "expected"), COMPOSED)
+def test_every_indexing_is_composed_with_every_other(
+    consumer: AnyDependence, producer: AnyDependence, expected: AnyDependence
+) -> None:
+    assert consumer.compose(producer) == expected

@@ -1,19 +1,21 @@
-"""All that a dependence tells, as parts of one map, so that they go on sharing its variables.
+"""The joint form of an indexing: all its maps over one domain, in which devices are a variable.
 
-An element, the device that holds it, and where the values of runtime variables are found are told
-by maps of the same variables. Here the device that asks is one of these variables.
+An indexing consists of several maps of the same variables: to the element, to the device that
+holds it, and to the values of its runtime variables. When it is composed or widened, these maps go
+on sharing their variables. So algorithms work on the joint form, and separate it afterwards.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import shortened
 from indexing.transform.substitute import arranged
+from ops.devices.device_tables import with_tables_of_devices
 from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -23,29 +25,50 @@ if TYPE_CHECKING:
 
     from simplifier.expr.form import Form
 
+Origin = TypeVar("Origin")
+
 ANY: Final = Interval(None, None)
 
 
 class Part(NamedTuple):
     """An index, and the device on which it is meant."""
 
-    place: tuple[Form, ...]
+    index: tuple[Form, ...]
     device: Form
 
 
-@dataclass(frozen=True, slots=True)
-class JointMap:
-    """Parts over one domain, whose last dimension is the number of the device that asks.
+class Separated(NamedTuple):
+    """The maps of an indexing, in their smallest form, without the device that asks as a dimension.
 
-    The first part is the element, then there is one for each runtime variable: where its value is
-    found. ``devices`` holds the numbers of all devices.
+    ``replica`` is ``None`` if the element is on the device that asks. If anything depends on the
+    device that asks, its number is the first runtime variable, and ``asking`` leads to a scalar.
+    ``runtime`` are the numbers of the other runtime variables that are left, counted before any was
+    dropped, with the maps to the index and the replica of their values.
+    """
+
+    map: IndexingMap
+    replica: IndexingMap | None
+    asking: IndexingMap | None
+    runtime: tuple[tuple[int, IndexingMap, IndexingMap | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JointIndexing(Generic[Origin]):
+    """An indexing as parts over one domain, whose last dimension is the device that asks.
+
+    The first part is the element. For each runtime variable there is one more part, which tells
+    where its value is found, and one of ``origins``: an operand or an instruction, whatever the
+    rules or the analysis say. ``devices`` holds the numbers of all devices. ``approximation`` is
+    the reason why the indexing holds more than the program says, if it does.
     """
 
     parts: tuple[Part, ...]
     domain: Domain
     devices: Interval = ANY
+    origins: tuple[Origin, ...] = ()
+    approximation: str = ""
 
-    def compose(self, producer: JointMap) -> JointMap:
+    def compose(self, producer: JointIndexing[Origin]) -> JointIndexing[Origin]:
         """The producer's parts as they are at this element, then all other parts of this.
 
         These pass through the producer in dimensions of their own.
@@ -59,7 +82,13 @@ class JointMap:
         free = [Variable(ANY)] * len(passing)
         wider = Domain((*own.dims, *free), own.ranges, own.runtime, own.constraints)
         after = IndexingMap.from_forms(_flat(parts), wider)
-        return replace(self, parts=parts).with_results_of(before.compose(after))
+        whole = replace(
+            self,
+            parts=parts,
+            origins=producer.origins + self.origins,
+            approximation=self.approximation or producer.approximation,
+        )
+        return whole.with_results_of(before.compose(after))
 
     @property
     def flat(self) -> IndexingMap:
@@ -71,72 +100,64 @@ class JointMap:
         """The map of the element and the device that holds it."""
         return IndexingMap.from_forms(_flat(self.parts[:1]), self.domain)
 
-    def for_any_values(self) -> JointMap:
-        """The element for any values of the runtime variables, which become further ranges."""
-        alone = replace(self, parts=self.parts[:1])
-        dims, ranges, runtime = self.domain.by_role(self.domain.places)
-        return alone.with_results_of(arranged(self.element, dims, ranges + runtime))
+    def element_as(self, element: IndexingMap) -> JointIndexing[Origin]:
+        """The element alone, as another map from the same variables or less; without origins."""
+        return replace(self, parts=self.parts[:1], origins=()).with_results_of(element)
 
-    def shortened(self, most: int, limits: Sequence[Interval]) -> JointMap:
-        """The element without formulas of more than ``most`` terms."""
-        alone = replace(self, parts=self.parts[:1])
+    def for_any_values(self) -> JointIndexing[Origin]:
+        """The element for any values of the runtime variables, which become further ranges."""
+        dims, ranges, runtime = self.domain.by_role(self.domain.places)
+        return self.element_as(arranged(self.element, dims, ranges + runtime))
+
+    def shortened(
+        self, most: int, limits: Sequence[Interval], reason: str
+    ) -> JointIndexing[Origin]:
+        """The element without formulas of more than ``most`` terms, marked with a reason.
+
+        ``limits`` hold the indices and devices that it leads to.
+        """
         *index, device = limits
         known = [*index, device.intersect(self.devices)]
-        return alone.with_results_of(shortened(self.element, most, known))
+        short = self.element_as(shortened(self.element, most, known))
+        return replace(short, approximation=reason)
 
-    def simplified(self) -> SimplifiedParts:
-        """The parts as maps in their smallest form."""
-        return _separated(self.with_results_of(self.flat.simplify()))
+    def with_tables_of_devices(self) -> JointIndexing[Origin]:
+        """The same with shorter formulas in the number of a device."""
+        flat = self.flat
+        shorter = with_tables_of_devices(flat, self.devices)
+        return self if shorter is flat else self.with_results_of(shorter)
 
-    def with_results_of(self, joint: IndexingMap) -> JointMap:
+    def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:
         """The parts as the results of one map of all of them, over its domain."""
         return replace(self, parts=_like(self.parts, iter(joint.forms)), domain=joint.domain)
 
-
-class Read(NamedTuple):
-    """Where the value of a runtime variable is found; ``number`` counts all that there were."""
-
-    number: int
-    place: IndexingMap
-    replica: IndexingMap | None
+    def separate(self) -> Separated:
+        """The maps in their smallest form, without the variables that nothing depends on."""
+        return _separated(self.with_results_of(self.flat.simplify()))
 
 
-class SimplifiedParts(NamedTuple):
-    """Maps from dimensions, without the device that asks; a replica is ``None`` where that is it.
-
-    If anything depends on the device that asks, it is the first runtime variable, and ``asking``
-    leads to a scalar. ``reads`` are those of the other runtime variables that are left.
-    """
-
-    element: IndexingMap
-    replica: IndexingMap | None
-    asking: IndexingMap | None
-    reads: tuple[Read, ...]
-
-
-def _separated(joint: JointMap) -> SimplifiedParts:
-    """The parts as maps, less the variables that nothing depends on."""
+def _separated(joint: JointIndexing[Origin]) -> Separated:
     (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.places)
-    told = [form for part in joint.parts for form in (*part.place, *_elsewhere(part, joint))]
+    told = [form for part in joint.parts for form in (*part.index, *_elsewhere(part, joint))]
     asked = [device] if _depends_on_device(joint, told) else []
     wide = IndexingMap.from_forms([*told, *map(forms.variable, asked)], joint.domain)
     narrow = arranged(wide, dims, ranges, [*asked, *runtime]).without_unused_symbols()
     results, domain = iter(narrow.forms), narrow.domain
-    (element, holder), *reads = [
+    (element, holder), *values = [
         (
-            tuple(islice(results, len(part.place))),
+            tuple(islice(results, len(part.index))),
             tuple(islice(results, len(_elsewhere(part, joint)))),
         )
         for part in joint.parts
     ]
     dropped = wide.unused_symbols()[2]
-    return SimplifiedParts(
+    return Separated(
         IndexingMap.from_forms(element, domain),
         _over(domain, holder) if holder else None,
         _over(domain, ()) if asked else None,
         tuple(
-            Read(number, _over(domain, place), _over(domain, on) if on else None)
-            for number, (place, on) in enumerate(reads)
+            (number, _over(domain, index), _over(domain, on) if on else None)
+            for number, (index, on) in enumerate(values)
             if number not in dropped
         ),
     )
@@ -146,14 +167,14 @@ def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:
     return without_unused_runtime(IndexingMap.from_forms(results, domain))
 
 
-def _elsewhere(part: Part, joint: JointMap) -> list[Form]:
+def _elsewhere(part: Part, joint: JointIndexing[Origin]) -> list[Form]:
     """The device of a part, if it is not the one that asks."""
     is_own = part.device == dim(len(joint.domain.dims) - 1)
     is_only = joint.devices == Interval(0, 0) or joint.domain.is_known_empty
     return [] if is_own or is_only else [part.device]
 
 
-def _depends_on_device(joint: JointMap, told: Sequence[Form]) -> bool:
+def _depends_on_device(joint: JointIndexing[Origin], told: Sequence[Form]) -> bool:
     """Whether what is told, or whether there is a point, differs between devices that ask."""
     if joint.domain.is_known_empty:
         return False
@@ -164,11 +185,11 @@ def _depends_on_device(joint: JointMap, told: Sequence[Form]) -> bool:
 
 
 def _flat(parts: Iterable[Part]) -> Iterator[Form]:
-    return chain.from_iterable((*part.place, part.device) for part in parts)
+    return chain.from_iterable((*part.index, part.device) for part in parts)
 
 
 def _like(parts: Iterable[Part], results: Iterator[Form]) -> tuple[Part, ...]:
-    return tuple(Part(tuple(islice(results, len(part.place))), next(results)) for part in parts)
+    return tuple(Part(tuple(islice(results, len(part.index))), next(results)) for part in parts)
 
 
 def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:

@@ -1,63 +1,60 @@
-"""Maps along paths: through instructions, and through the computations that they call."""
+"""The data flow of a program in one direction: through instructions, and through what they call."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.analysis.answers import called_by
-from ops.analysis.chaining import followed
-from ops.analysis.control_flow import Direction, Link, decided, kept_arrays, repeated, selected
-from ops.analysis.crowds import singles
-from ops.analysis.graphs import Array, Graph, postorder
-from ops.analysis.known import Answers
-from ops.analysis.patterns import identity_of
+from ops.analysis.dataflow import Array, Graph, Interner, postorder, single_questions
+from ops.analysis.loops import decided, kept_arrays, repeated, selected
+from ops.dependence.dependence import called_by
+from ops.dependence.links import Link, identity_of
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo.errors import HloTextError
-from ops.rules.op_indexing import Unknown
+from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from indexing.layout import Shape
-    from ops.analysis.answers import Answer
-    from ops.analysis.graphs import Step
-    from ops.analysis.known import Known
-    from ops.analysis.value_numbering import Likeness
+    from ops.analysis.dataflow import Step
+    from ops.analysis.value_numbering import ValueNumbering
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, Instruction
     from ops.rules.registry import Registry
     from ops.rules.rule import Call, Calls
 
-Reached: TypeAlias = "tuple[Array, Answer]"
-"""An array, and the maps that lead there from where a question began."""
+Crossing: TypeAlias = "tuple[Array, AnyDependence | None]"
+"""An array of another computation, and the dependence on it; ``None`` if it is the same array."""
 
-Place: TypeAlias = "tuple[int, int]"
+Position: TypeAlias = "tuple[int, int]"
 """The number of a parameter, or 0 for what is none, and that of an array in it."""
 
-Crossing: TypeAlias = "Mapping[Place, Sequence[tuple[int, Answer]]]"
+Summary: TypeAlias = "Mapping[Position, Sequence[tuple[int, AnyDependence]]]"
 """For arrays where paths through a computation begin: the numbers of the arrays where these end,
-counted through its parameters or its result, and the maps that lead there."""
+counted through its parameters or its result, and the dependences on them."""
 
 
-class Paths:
-    """Follows maps in one direction; remembers the computations it has seen.
+class DataFlow:
+    """Follows dependences in one direction; remembers the computations it has seen.
 
     A called computation is followed once, from all arrays it begins with together, however often
     it is called, and however many are like it.
     """
 
-    def __init__(self, direction: Direction, registry: Registry, likeness: Likeness) -> None:
-        self._direction = direction
+    def __init__(self, direction: Direction, registry: Registry, numbering: ValueNumbering) -> None:
+        self.direction = direction
         self._registry = registry
         self._is_backward = direction is Direction.OUTPUT_TO_INPUT
-        self._answers = Answers()
+        self._interner = Interner()
         self._callees: dict[Computation, tuple[Computation, ...]] = {}
         self._graphs: dict[Computation, Graph] = {}
         self._shortcuts: dict[Computation, Graph] = {}
         self._arrays_at_ends: dict[Computation, Sequence[Array]] = {}
-        self._likeness = likeness
+        self._numbering = numbering
         self._links_from: dict[tuple[int, int], list[Link]] = {}
-        self._crossings: dict[int, Crossing] = {}
+        self._summaries: dict[int, Summary] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -69,7 +66,7 @@ class Paths:
 
     def links_from(self, instruction: Instruction, start: int) -> list[Link]:
         """The links that begin at one array of the result, or at all arrays of one operand."""
-        number = self._likeness.number(instruction)
+        number = self._numbering.number(instruction)
         found = self._links_from.get((number, start))
         if found is None:
             grouped: dict[tuple[int, int], list[Link]] = {(number, start): []}
@@ -80,88 +77,88 @@ class Paths:
             found = grouped[number, start]
         return found
 
-    def entered(self, instruction: Instruction, number: int, answer: Answer) -> list[Reached]:
-        """The results of called computations that an array of the result is made of.
-
-        ``answer`` are the maps that lead to the array.
-        """
+    def entries(self, instruction: Instruction, number: int) -> list[Crossing]:
+        """The results of called computations that an array of the result is made of."""
         calls = self._registry.calls(instruction)
         if not calls:
             return []
         if not calls.condition:
-            return _roots(calls, number - calls.first_output(instruction), answer)
+            inner = number - calls.first_output(instruction)
+            roots = (call.computation.root for call in calls.choices)
+            return [((root, inner), None) for root in roots if inner in range(_count(root))]
         body, condition = calls.computations
-        rounds = self.links_from(instruction, number)
-        steps: list[Reached] = [
-            ((body.root, link.element), followed(answer, link.answer)) for link in rounds
+        steps: list[Crossing] = [
+            ((body.root, link.element), link.dependence)
+            for link in self.links_from(instruction, number)
         ]
         if number not in kept_arrays(body, self._registry):
             decision = decided(instruction.shape.arrays[number], Direction.OUTPUT_TO_INPUT)
-            steps.append(((condition.root, 0), followed(answer, decision)))
+            steps.append(((condition.root, 0), decision))
         return steps
 
     def follow(
-        self, starts: Mapping[Array, Answer], within: Container[Instruction] | None = None
-    ) -> dict[Array, Answer]:
-        """From arrays of a computation to all arrays that paths lead to, in order of paths.
+        self, starts: Mapping[Array, AnyDependence], within: Container[Instruction] | None = None
+    ) -> dict[Array, AnyDependence]:
+        """From arrays of a computation to all arrays that paths lead to, in topological order.
 
         Instructions that ``within`` does not hold are not followed.
         """
         if not starts:
             return {}
         graph = self._graph(next(iter(starts))[0].computation)
-        crowds = {array: {self._answers.known(answer): 1} for array, answer in starts.items()}
-        reached = graph.walk(crowds, within)
-        return {array: known.answer for array, (known,) in reached.items()}
+        facts = {array: {self._interner.interned(each): 1} for array, each in starts.items()}
+        solution = graph.solve(facts, self._interner, within)
+        return {array: dependence for array, (dependence,) in solution.items()}
 
-    def follow_through(self, begin: Array) -> dict[Array, Answer]:
+    def follow_through(self, begin: Array) -> dict[Array, AnyDependence]:
         """From an array of a computation to the arrays where its paths end.
 
         They are those of its parameters or, in the other direction, of its result.
         """
         computation = begin[0].computation
         if self._is_begin(begin[0]):
-            crossing = self._crossing(computation)
+            summary = self._summary(computation)
         else:
-            crossing = self._across(computation, [begin])
+            summary = self._across(computation, [begin])
         ends = self._ends(computation)
-        return {ends[number]: answer for number, answer in crossing[_place(begin)]}
+        return {ends[number]: found for number, found in summary[_position(begin)]}
 
-    def steps_from(self, array: Array) -> list[tuple[Array, Answer | None]]:
-        """The neighbours of an array in its computation; calls lead to their operands.
+    def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
+        """A composition, which is looked up if the analysis has made it."""
+        return self._interner.compose(consumer, producer)
 
-        In the place of the maps there is ``None`` where every element leads to its like.
-        """
+    def steps_from(self, array: Array) -> list[Step]:
+        """The neighbours of an array in its computation; calls lead to their operands."""
         graph = self._graph(array[0].computation)
         steps = graph.steps[graph.numbers[array]]
-        return [(graph.arrays[target], known and known.answer) for target, known in steps]
+        return [(graph.arrays[target], step) for target, step in steps]
 
-    def _crossing(self, computation: Computation) -> Crossing:
+    def _summary(self, computation: Computation) -> Summary:
         """Where the paths from all begins lead; the same for all computations that are alike."""
-        number = self._likeness.number_of_computation(computation)
-        if number not in self._crossings:
-            self._crossings[number] = self._across(computation, self._begins(computation))
-        return self._crossings[number]
+        number = self._numbering.number_of_computation(computation)
+        if number not in self._summaries:
+            self._summaries[number] = self._across(computation, self._begins(computation))
+        return self._summaries[number]
 
-    def _across(self, computation: Computation, begins: Sequence[Array]) -> Crossing:
+    def _across(self, computation: Computation, begins: Sequence[Array]) -> Summary:
         """Where the paths from some arrays lead, which are followed together."""
         if computation not in self._shortcuts:
             graph = self._graph(computation)
             self._shortcuts[computation] = graph.towards(self._ends(computation))
         starts = {
-            begin: {self._answers.known(itself(begin)): 1 << number}
+            begin: {self._interner.interned(itself(begin)): 1 << number}
             for number, begin in enumerate(begins)
         }
-        reached = self._shortcuts[computation].walk(starts)
-        found: dict[int, list[tuple[int, Answer]]] = {
+        solution = self._shortcuts[computation].solve(starts, self._interner)
+        found: dict[int, list[tuple[int, AnyDependence]]] = {
             1 << number: [] for number in range(len(begins))
         }
         for number, end in enumerate(self._ends(computation)):
-            for known, questions in reached.get(end, {}).items():
-                arrival = number, known.answer
-                for question in singles(questions):
+            for dependence, questions in solution.get(end, {}).items():
+                arrival = number, dependence
+                for question in single_questions(questions):
                     found[question].append(arrival)
-        return dict(zip(map(_place, begins), found.values(), strict=True))
+        return dict(zip(map(_position, begins), found.values(), strict=True))
 
     def _is_begin(self, instruction: Instruction) -> bool:
         """Whether paths through a computation begin at the instruction."""
@@ -197,28 +194,27 @@ class Paths:
                 result = instruction, link.output
                 operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
-                steps[begin].append((end, self._step(begin, link.answer)))
+                steps[begin].append((end, self._step(begin, link.dependence)))
         return Graph.of(steps, self._begins(computation))
 
-    def _step(self, begin: Array, answer: Answer) -> Known | None:
-        """What leads along the answer; nothing changes if every element leads to its like.
+    def _step(self, begin: Array, dependence: AnyDependence) -> AnyDependence | None:
+        """The dependence, or ``None`` if every element leads to its like.
 
         A slice from the front is an identity, too, but not from every element.
         """
         instruction, number = begin
-        identity = identity_of(instruction.shape.arrays[number])
-        return None if answer == identity else self._answers.known(answer)
+        is_identity = dependence == identity_of(instruction.shape.arrays[number])
+        return None if is_identity else self._interner.interned(dependence)
 
-    def _links(self, instruction: Instruction) -> list[Link]:
+    def _links(self, instruction: Instruction) -> Sequence[Link]:
         """All links of an instruction."""
         calls = self._registry.calls(instruction)
-        if calls:
-            _check_calls(instruction, calls)
-            links = self._of_calls(instruction, calls)
-            return [each._replace(answer=called_by(instruction, each.answer)) for each in links]
+        if not calls:
+            return self._numbering.links(instruction, self.direction)
+        _check_calls(instruction, calls)
         return [
-            Link(found.output, found.operand, found.element, getattr(found, self._direction.value))
-            for found in self._likeness.dependencies(instruction)
+            each._replace(dependence=called_by(instruction, each.dependence))
+            for each in self._of_calls(instruction, calls)
         ]
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
@@ -226,7 +222,7 @@ class Paths:
         if calls.condition:
             body, condition = map(self._through_computation, calls.computations)
             kept = kept_arrays(calls.computations[0], self._registry)
-            return repeated(body, condition, arrays, kept, self._direction)
+            return repeated(body, condition, arrays, kept, self.direction)
         if calls.is_start:
             return _operands_themselves(instruction) + [
                 link._replace(output=link.output + calls.first_output(instruction))
@@ -235,7 +231,7 @@ class Paths:
         if calls.selector is None:
             return self._through(calls.choices[0])
         links = [link for call in calls.choices for link in self._through(call)]
-        return links + selected(arrays, calls.selector, self._direction)
+        return links + selected(arrays, calls.selector, self.direction)
 
     def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""
@@ -244,43 +240,37 @@ class Paths:
 
     def _through_computation(self, callee: Computation) -> list[Link]:
         """The links between result and parameters."""
-        ends = [_place(end) for end in self._ends(callee)]
+        ends = [_position(end) for end in self._ends(callee)]
         return [
-            self._link(begin, ends[number], answer)
-            for begin, arrivals in self._crossing(callee).items()
-            for number, answer in arrivals
+            self._link(begin, ends[number], dependence)
+            for begin, arrivals in self._summary(callee).items()
+            for number, dependence in arrivals
         ]
 
-    def _link(self, begin: Place, end: Place, answer: Answer) -> Link:
+    def _link(self, begin: Position, end: Position, dependence: AnyDependence) -> Link:
         (_, output), (operand, element) = (begin, end) if self._is_backward else (end, begin)
-        return Link(output, operand, element, answer)
-
-
-def _roots(calls: Calls, number: int, answer: Answer) -> list[Reached]:
-    """One array of the results of called computations, where there is one of that number."""
-    roots = (call.computation.root for call in calls.choices)
-    return [((root, number), answer) for root in roots if number in range(_count(root))]
+        return Link(output, operand, element, dependence)
 
 
 def _operands_themselves(instruction: Instruction) -> list[Link]:
     """The links of a result that begins with the operands."""
+    arrays = instruction.shape.arrays
     return [
-        Link(output, operand, element, identity_of(instruction.shape.arrays[output]))
+        Link(output, operand, element, identity_of(arrays[output]))
         for output, (operand, element) in enumerate(arrays_in_operands(instruction))
     ]
 
 
-def _place(array: Array) -> Place:
+def _position(array: Array) -> Position:
     """What tells an array of a result from the others, or one of all parameters."""
     instruction, number = array
     return instruction.parameter_number or 0, number
 
 
-def itself(array: Array) -> Answer:
+def itself(array: Array) -> AnyDependence:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
-    answer = identity_of(instruction.shape.arrays[number])
-    return answer if isinstance(answer, Unknown) else tuple(way.simplify() for way in answer)
+    return identity_of(instruction.shape.arrays[number]).apply(OperandIndexing.simplify)
 
 
 def check_output(instruction: Instruction, output: int) -> None:
