@@ -41,7 +41,7 @@ def with_tables_of_devices(whole: IndexingMap, devices: Interval) -> IndexingMap
     That number is the last dimension, and ``devices`` holds the numbers of all devices.
     """
     domain = whole.domain
-    place = domain.places[len(domain.dims) - 1]
+    place = domain.identifiers[len(domain.dims) - 1]
     limits = [pair for pair in domain.constraints if _is_of(pair[0], place)]
     told = (*whole.forms, *(form for form, _ in limits))
     long = [*dict.fromkeys(form for form in told if _is_long(form, place))]

@@ -78,7 +78,6 @@ UNNAMED: Final[frozenset[str]] = frozenset([])
 SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
     [
         "extrema",
-        "limits",
         "products",
         "quotients",
         "ranges",
