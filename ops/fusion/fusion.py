@@ -137,9 +137,7 @@ class Fusion:
     @property
     def results(self) -> tuple[Array, ...]:
         """Each array of the roots, with its number in a tuple, counted through nested tuples."""
-        return tuple(
-            (root, number) for root in self.roots for number in root.shape.array_indices
-        )
+        return tuple((root, number) for root in self.roots for number in root.shape.array_indices)
 
     def indexing(
         self, start: Instruction | None = None, output: int = 0
