@@ -1,12 +1,11 @@
 """Collective operations: devices read elements that other devices hold.
 
-Beside the map to the element each of these has a map to the *replica* that holds it. Where it
-depends on the replica that asks, the number of the latter is a runtime variable. A map from an
-operand to a result starts at the replica that holds the operand, and leads to the replicas on
-which results are.
+Each has a map to the element and a map to the *replica* that holds it. If these depend on the
+replica that the map starts from, its number is a runtime variable. A map from an operand to a
+result starts at the replica that holds the operand, and leads to the replicas that hold results.
 
-Replicas are all devices that run the program, numbered as :mod:`ops.devices` says. Replica groups
-list which of them work together; none listed mean one group of all ``replica_count``.
+Replicas are all devices that run the program, numbered as in :mod:`ops.devices`. Replica groups
+list which of them work together; without any, all ``replica_count`` replicas are one group.
 """
 
 from __future__ import annotations
@@ -14,8 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.devices.groups import checked_replica_count, device_groups, even_groups
-from ops.devices.numbering import Groups, Mode, devices_by_number, devices_of, mode_of, numbers_in
+from ops.devices.groups import (
+    device_count,
+    device_groups,
+    even_groups,
+    groups_of,
+)
 from ops.index_maps import (
     checked_dimensions,
     checked_sizes,
@@ -25,14 +28,13 @@ from ops.index_maps import (
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.replica_maps import ASKING, Way, beside, indexing_between, parted, with_value
-from ops.rules.rule import OpRule, sizes_of
+from ops.rules.rule import OpRule, only_dimension, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ops.devices.numbering import Devices
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.op_indexing import OpIndexing
@@ -44,7 +46,7 @@ def all_reduce(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """Every element of the result combines those at its index on all replicas of the group.
+    """Combines the elements at each index on all replicas of a group.
 
     Shapes:
         operand, result: ``operand_sizes``.
@@ -76,7 +78,7 @@ def all_gather(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """The operands of all replicas of a group, one after the other along a dimension.
+    """Lays the operands of all replicas of a group one after the other along a dimension.
 
     Shapes:
         operand: ``operand_sizes``.
@@ -114,7 +116,7 @@ def all_gather(
     )
     back = Way(
         sizes,
-        with_value(element, axis, dim(axis) + groups.place(ASKING) * shard),
+        with_value(element, axis, dim(axis) + groups.position(ASKING) * shard),
         groups.member(ASKING, symbol(0)),
         [groups.size],
         taking_part,
@@ -128,7 +130,7 @@ def reduce_scatter(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """Each replica of a group keeps one block of what an all-reduce of the group would give.
+    """Combines elements like an all-reduce, and gives each replica of a group one block.
 
     Shapes:
         operand: ``operand_sizes``.
@@ -158,7 +160,7 @@ def reduce_scatter(
     taking_part = groups.constraints(ASKING)
     there = Way(
         output_sizes,
-        with_value(element, axis, dim(axis) + groups.place(ASKING) * block),
+        with_value(element, axis, dim(axis) + groups.position(ASKING) * block),
         groups.member(ASKING, symbol(0)),
         [groups.size],
         taking_part,
@@ -179,13 +181,13 @@ def all_to_all(
     replica_count: int | None = None,
     concat_dimension: int | None = None,
 ) -> OpIndexing:
-    """Each replica sends one block of its operand to each of its group, and joins what it gets.
+    """Sends one block of the operand to each replica of the group, and joins the blocks received.
 
     Shapes:
         operand: ``operand_sizes``, cut along ``split_dimension`` into as many blocks as a group
-            has replicas; the one at a place goes to the replica at that place.
-        result: the blocks in the order of the replicas that they are from, one after the other
-            along ``concat_dimension``, which is the split dimension if it is not given.
+            has replicas; block ``i`` goes to replica ``i`` of the group.
+        result: the blocks in the order of the replicas that sent them, one after the other along
+            ``concat_dimension``, by default the split dimension.
 
     Source:
         XLA operation semantics, AllToAll; StableHLO, all_to_all.
@@ -210,13 +212,13 @@ def all_to_all(
     groups = even_groups(op, replica_groups, replica_count)
     block_sizes = with_value(sizes, split, _block(op, sizes, split, groups.size))
     output_sizes = with_value(block_sizes, concat, block_sizes[concat] * groups.size)
-    taking_part, place = groups.constraints(ASKING), groups.place(ASKING)
+    taking_part, position = groups.constraints(ASKING), groups.position(ASKING)
 
     def way(from_sizes: Sizes, cut: int, laid: int) -> Way:
         """From what is cut along one dimension to what is laid along another."""
         number, within = parted(dim(cut), block_sizes[cut])
         element = with_value(dimensions_of(sizes), cut, within)
-        moved = with_value(element, laid, element[laid] + place * block_sizes[laid])
+        moved = with_value(element, laid, element[laid] + position * block_sizes[laid])
         return Way(from_sizes, moved, groups.member(ASKING, number), constraints=taking_part)
 
     there, back = way(output_sizes, concat, split), way(sizes, split, concat)
@@ -229,10 +231,10 @@ def all_to_all_of_tuple(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> tuple[OpIndexing, ...]:
-    """Each replica sends one operand to each of its group, and gets a tuple of what is sent to it.
+    """Sends one operand to each replica of the group, and gives a tuple of those received.
 
-    There are as many operands, ``operand_count``, as a group has replicas. A result depends on an
-    operand only where the replica that asks is at the place of the operand.
+    A group has ``operand_count`` replicas. Result ``i`` on replica ``j`` of a group is operand
+    ``j`` of replica ``i``, so it depends on one operand alone.
 
     Shapes:
         operands, results: ``operand_sizes``.
@@ -256,12 +258,12 @@ def all_to_all_of_tuple(
     if groups.size != operand_count:
         message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"
         raise ShapeError(f"{message}; expected as many")
-    taking_part, place = groups.constraints(ASKING), groups.place(ASKING)
+    taking_part, position = groups.constraints(ASKING), groups.position(ASKING)
 
     def way(at: int, towards: int) -> Way:
         """Between replicas at two places: from the one that asks to the other."""
         member = groups.member(ASKING, forms.constant(towards))
-        here = (place, Interval(at, at))
+        here = (position, Interval(at, at))
         return Way(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
 
     return tuple(
@@ -285,57 +287,21 @@ def _block(op: str, sizes: Sizes, axis: int, count: int) -> int:
 
 
 def _all_reduce(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return all_reduce(sizes, groups_of(instruction), count_of(instruction))
+    return all_reduce(sizes, groups_of(instruction), device_count(instruction))
 
 
 def _all_gather(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    axis = _dimension(instruction)
-    return all_gather(sizes, axis, groups_of(instruction), count_of(instruction))
+    axis = only_dimension(instruction)
+    return all_gather(sizes, axis, groups_of(instruction), device_count(instruction))
 
 
 def _reduce_scatter(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    axis = _dimension(instruction)
-    return reduce_scatter(sizes, axis, groups_of(instruction), count_of(instruction))
-
-
-def groups_of(instruction: Instruction) -> Groups:
-    """The groups of devices; none listed mean one of all replicas, or partitions."""
-    if numbers_in(instruction):
-        return listed_groups(instruction)
-    devices, mode = _devices(instruction), mode_of(instruction)
-    if mode is Mode.DEVICES:
-        return [range(devices.total)]
-    count = devices.partitions if mode is Mode.PARTITIONS else devices.replicas
-    return devices_by_number(mode, [range(count)], *devices)
-
-
-def listed_groups(instruction: Instruction) -> Groups:
-    """The groups, or pairs, of devices that an instruction lists."""
-    return devices_by_number(mode_of(instruction), numbers_in(instruction), *_devices(instruction))
-
-
-def count_of(instruction: Instruction) -> int:
-    """The number of devices that run the program."""
-    return _devices(instruction).total
-
-
-def _devices(instruction: Instruction) -> Devices:
-    """The devices that run the program, if these are not too many to be listed."""
-    devices = devices_of(instruction.computation.module)
-    checked_replica_count(instruction.opcode, (), devices.total)
-    return devices
-
-
-def _dimension(instruction: Instruction) -> int:
-    dimensions = instruction.attributes["dimensions"]
-    if len(dimensions) != 1:
-        count = len(dimensions)
-        raise ShapeError(f"{instruction.opcode}: there are {count} dimensions; expected 1")
-    return dimensions[0]
+    axis = only_dimension(instruction)
+    return reduce_scatter(sizes, axis, groups_of(instruction), device_count(instruction))
 
 
 def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
-    """Every operand has a result of its own."""
+    """Every operand has its own result."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         return {
@@ -347,14 +313,15 @@ def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
 
 
 def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
-    """The operands themselves, then the results; contexts behind them hold nothing."""
+    """The result holds the operands, then the results of the operation, then contexts."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         count = len(instruction.operands)
         every = [sizes_of(operand) for operand in instruction.operands]
-        themselves = {(place, place): elementwise([sizes]) for place, sizes in enumerate(every)}
+        themselves = {(number, number): elementwise([sizes]) for number, sizes in enumerate(every)}
         results = {
-            (count + place, place): build(instruction, sizes) for place, sizes in enumerate(every)
+            (count + number, number): build(instruction, sizes)
+            for number, sizes in enumerate(every)
         }
         return themselves | results
 
@@ -362,13 +329,13 @@ def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
 
 
 def _all_to_all(instruction: Instruction) -> Maps:
-    groups, count = groups_of(instruction), count_of(instruction)
+    groups, count = groups_of(instruction), device_count(instruction)
     every = [sizes_of(operand) for operand in instruction.operands]
     if "dimensions" in instruction.attributes:
-        axis = _dimension(instruction)
+        axis = only_dimension(instruction)
         return {
-            (place, place): all_to_all(sizes, axis, groups, count)
-            for place, sizes in enumerate(every)
+            (number, number): all_to_all(sizes, axis, groups, count)
+            for number, sizes in enumerate(every)
         }
     elementwise(every)
     return all_to_all_of_tuple(every[0], len(every), groups, count)
