@@ -147,6 +147,11 @@ class Domain:
             return self.emptied()
         return self._with(bounds, both)
 
+    def constraints_among(self, places: Collection[str]) -> tuple[Constraint, ...]:
+        """The constraints on these variables alone."""
+        among = frozenset(places).issuperset
+        return tuple(pair for pair in self.constraints if among(forms.variables_of((pair[0],))))
+
     def with_constraints(self, constraints: Iterable[Constraint] = ()) -> Domain:
         """The same variables with these constraints, which are in normal order, and no others."""
         return Domain(self.dims, self.ranges, self.runtime, tuple(constraints))

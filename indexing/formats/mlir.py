@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.formats.grammar import read_items, read_names
+from indexing.formats.text import read_items, read_names
 from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
 from simplifier import Interval

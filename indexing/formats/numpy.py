@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
-from indexing.formats.program import reason_against_64_bits
+from indexing.formats.code import reason_against_64_bits
 from indexing.transform.evaluate import Procedure, checked_value, evaluate, is_array
 
 if TYPE_CHECKING:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from indexing.simplify.grouping import connected
-from indexing.simplify.scopes import scope_within
+from indexing.simplify.normal_form import connected, scope_within
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
 from simplifier.fixpoint import simplified as simplified_form
 
 if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
-    from indexing.simplify.kept import Kept
+    from indexing.simplify.normal_form import Kept
     from simplifier.canonical.scope import Scope
 
 

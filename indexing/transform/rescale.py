@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.simplify.constraints import normal
+from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
 from indexing.transform.substitute import moved
 from simplifier import Interval

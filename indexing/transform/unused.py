@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
 from indexing.errors import MapError
@@ -13,14 +12,13 @@ from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import ATTEMPT, BudgetError, Space
 from simplifier.expr import form as forms
+from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from indexing.domain import ByRole
     from indexing.relation import Relation, RelationT
-
-T = TypeVar("T")
 
 
 def unused_variables(indexing_map: Relation) -> ByRole[int]:
@@ -86,20 +84,6 @@ def _unused(
     return frozenset(free)
 
 
-def united(groups: Iterable[set[T]]) -> list[set[T]]:
-    """Those that have something in common as one.
-
-    >>> [sorted(group) for group in united([{1, 2}, {3}, {2, 4}])]
-    [[3], [1, 2, 4]]
-    """
-    found: list[set[T]] = []
-    for group in groups:
-        met = [other for other in found if other & group]
-        found = [other for other in found if not other & group]
-        found.append(group.union(*met))
-    return found
-
-
 def _part(domain: Domain, places: set[str]) -> Domain:
     """The domain of some variables and the constraints on them alone; the others are held at 0."""
     fixed = Interval(0, 0)
@@ -107,10 +91,7 @@ def _part(domain: Domain, places: set[str]) -> Domain:
         variable if place in places else variable.within(fixed)
         for place, variable in zip(domain.places, domain.variables, strict=True)
     )
-    kept = (
-        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
-    )
-    return Domain(*domain.by_role(held), tuple(kept))
+    return Domain(*domain.by_role(held), domain.constraints_among(places))
 
 
 def _has_point(domain: Domain) -> bool | None:
@@ -132,11 +113,9 @@ def _without(indexing_map: RelationT, places: frozenset[str] | None) -> Relation
     if not places:
         return indexing_map
     domain = indexing_map.domain
-    kept = (
-        pair for pair in domain.constraints if places.isdisjoint(forms.variables_of((pair[0],)))
-    )
-    left = (
+    left = [place for place in domain.places if place not in places]
+    kept = domain.with_constraints(domain.constraints_among(left))
+    roles = (
         [place for place in role if place not in places] for role in domain.by_role(domain.places)
     )
-    rest = indexing_map.derived(indexing_map.forms, replace(domain, constraints=tuple(kept)))
-    return arranged(rest, *left)
+    return arranged(indexing_map.derived(indexing_map.forms, kept), *roles)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain, substituted_constraints
-from indexing.formats.html import html_of_map
+from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
 from ops import limits

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, MapError
-from indexing.exact.multiplicity import multiplicities
-from indexing.exact.repetitions import reached, reached_again
+from indexing.exact.multiplicity import multiplicities, reached, reached_again
 from indexing.transform.substitute import arranged
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.rules.constant_folding import clamped

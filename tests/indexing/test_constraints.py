@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
 from indexing.domain import Domain
-from indexing.simplify.constraints import normal
+from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of

@@ -35,7 +35,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.errors",),
         ("indexing.variable",),
         ("indexing.domain",),
-        ("indexing.arguments", "indexing.relation"),
+        ("indexing.relation", "indexing.validation"),
         ("indexing.simplify",),
         ("indexing.transform",),
         ("indexing.exact",),

@@ -10,8 +10,8 @@ from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
 from indexing.exact.differences import are_comparable, first_difference
 from indexing.exact.points import check_bounded, first_point, rank_of
-from indexing.exact.reading import read_set
-from indexing.exact.relations import (
+from indexing.exact.sets import read_set
+from indexing.exact.to_isl import (
     accesses_of,
     both,
     domain_of,
