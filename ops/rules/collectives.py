@@ -20,6 +20,7 @@ from ops.devices.groups import (
     groups_of,
 )
 from ops.index_maps import (
+    block_and_offset,
     checked_dimensions,
     checked_sizes,
     dim,
@@ -27,7 +28,13 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.elementwise import elementwise
-from ops.rules.replica_maps import ASKING, Way, beside, indexing_between, parted, with_value
+from ops.rules.replica_maps import (
+    OWN_REPLICA,
+    ReplicaMap,
+    indexing_between,
+    with_all_operands,
+    with_value,
+)
 from ops.rules.rule import OpRule, only_dimension, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -65,11 +72,15 @@ def all_reduce(
     """
     sizes = checked_sizes("all-reduce", "operand", operand_sizes)
     groups = device_groups("all-reduce", replica_groups, replica_count).sorted()
-    member = groups.member(ASKING, symbol(0))
-    way = Way(
-        sizes, dimensions_of(sizes), member, [groups.size], groups.constraints(ASKING, symbol(0))
+    member = groups.member(OWN_REPLICA, symbol(0))
+    replica_map = ReplicaMap(
+        sizes,
+        dimensions_of(sizes),
+        member,
+        [groups.size],
+        groups.constraints(OWN_REPLICA, symbol(0)),
     )
-    return indexing_between(sizes, groups.count, way, way)
+    return indexing_between(sizes, groups.count, replica_map, replica_map)
 
 
 def all_gather(
@@ -106,18 +117,18 @@ def all_gather(
     groups = even_groups(op, replica_groups, replica_count)
     shard, element = sizes[axis], dimensions_of(sizes)
     output_sizes = with_value(sizes, axis, shard * groups.size)
-    number, within = parted(dim(axis), shard)
-    taking_part = groups.constraints(ASKING)
-    there = Way(
+    number, within = block_and_offset(dim(axis), shard)
+    taking_part = groups.constraints(OWN_REPLICA)
+    there = ReplicaMap(
         output_sizes,
         with_value(element, axis, within),
-        groups.member(ASKING, number),
+        groups.member(OWN_REPLICA, number),
         constraints=taking_part,
     )
-    back = Way(
+    back = ReplicaMap(
         sizes,
-        with_value(element, axis, dim(axis) + groups.position(ASKING) * shard),
-        groups.member(ASKING, symbol(0)),
+        with_value(element, axis, dim(axis) + groups.position(OWN_REPLICA) * shard),
+        groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
         taking_part,
     )
@@ -156,19 +167,19 @@ def reduce_scatter(
     groups = even_groups(op, replica_groups, replica_count)
     block, element = _block(op, sizes, axis, groups.size), dimensions_of(sizes)
     output_sizes = with_value(sizes, axis, block)
-    number, within = parted(dim(axis), block)
-    taking_part = groups.constraints(ASKING)
-    there = Way(
+    number, within = block_and_offset(dim(axis), block)
+    taking_part = groups.constraints(OWN_REPLICA)
+    there = ReplicaMap(
         output_sizes,
-        with_value(element, axis, dim(axis) + groups.position(ASKING) * block),
-        groups.member(ASKING, symbol(0)),
+        with_value(element, axis, dim(axis) + groups.position(OWN_REPLICA) * block),
+        groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
         taking_part,
     )
-    back = Way(
+    back = ReplicaMap(
         sizes,
         with_value(element, axis, within),
-        groups.member(ASKING, number),
+        groups.member(OWN_REPLICA, number),
         constraints=taking_part,
     )
     return indexing_between(output_sizes, groups.count, there, back)
@@ -212,16 +223,18 @@ def all_to_all(
     groups = even_groups(op, replica_groups, replica_count)
     block_sizes = with_value(sizes, split, _block(op, sizes, split, groups.size))
     output_sizes = with_value(block_sizes, concat, block_sizes[concat] * groups.size)
-    taking_part, position = groups.constraints(ASKING), groups.position(ASKING)
+    taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
-    def way(from_sizes: Sizes, cut: int, laid: int) -> Way:
-        """From what is cut along one dimension to what is laid along another."""
-        number, within = parted(dim(cut), block_sizes[cut])
+    def replica_map(from_sizes: Sizes, cut: int, laid: int) -> ReplicaMap:
+        """From blocks along one dimension to blocks along another."""
+        number, within = block_and_offset(dim(cut), block_sizes[cut])
         element = with_value(dimensions_of(sizes), cut, within)
         moved = with_value(element, laid, element[laid] + position * block_sizes[laid])
-        return Way(from_sizes, moved, groups.member(ASKING, number), constraints=taking_part)
+        return ReplicaMap(
+            from_sizes, moved, groups.member(OWN_REPLICA, number), constraints=taking_part
+        )
 
-    there, back = way(output_sizes, concat, split), way(sizes, split, concat)
+    there, back = replica_map(output_sizes, concat, split), replica_map(sizes, split, concat)
     return indexing_between(output_sizes, groups.count, there, back)
 
 
@@ -258,17 +271,19 @@ def all_to_all_of_tuple(
     if groups.size != operand_count:
         message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"
         raise ShapeError(f"{message}; expected as many")
-    taking_part, position = groups.constraints(ASKING), groups.position(ASKING)
+    taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
-    def way(at: int, towards: int) -> Way:
+    def replica_map(at: int, towards: int) -> ReplicaMap:
         """Between replicas at two places: from the one that asks to the other."""
-        member = groups.member(ASKING, forms.constant(towards))
+        member = groups.member(OWN_REPLICA, forms.constant(towards))
         here = (position, Interval(at, at))
-        return Way(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
+        return ReplicaMap(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
 
     return tuple(
-        beside(
-            indexing_between(sizes, groups.count, way(operand, result), way(result, operand))
+        with_all_operands(
+            indexing_between(
+                sizes, groups.count, replica_map(operand, result), replica_map(result, operand)
+            )
             for operand in range(groups.size)
         )
         for result in range(groups.size)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
-from ops.index_maps import dim
+from ops.index_maps import block_and_offset, dim
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
 from ops.rules.sliding_windows import (
@@ -16,8 +16,6 @@ from ops.rules.sliding_windows import (
     sliding_windows,
     window_of,
 )
-from simplifier.expr import form as forms
-from simplifier.expr import operations
 from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
@@ -183,8 +181,7 @@ def _split(index: Form, size: int, groups: int) -> tuple[Form, Form]:
     """The group of an index, and the index in the group; an empty group has no index."""
     if groups == 1:
         return ZERO, index
-    divisor = forms.constant(max(1, size))
-    return operations.floordiv(index, divisor), operations.mod(index, divisor)
+    return block_and_offset(index, size)
 
 
 def _member(group: Form, index: Form, size: int, groups: int) -> Form:

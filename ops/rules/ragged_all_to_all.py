@@ -6,9 +6,23 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
 from ops.devices.groups import device_count, even_groups, groups_of
-from ops.index_maps import checked_sizes, dim, dimensions_of, runtime_value, symbol
+from ops.index_maps import (
+    block_and_offset,
+    checked_sizes,
+    dim,
+    dimensions_of,
+    runtime_value,
+    symbol,
+)
 from ops.rules.elementwise import elementwise
-from ops.rules.replica_maps import ASKING, Read, Way, beside, indexing_between, parted, with_value
+from ops.rules.replica_maps import (
+    OWN_REPLICA,
+    ReplicaMap,
+    RuntimeElement,
+    indexing_between,
+    with_all_operands,
+    with_value,
+)
 from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 
@@ -65,56 +79,62 @@ def ragged_all_to_all(
     _check(op, sizes, results, offset_count, groups.size)
     rows = _rows(sizes, results, offset_count // groups.size, groups)
     offsets = _offsets(results, offset_count, groups)
-    return beside([rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)])
+    return with_all_operands(
+        [rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)]
+    )
 
 
 def _rows(sizes: Sizes, results: Sizes, updates: int, groups: DeviceGroups) -> OpIndexing:
     """From a row of the result to the one that was sent there, if this is so, and back."""
     start, count, target = (runtime_value(number) for number in range(3))
-    member, update = groups.member(ASKING, symbol(0)), symbol(1)
-    theirs = groups.position(ASKING) * updates + update, member
-    mine = symbol(0) * updates + update, ASKING
+    member, update = groups.member(OWN_REPLICA, symbol(0)), symbol(1)
+    theirs = groups.position(OWN_REPLICA) * updates + update, member
+    mine = symbol(0) * updates + update, OWN_REPLICA
 
-    def way(begin: Sizes, end: Sizes, before: Form, after: Form, source: tuple[Form, Form]) -> Way:
+    def replica_map(
+        begin: Sizes, end: Sizes, before: Form, after: Form, source: tuple[Form, Form]
+    ) -> ReplicaMap:
         """Between rows that begin at ``before`` and rows that begin at ``after``."""
         row = dim(0) - before
         within = [(row, Interval(0, None)), (row - count, Interval(None, -1))]
         reached = row + after
-        return Way(
+        return ReplicaMap(
             begin,
             with_value(dimensions_of(begin), 0, reached),
             member,
             (groups.size, updates),
-            [*groups.constraints(ASKING), *within, (reached, Interval(0, end[0] - 1))],
+            [*groups.constraints(OWN_REPLICA), *within, (reached, Interval(0, end[0] - 1))],
             [
-                Read(2, sizes[0], *source),
-                Read(3, min(sizes[0], results[0]), *source),
-                Read(4, results[0], *source),
+                RuntimeElement(2, sizes[0], *source),
+                RuntimeElement(3, min(sizes[0], results[0]), *source),
+                RuntimeElement(4, results[0], *source),
             ],
         )
 
-    there = way(results, sizes, target, start, theirs)
-    back = way(sizes, results, start, target, mine)
+    there = replica_map(results, sizes, target, start, theirs)
+    back = replica_map(sizes, results, start, target, mine)
     return indexing_between(results, groups.count, there, back)
 
 
 def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> OpIndexing:
-    """Every element of a result depends on what every replica of the group says of it."""
+    """Every element of a result depends on the offsets of every replica of the group."""
     updates = count // groups.size
-    taking_part = groups.constraints(ASKING)
-    position = groups.position(ASKING) * updates + symbol(1)
-    number, _ = parted(dim(0), updates)
-    member = groups.member(ASKING, symbol(0))
-    there = Way(results, [position], member, (groups.size, updates), taking_part)
+    taking_part = groups.constraints(OWN_REPLICA)
+    position = groups.position(OWN_REPLICA) * updates + symbol(1)
+    number, _ = block_and_offset(dim(0), updates)
+    member = groups.member(OWN_REPLICA, symbol(0))
+    there = ReplicaMap(results, [position], member, (groups.size, updates), taking_part)
     every = [symbol(axis) for axis in range(len(results))]
-    back = Way((count,), every, groups.member(ASKING, number), results, taking_part)
+    back = ReplicaMap((count,), every, groups.member(OWN_REPLICA, number), results, taking_part)
     return indexing_between(results, groups.count, there, back)
 
 
 def _own(results: Sizes, count: int) -> OpIndexing:
-    """Every element of a result depends on all that a vector on its own replica says."""
-    there = Way(results, [symbol(0)], ASKING, (count,))
-    back = Way((count,), [symbol(axis) for axis in range(len(results))], ASKING, results)
+    """Every element of a result depends on all elements of a vector on its own replica."""
+    there = ReplicaMap(results, [symbol(0)], OWN_REPLICA, (count,))
+    back = ReplicaMap(
+        (count,), [symbol(axis) for axis in range(len(results))], OWN_REPLICA, results
+    )
     return indexing_between(results, 1, there, back)
 
 

@@ -28,7 +28,7 @@ from ops.index_maps import (
 )
 from ops.rules.collectives import each_operand, started
 from ops.rules.op_indexing import OpIndexing, Unknown
-from ops.rules.replica_maps import ASKING, Read, Way, indexing_between
+from ops.rules.replica_maps import OWN_REPLICA, ReplicaMap, RuntimeElement, indexing_between
 from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -146,37 +146,39 @@ def collective_reduce(
     return indexing_between(sizes, groups.count, there, back)
 
 
-def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> Way:
+def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
     """From every replica of a group to its root."""
     position = runtime_value(0) if root else forms.ZERO
-    return Way(
+    return ReplicaMap(
         sizes,
         dimensions_of(sizes),
-        groups.member(ASKING, position),
-        constraints=groups.constraints(ASKING, position),
+        groups.member(OWN_REPLICA, position),
+        constraints=groups.constraints(OWN_REPLICA, position),
         reads=_reads(groups, root),
     )
 
 
-def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> Way:
+def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
     """From the root of a group to all replicas of it."""
     position = runtime_value(0) if root else forms.ZERO
-    is_root = (groups.position(ASKING) - position, Interval(0, 0))
-    return Way(
+    is_root = (groups.position(OWN_REPLICA) - position, Interval(0, 0))
+    return ReplicaMap(
         sizes,
         dimensions_of(sizes),
-        groups.member(ASKING, symbol(0)),
+        groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
-        [*groups.constraints(ASKING, symbol(0)), is_root],
+        [*groups.constraints(OWN_REPLICA, symbol(0)), is_root],
         _reads(groups, root),
     )
 
 
-def _reads(groups: DeviceGroups, root: Root | None) -> list[Read]:
-    return [Read(root.operand, groups.size - 1, forms.constant(root.index))] if root else []
+def _reads(groups: DeviceGroups, root: Root | None) -> list[RuntimeElement]:
+    return (
+        [RuntimeElement(root.operand, groups.size - 1, forms.constant(root.index))] if root else []
+    )
 
 
-def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> Way:
+def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> ReplicaMap:
     """From the first replica of each pair to the second."""
     partners: dict[int, int] = {}
     for first, second in pairs:
@@ -184,9 +186,11 @@ def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> 
             raise ShapeError(f"{op}: replica {first} is the {role} of two pairs; expected of one")
         partners[first] = second
     if not partners:
-        return Way(sizes, dimensions_of(sizes), ASKING, constraints=[(ASKING, Interval(0, -1))])
-    partner, constraints = tabulated_partly(partners, ASKING)
-    return Way(sizes, dimensions_of(sizes), partner, constraints=constraints)
+        return ReplicaMap(
+            sizes, dimensions_of(sizes), OWN_REPLICA, constraints=[(OWN_REPLICA, Interval(0, -1))]
+        )
+    partner, constraints = tabulated_partly(partners, OWN_REPLICA)
+    return ReplicaMap(sizes, dimensions_of(sizes), partner, constraints=constraints)
 
 
 def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
