@@ -71,7 +71,7 @@ class IndexingMap(ExactRelation):
 
     Raises:
         MapError: an argument is of another kind, a name is used twice, or an expression uses one
-            that is not declared; the message names the place.
+            that is not declared; the message names the argument.
         ConversionError: an expression is not integer arithmetic.
 
     A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
@@ -100,7 +100,7 @@ class IndexingMap(ExactRelation):
             validation.read_variables("runtime", runtime),
         )
         domain.check()
-        forms = domain.placed(validation.read_results(results), "result")
+        forms = domain.resolved(validation.read_results(results), "result")
         self._set(forms, domain.with_named(validation.read_constraints(constraints)))
 
     @classmethod
@@ -356,8 +356,9 @@ class IndexingMap(ExactRelation):
     ) -> IndexingMap:
         """The map with other names of variables, given by their old names; all change at once.
 
-        ``None`` or an empty name stands for the one that says the place. The coordinates of a
-        launch (:class:`VariableKind`) are those that are called so.
+        ``None`` or an empty name removes a name: the variable is then called ``d0``, ``s0`` or
+        ``rt0`` by its role and position. A variable that is called like a coordinate of a launch
+        (:class:`VariableKind`) becomes one.
 
         Raises:
             MapError: there is no variable of an old name, or a new name is taken or not one.

@@ -108,7 +108,7 @@ def strided(lower: int | None, upper: int | None, step: int) -> StridedInterval:
 
 def box_set(box: Box, context: islpy.Context) -> islpy.Set:
     """The points of a box as isl's set."""
-    names = [f"d{place}" for place in range(len(box))]
+    names = [f"d{position}" for position in range(len(box))]
     space = Space(
         {name: interval.bounds for name, interval in zip(names, box, strict=True)}, context
     )
@@ -141,10 +141,10 @@ def _boxes(points: islpy.Set) -> list[Box] | None:
     cut = _cut(points)
     boxes: list[Box] = []
     for run in cut.runs:
-        inner = _boxes(slice_at(points, cut.place, run.anchor))
+        inner = _boxes(slice_at(points, cut.axis, run.anchor))
         if inner is None or len(boxes) + len(inner) > MOST_BOXES:
             return None
-        boxes += [(*box[: cut.place], run, *box[cut.place :]) for box in inner]
+        boxes += [(*box[: cut.axis], run, *box[cut.axis :]) for box in inner]
     return boxes or None
 
 
@@ -158,8 +158,8 @@ def lone_box(points: islpy.Set) -> Box | None:
 def _hull(points: islpy.Set) -> Box | None:
     """The smallest box around the points, if it can be told."""
     box: list[StridedInterval] = []
-    for place in range(rank_of(points)):
-        line = line_of(points, place)
+    for axis in range(rank_of(points)):
+        line = line_of(points, axis)
         step, ends = integer(line.get_stride(0)), extent(line, 0)
         if step > 1 and ends == EVERYTHING:
             return None
@@ -173,18 +173,18 @@ def _hull(points: islpy.Set) -> Box | None:
 class _Cut(NamedTuple):
     """A coordinate, and strided intervals of its values within which the others can be the same."""
 
-    place: int
+    axis: int
     runs: Sequence[StridedInterval]
 
 
 def _cut(points: islpy.Set) -> _Cut:
     """The cut into the fewest slabs, going by different steps; no runs if they are many."""
     best = _Cut(0, ())
-    for place in range(rank_of(points)):
+    for axis in range(rank_of(points)):
         for step in _steps(points):
-            runs = _runs_by(points, place, step)
+            runs = _runs_by(points, axis, step)
             if runs and (not best.runs or len(runs) < len(best.runs)):
-                best = _Cut(place, runs)
+                best = _Cut(axis, runs)
             if len(runs) == 1:
                 return best
     return best
@@ -194,19 +194,19 @@ def _steps(points: islpy.Set) -> list[int]:
     """1, the divisors of quotients, and their common multiple."""
     kind = load_isl().dim_type.div
     divisors = {
-        integer(piece.get_div(place).get_denominator_val())
+        integer(piece.get_div(axis).get_denominator_val())
         for piece in points.compute_divs().get_basic_sets()
-        for place in range(piece.dim(kind))
+        for axis in range(piece.dim(kind))
     }
     return sorted({1, *divisors, lcm(*divisors)})
 
 
-def _runs_by(points: islpy.Set, place: int, step: int) -> list[StridedInterval]:
+def _runs_by(points: islpy.Set, axis: int, step: int) -> list[StridedInterval]:
     """Runs of values that lie a step apart; none if they are many or not worth it."""
-    line = line_of(points, place)
+    line = line_of(points, axis)
     if step > 1 and extent(line, 0) == EVERYTHING:
         return []
-    starts, ends = (_changes(points, line, place, towards) for towards in (step, -step))
+    starts, ends = (_changes(points, line, axis, towards) for towards in (step, -step))
     if starts is None or ends is None:
         return []
     residues = sorted({value % step for value in (*starts, *ends)}) or [0]
@@ -218,11 +218,11 @@ def _runs_by(points: islpy.Set, place: int, step: int) -> list[StridedInterval]:
     return runs if _is_worth(runs, points) else []
 
 
-def _changes(points: islpy.Set, line: islpy.Set, place: int, step: int) -> list[int] | None:
+def _changes(points: islpy.Set, line: islpy.Set, axis: int, step: int) -> list[int] | None:
     """The values for which the other coordinates can be something else than a step before."""
-    before = shifted(points, place, step)
+    before = shifted(points, axis, step)
     difference = points.subtract(before).union(before.subtract(points))
-    changes = line_of(difference, place).intersect(line)
+    changes = line_of(difference, axis).intersect(line)
     found = list(islice(values(changes), MOST_BOXES + 1))
     return None if len(found) > MOST_BOXES or (not found and not changes.is_empty()) else found
 

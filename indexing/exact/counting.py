@@ -46,10 +46,10 @@ def _count(polytope: islpy.BasicSet) -> int:
     polytope = polytope.detect_equalities().remove_redundancies()
     if polytope.is_empty():
         return 0
-    place = _determined_place(polytope)
-    if place is not None:
-        return _count_pieces(polytope.project_out(coordinates(), place, 1).to_set())
-    factors = [_factor(polytope, places) for places in _independent_places(polytope)]
+    axis = _determined_axis(polytope)
+    if axis is not None:
+        return _count_pieces(polytope.project_out(coordinates(), axis, 1).to_set())
+    factors = [_factor(polytope, axes) for axes in _independent_axes(polytope)]
     return prod(map(_count_factor, factors))
 
 
@@ -72,41 +72,41 @@ def _half_plane(row: islpy.Constraint) -> HalfPlane:
 # Coordinates.
 
 
-def _determined_place(polytope: islpy.BasicSet) -> int | None:
+def _determined_axis(polytope: islpy.BasicSet) -> int | None:
     """A coordinate that an equation gives from the others, if possible without a division."""
     equations = [_factors(row) for row in polytope.get_constraints() if row.is_equality()]
     candidates = (
-        (abs(factor), place)
+        (abs(factor), axis)
         for factors in equations
-        for place, factor in enumerate(factors)
+        for axis, factor in enumerate(factors)
         if factor
     )
     return min(candidates, default=(0, None))[1]
 
 
-def _independent_places(polytope: islpy.BasicSet) -> list[list[int]]:
+def _independent_axes(polytope: islpy.BasicSet) -> list[list[int]]:
     """Coordinates by groups, such that no inequality involves two of them."""
     involved = [
-        {place for place, factor in enumerate(_factors(row)) if factor}
+        {axis for axis, factor in enumerate(_factors(row)) if factor}
         for row in polytope.get_constraints()
     ]
-    alone = ({place} for place in range(rank_of(polytope)))
+    alone = ({axis} for axis in range(rank_of(polytope)))
     return [sorted(group) for group in united([*alone, *filter(None, involved)])]
 
 
-def _factor(polytope: islpy.BasicSet, places: Sequence[int]) -> islpy.BasicSet:
+def _factor(polytope: islpy.BasicSet, axes: Sequence[int]) -> islpy.BasicSet:
     """The inequalities between these coordinates alone."""
-    for place in reversed(range(rank_of(polytope))):
-        if place not in places:
-            polytope = polytope.drop_constraints_involving_dims(coordinates(), place, 1)
-            polytope = polytope.project_out(coordinates(), place, 1)
+    for axis in reversed(range(rank_of(polytope))):
+        if axis not in axes:
+            polytope = polytope.drop_constraints_involving_dims(coordinates(), axis, 1)
+            polytope = polytope.project_out(coordinates(), axis, 1)
     return polytope
 
 
 def _factors(row: islpy.Constraint) -> list[int]:
     """The coefficients of the coordinates."""
     kind = coordinates()
-    return [integer(row.get_coefficient_val(kind, place)) for place in range(row.dim(kind))]
+    return [integer(row.get_coefficient_val(kind, axis)) for axis in range(row.dim(kind))]
 
 
 # Slices.
@@ -116,7 +116,7 @@ class _Direction(NamedTuple):
     """A sum of coordinates, and the values it has."""
 
     width: int
-    place: int
+    index: int
     sum: islpy.Aff
     values: Interval
 
@@ -124,17 +124,17 @@ class _Direction(NamedTuple):
 def _slices(polytope: islpy.BasicSet) -> Iterator[islpy.BasicSet]:
     """The parts in which the sum that takes the fewest values has each of them."""
     rows = polytope.get_constraints()
-    thinnest = min(_direction(polytope, place, row) for place, row in enumerate(rows))
+    thinnest = min(_direction(polytope, index, row) for index, row in enumerate(rows))
     for value in thinnest.values:
         offset = thinnest.sum.add_constant_val(number(-value, polytope.get_ctx()))
         yield polytope.add_constraint(load_isl().Constraint.equality_from_aff(offset))
 
 
-def _direction(polytope: islpy.BasicSet, place: int, row: islpy.Constraint) -> _Direction:
+def _direction(polytope: islpy.BasicSet, index: int, row: islpy.Constraint) -> _Direction:
     """The sum that an inequality limits."""
     total = row.get_aff().set_constant_val(number(0, polytope.get_ctx()))
     lower, upper = (integer(polytope.max_val(side)) for side in (total.neg(), total))
-    return _Direction(upper + lower, place, total, Interval(-lower, upper))
+    return _Direction(upper + lower, index, total, Interval(-lower, upper))
 
 
 class HalfPlane(NamedTuple):

@@ -195,11 +195,11 @@ def _tabulated(maps: Sequence[Relation]) -> Mapping[Times, int]:
     tables = np.zeros((len(maps), _volume(hull)), dtype=np.int64)
     for table, each in zip(tables, maps, strict=True):
         for points, columns in result_columns(each):
-            place = np.zeros(points, dtype=np.int64)
+            element = np.zeros(points, dtype=np.int64)
             for column, interval in zip(columns, hull, strict=True):
                 offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
-                place = place * (interval.size or 0) + offset
-            reached, times = np.unique(place, return_counts=True)
+                element = element * (interval.size or 0) + offset
+            reached, times = np.unique(element, return_counts=True)
             table[reached] += times
     kinds, numbers = np.unique(tables, axis=1, return_counts=True)
     rows = zip(kinds.T.tolist(), numbers.tolist(), strict=True)
@@ -257,9 +257,9 @@ def _twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
     for part in parts:
         (each,) = part.maps
         twice = _from_two_points(relation_of(each, context))
-        for place in range(rank):
-            if place not in part.coordinates:
-                twice = twice.insert_dims(coordinates(), place, 1)
+        for axis in range(rank):
+            if axis not in part.coordinates:
+                twice = twice.insert_dims(coordinates(), axis, 1)
         found = found.union(twice.intersect(image))
     return found
 
@@ -274,7 +274,7 @@ def _from_two_points(pairs: islpy.Map) -> islpy.Set:
 
 
 Node: TypeAlias = "int | tuple[int, str]"
-"""A coordinate; or a variable, by the number of its map and its place there."""
+"""A coordinate; or a variable, by the number of its map and its identifier there."""
 
 
 class IndependentPart(NamedTuple, Generic[RelationT]):
@@ -309,7 +309,13 @@ def independent_parts(
     parts = (_part(maps, group) for group in leading)
     rests = [
         _restricted(
-            each, [], [place for place in each.domain.places if (number, place) not in inside]
+            each,
+            [],
+            [
+                identifier
+                for identifier in each.domain.identifiers
+                if (number, identifier) not in inside
+            ],
         )
         for number, each in enumerate(maps)
     ]
@@ -319,16 +325,18 @@ def independent_parts(
 def _dependent(number: int, indexing_map: Relation) -> Iterator[set[Node]]:
     """What depends on each other in a map: coordinates and variables."""
     for coordinate, form in enumerate(indexing_map.forms):
-        yield {coordinate, *((number, place) for place in forms.variables_of((form,)))}
+        yield {coordinate, *((number, identifier) for identifier in forms.variables_of((form,)))}
     for form, _ in indexing_map.domain.constraints:
-        yield {(number, place) for place in forms.variables_of((form,))}
+        yield {(number, identifier) for identifier in forms.variables_of((form,))}
 
 
 def _part(maps: Sequence[RelationT], group: Collection[Node]) -> IndependentPart[RelationT]:
     coordinates = sorted(node for node in group if isinstance(node, int))
     made = (
         _restricted(
-            each, coordinates, [place for place in each.domain.places if (number, place) in group]
+            each,
+            coordinates,
+            [identifier for identifier in each.domain.identifiers if (number, identifier) in group],
         )
         for number, each in enumerate(maps)
     )
@@ -336,13 +344,13 @@ def _part(maps: Sequence[RelationT], group: Collection[Node]) -> IndependentPart
 
 
 def _restricted(
-    indexing_map: RelationT, coordinates: Sequence[int], places: Sequence[str]
+    indexing_map: RelationT, coordinates: Sequence[int], identifiers: Sequence[str]
 ) -> RelationT:
     """From some of the variables, as dimensions, to some coordinates."""
     domain = indexing_map.domain
-    kept = domain.with_constraints(domain.constraints_among(places))
+    kept = domain.with_constraints(domain.constraints_among(identifiers))
     results = (indexing_map.forms[coordinate] for coordinate in coordinates)
-    return arranged(indexing_map.derived(results, kept), places)
+    return arranged(indexing_map.derived(results, kept), identifiers)
 
 
 _MOST_LEVELS: Final = 64
@@ -382,11 +390,11 @@ def _sizes(fibres: islpy.Map) -> islpy.PwAff | None:
     """How many points each element is related to, if one coordinate tells them apart."""
     kind = load_isl().dim_type
     rank = fibres.dim(kind.out)
-    for place in range(rank):
-        element_and_place = fibres.move_dims(kind.in_, fibres.dim(kind.in_), kind.out, place, 1)
-        if element_and_place.is_single_valued():
-            behind = fibres.project_out(kind.out, place + 1, rank - place - 1)
-            sizes = _sizes_of_lines(behind.project_out(kind.out, 0, place))
+    for axis in range(rank):
+        element_and_axis = fibres.move_dims(kind.in_, fibres.dim(kind.in_), kind.out, axis, 1)
+        if element_and_axis.is_single_valued():
+            behind = fibres.project_out(kind.out, axis + 1, rank - axis - 1)
+            sizes = _sizes_of_lines(behind.project_out(kind.out, 0, axis))
             if sizes is not None:
                 return sizes
     return None

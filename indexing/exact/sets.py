@@ -154,13 +154,13 @@ class IndexSet:
         points = self._points(context or isl.DEFAULT_CONTEXT)
         points = points.move_dims(kinds.param, 0, kinds.set, self.rank, len(self.parameters))
         for kind, called in ((kinds.set, names[: self.rank]), (kinds.param, names[self.rank :])):
-            for place, name in enumerate(called):
-                points = points.set_dim_name(kind, place, name)
+            for axis, name in enumerate(called):
+                points = points.set_dim_name(kind, axis, name)
         return points
 
     def _points(self, context: islpy.Context) -> islpy.Set:
         """The set in isl's coordinates; parameters are coordinates behind the others."""
-        space = Space(dict.fromkeys(self.hull.places, EVERYTHING), context)
+        space = Space(dict.fromkeys(self.hull.identifiers, EVERYTHING), context)
         points = space.isl.Set.empty(space.domain().get_space())
         for piece in self.pieces:
             points = points.union(Space(piece.bounds, context).domain(piece.constraints))
@@ -210,8 +210,8 @@ class IndexSet:
 
 def _limits(piece: Domain) -> Iterator[Constraint]:
     """The bounds of every variable, then the constraints."""
-    for place, bounds in piece.bounds.items():
-        yield forms.variable(place), bounds
+    for identifier, bounds in piece.bounds.items():
+        yield forms.variable(identifier), bounds
     for _, constraint in piece.constraint_texts():
         yield constraint
 
@@ -222,7 +222,7 @@ def _joined(limits: Iterable[tuple[object, object]]) -> str:
 
 def _holds(piece: Domain, element: Sequence[int]) -> bool:
     """Whether an element meets the bounds and constraints."""
-    values = dict(zip(piece.places, map(forms.constant, element), strict=True))
+    values = dict(zip(piece.identifiers, map(forms.constant, element), strict=True))
     limits = list(_limits(piece))
     found = substitute((form for form, _ in limits), values)
     return all(form.constant in interval for form, (_, interval) in zip(found, limits, strict=True))
@@ -275,15 +275,15 @@ def _hull(points: islpy.Set, names: Sequence[str], parameters: Sequence[str]) ->
     called = [*names, *[""] * (rank - len(names)), *parameters]
     is_empty = points.is_empty()
     variables = [
-        Variable(Interval(0, -1) if is_empty else extent(points, place), name)
-        for place, name in enumerate(called)
+        Variable(Interval(0, -1) if is_empty else extent(points, axis), name)
+        for axis, name in enumerate(called)
     ]
     return Domain.of(variables[:rank], (), variables[rank:])
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
     """The conjunctions that a set is made of."""
-    space = Space(dict.fromkeys(hull.places, EVERYTHING), points.get_ctx())
+    space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
     for conjunction in points.get_basic_sets():
         if not conjunction.is_empty():
             yield simplified_domain(hull.constrained(limits_of(conjunction, space)))
@@ -308,5 +308,7 @@ def _order(piece: Domain) -> tuple[object, ...]:
 
 
 def _piece_of_box(box: Box, hull: Domain) -> Domain:
-    rows = (interval.constraints(place) for place, interval in zip(hull.places, box, strict=True))
+    rows = (
+        interval.constraints(axis) for axis, interval in zip(hull.identifiers, box, strict=True)
+    )
     return hull.constrained(chain.from_iterable(rows))

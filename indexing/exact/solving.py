@@ -138,10 +138,10 @@ class _Solver:
 
     def _follow(self) -> bool:
         """One step from an equation or from the digits of a source; whether there is one."""
-        for place, equation in enumerate(self._pending):
+        for index, equation in enumerate(self._pending):
             following = self._split(self._open(equation, self._digits))
             if following is not None:
-                self._pending[place : place + 1] = following
+                self._pending[index : index + 1] = following
                 return True
         return self._complete()
 

@@ -78,12 +78,12 @@ def code_of(wanted: Sequence[Form], domain: Domain, language: Language) -> Code:
 
 
 def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
-    """The reader's names of the variables, where a language can use them; else their places."""
+    """The variables' names if the language can use them all, else their identifiers."""
     usable = all(
         name.isidentifier() and name.isascii() and name not in reserved | _NEVER
         for name in domain.names
     )
-    return domain.names if usable else domain.places
+    return domain.names if usable else domain.identifiers
 
 
 def for_comment(indexing_map: Relation) -> str:
@@ -99,11 +99,11 @@ _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
 def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
     """Why 64 bits may not hold what is computed within the bounds; ``None`` where they do."""
     sizes: dict[str, int] = {}
-    for place, name, variable in zip(domain.places, domain.names, domain, strict=True):
+    for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
         lower, upper = variable.bounds.lower, variable.bounds.upper
         if lower is None or upper is None:
             return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
-        sizes[place] = max(abs(lower), abs(upper))
+        sizes[identifier] = max(abs(lower), abs(upper))
     for form in wanted:
         if max(magnitudes([form], sizes), default=0) > LARGEST:
             return f"{domain.text_of(form)} may need more than 64 bits"
@@ -131,8 +131,10 @@ class _Coder(Printer):
     def __init__(self, wanted: Sequence[Form], domain: Domain, language: Language) -> None:
         self._wanted = tuple(wanted)
         self._language = language
-        self._names = dict(zip(domain.places, names_in(domain, language.reserved), strict=True))
-        super().__init__(domain.places)
+        self._names = dict(
+            zip(domain.identifiers, names_in(domain, language.reserved), strict=True)
+        )
+        super().__init__(domain.identifiers)
         self._atoms = postorder(self._wanted)
         self._natural = frozenset(_natural_divisions(self._atoms, domain))
         self._uses = Counter(
@@ -299,7 +301,7 @@ _INCLUDES: Final = ("#include <stdbool.h>", "#include <stdint.h>")
 
 def _c_results(indexing_map: Relation, name: str) -> list[str]:
     code = code_of(indexing_map.forms, indexing_map.domain, _C)
-    stores = [f"results[{place}] = {value};" for place, value in enumerate(code.values)]
+    stores = [f"results[{position}] = {value};" for position, value in enumerate(code.values)]
     parameters = [*_declared(code.parameters), "int64_t *results"]
     head = f"static inline void {name}({', '.join(parameters)}) {{"
     return [head, *_indented([*code.statements, *stores]), "}"]

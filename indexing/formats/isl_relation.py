@@ -99,13 +99,13 @@ def to_isl(
 
 
 def _named(relation: islpy.Map, kind: islpy.dim_type, names: tuple[str, ...]) -> islpy.Map:
-    for place, name in enumerate(names):
-        relation = relation.set_dim_name(kind, place, name)
+    for position, name in enumerate(names):
+        relation = relation.set_dim_name(kind, position, name)
     return relation
 
 
 def _readable_names(domain: Domain) -> tuple[tuple[str, ...], ...]:
-    """Names by role; a variable whose name isl cannot read is called after its place."""
+    """Names by role; a variable whose name isl cannot read is called after its identifier."""
     roles = (
         [Variable(variable.bounds, _readable(variable.name)) for variable in role]
         for role in domain.roles
@@ -138,14 +138,14 @@ def _read(relation: islpy.Map) -> Relation:
     kinds = load_isl().dim_type
     dims, runtime, outputs = (
         [
-            Variable(EVERYTHING, _readable(relation.get_dim_name(kind, place)))
-            for place in range(relation.dim(kind))
+            Variable(EVERYTHING, _readable(relation.get_dim_name(kind, position)))
+            for position in range(relation.dim(kind))
         ]
         for kind in (kinds.in_, kinds.param, kinds.out)
     )
     joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(runtime))
-    places = distinctly_named(dims, (), runtime).places
-    reading = read_relation(joint, places)
+    identifiers = distinctly_named(dims, (), runtime).identifiers
+    reading = read_relation(joint, identifiers)
     ranges = [outputs[number] for number in reading.ranges.values()]
     domain = distinctly_named(dims, ranges, runtime)
     return Relation.from_forms(reading.results, domain.constrained(reading.constraints))
@@ -238,7 +238,7 @@ _NEVER: Final = (ZERO, Interval(1, 1))
 
 
 class Reading(NamedTuple):
-    """A relation in terms of places: those of its inputs, and ``s0 s1 ...`` for ranges."""
+    """A relation in terms of identifiers: those of its inputs, and ``s0 s1 ...`` for ranges."""
 
     results: list[Form]
     ranges: dict[str, int]
@@ -248,12 +248,12 @@ class Reading(NamedTuple):
     """Where there are results; among it the bounds of all inputs and ranges."""
 
 
-def read_relation(relation: islpy.Map, places: Sequence[str]) -> Reading:
-    """A relation without parameters; its inputs are called by the places.
+def read_relation(relation: islpy.Map, identifiers: Sequence[str]) -> Reading:
+    """A relation without parameters; its inputs are called by the identifiers.
 
     Costs some integer programmes for each output.
     """
-    reader = _Reader(relation, places)
+    reader = _Reader(relation, identifiers)
     results = reader.functions()
     if results is None:
         results = [reader.next_result(number) for number in range(_outputs(relation))]
@@ -281,11 +281,11 @@ class _Counter(NamedTuple):
 
 
 class _Reader:
-    """What is left of a relation between inputs and ranges that have places, and outputs."""
+    """What is left of a relation between inputs and ranges that have identifiers, and outputs."""
 
-    def __init__(self, left: islpy.Map, places: Sequence[str]) -> None:
+    def __init__(self, left: islpy.Map, identifiers: Sequence[str]) -> None:
         self._left = left
-        self._space = Space(dict.fromkeys(places, EVERYTHING), left.get_ctx())
+        self._space = Space(dict.fromkeys(identifiers, EVERYTHING), left.get_ctx())
         self.ranges: dict[str, int] = {}
 
     def functions(self) -> list[Form] | None:
@@ -311,9 +311,10 @@ class _Reader:
         points = self._left.domain().compute_divs().coalesce()
         if points.is_empty():
             return [_NEVER]
-        places = self._space.bounds
+        identifiers = self._space.bounds
         bounds = [
-            (forms.variable(place), extent(points, number)) for number, place in enumerate(places)
+            (forms.variable(identifier), extent(points, number))
+            for number, identifier in enumerate(identifiers)
         ]
         return [*bounds, *_limits(points, self._space)]
 
@@ -324,7 +325,9 @@ class _Reader:
         if not values.is_single_valued():
             return None
         function = load_isl().PwMultiAff.from_map(values)
-        found = [self._merged(function.get_pw_aff(place)) for place in range(_outputs(values))]
+        found = [
+            self._merged(function.get_pw_aff(position)) for position in range(_outputs(values))
+        ]
         results = [form for form in found if form is not None]
         return results if len(results) == len(found) else None
 
@@ -381,11 +384,11 @@ class _Reader:
 
     def _counted(self, counter: _Counter, number: int) -> Form:
         """A new range as the last input in place of the first output."""
-        place = f"s{len(self.ranges)}"
-        self.ranges[place] = number
+        identifier = f"s{len(self.ranges)}"
+        self.ranges[identifier] = number
         old = list(self._space.bounds)
-        self._space = Space(dict.fromkeys([*old, place], EVERYTHING), self._left.get_ctx())
-        result = forms.variable(place).times(counter.step).plus(counter.base)
+        self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
+        result = forms.variable(identifier).times(counter.step).plus(counter.base)
         kind = load_isl().dim_type
         moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
         values = _tuple(self._space, [*map(forms.variable, old), result])

@@ -82,7 +82,9 @@ def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, st
     domain = indexing_map.domain
     bounds = zip(domain.names, (str(variable.bounds) for variable in domain), strict=True)
     yield from zip(("dimension", "range", "runtime"), domain.by_role(bounds), strict=True)
-    results = [(str(place), domain.text_of(form)) for place, form in enumerate(indexing_map.forms)]
+    results = [
+        (str(position), domain.text_of(form)) for position, form in enumerate(indexing_map.forms)
+    ]
     yield "result", results
     if domain.is_known_empty:
         yield "domain", [("known empty", "")]

@@ -157,7 +157,7 @@ def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
 
 
 class Kept(NamedTuple):
-    """The foreign terms that stand for variables, by place, and their values."""
+    """The foreign terms that stand for variables, by identifier, and their values."""
 
     terms: Mapping[str, Form]
     facts: tuple[Constraint, ...]
@@ -165,9 +165,13 @@ class Kept(NamedTuple):
     @classmethod
     def of(cls, domain: Domain) -> Kept:
         """Terms for all variables of a domain that have one value."""
-        points = {place: bounds for place, bounds in domain.bounds.items() if bounds.is_point}
-        terms = {place: forms.opaque(place, symbol(place)) for place in points}
-        return cls(terms, tuple((terms[place], bounds) for place, bounds in points.items()))
+        points = {
+            identifier: bounds for identifier, bounds in domain.bounds.items() if bounds.is_point
+        }
+        terms = {identifier: forms.opaque(identifier, symbol(identifier)) for identifier in points}
+        return cls(
+            terms, tuple((terms[identifier], bounds) for identifier, bounds in points.items())
+        )
 
     def hidden(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
         """Constraints with the terms in place of the variables."""
@@ -191,7 +195,9 @@ class Kept(NamedTuple):
     @property
     def _variables(self) -> dict[Atom, Form]:
         return {
-            atom: forms.variable(place) for place, term in self.terms.items() for atom in term.terms
+            atom: forms.variable(identifier)
+            for identifier, term in self.terms.items()
+            for atom in term.terms
         }
 
 

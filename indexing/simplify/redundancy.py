@@ -41,12 +41,12 @@ def _needed(
     """What is left of the group; ``None`` if it contradicts itself."""
     left = sorted(group, key=_price)
     for constraint in left[::-1]:
-        place = left.index(constraint)
-        others = tuple(left[:place] + left[place + 1 :])
+        index = left.index(constraint)
+        others = tuple(left[:index] + left[index + 1 :])
         scope = scope_within(domain, (*facts, *others))
         if scope.is_empty:
             return None
-        left[place : place + 1] = _beside_others(scope, constraint)
+        left[index : index + 1] = _beside_others(scope, constraint)
     return left
 
 

@@ -95,8 +95,8 @@ class _Finish(NamedTuple):
         To isl a variable that is kept may have any value, so that it is not replaced by one.
         """
         bounds = {
-            place: bounds
-            for place, bounds in domain.bounds.items()
+            identifier: bounds
+            for identifier, bounds in domain.bounds.items()
             if not (self.preserve_size_one and bounds.is_point)
         }
         scope = scope_of(tuple(bounds.items()), constraints)
@@ -117,9 +117,9 @@ class _Finish(NamedTuple):
     def _tightened(self, domain: Domain) -> Domain:
         """Each variable within its least and greatest value."""
         narrowed: list[Constraint] = []
-        for place in domain.places:
+        for identifier in domain.identifiers:
             with suppress(BudgetError):
-                variable = forms.variable(place)
+                variable = forms.variable(identifier)
                 values = exact_range(variable, domain.bounds, domain.constraints, self.budget)
                 narrowed.append((variable, values))
         return self._simplified(domain.constrained(narrowed))

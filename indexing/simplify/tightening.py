@@ -107,9 +107,9 @@ def _tightened(domain: Domain) -> Domain:
     if scope.is_empty:
         return domain.emptied()
     narrowed = [
-        (forms.variable(place), scope.bounds[place])
-        for place, bounds in domain.bounds.items()
-        if scope.bounds[place] != bounds
+        (forms.variable(identifier), scope.bounds[identifier])
+        for identifier, bounds in domain.bounds.items()
+        if scope.bounds[identifier] != bounds
     ]
     return domain.constrained(narrowed) if narrowed else domain
 
@@ -166,7 +166,7 @@ def _as_given(scope: Scope, constraint: Constraint) -> Constraint:
 
 
 def _bounds(domain: Domain) -> list[Constraint]:
-    return [(forms.variable(place), bounds) for place, bounds in domain.bounds.items()]
+    return [(forms.variable(identifier), bounds) for identifier, bounds in domain.bounds.items()]
 
 
 def _ending_at(remainders: list[Residues], constraint: Constraint) -> Constraint:
@@ -228,8 +228,8 @@ def progression(domain: Domain) -> Domain | None:
 
     By the Chinese remainder theorem the residues are one, and bounds are moved inwards to it.
     """
-    places = [*forms.variables_of(form for form, _ in domain.constraints)]
-    if len(places) != 1:
+    identifiers = [*forms.variables_of(form for form, _ in domain.constraints)]
+    if len(identifiers) != 1:
         return None
     residues = [*map(Residues.as_written, domain.constraints)]
     if not all(each and (not each.count or each.form.single_variable()) for each in residues):
@@ -238,6 +238,6 @@ def progression(domain: Domain) -> Domain | None:
     if left is None:
         return domain.emptied()
     (one,) = left
-    values = one.within(domain.bounds[places[0]].ends)
+    values = one.within(domain.bounds[identifiers[0]].ends)
     bound = (one.form, Interval.from_range(values))
     return domain.with_constraints().constrained([bound, one.constraint_within(values)])

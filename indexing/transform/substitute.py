@@ -32,17 +32,17 @@ def arranged(
     ranges: Iterable[str] = (),
     runtime: Iterable[str] = (),
 ) -> RelationT:
-    """The map with the variables at these places in these roles, in this order.
+    """The map with the variables at these identifiers in these roles, in this order.
 
     A name that is taken in the new order goes, as in :func:`distinctly_named`.
     """
     domain = indexing_map.domain
-    known = dict(zip(domain.places, domain.variables, strict=True))
+    known = dict(zip(domain.identifiers, domain.variables, strict=True))
     roles = (tuple(dims), tuple(ranges), tuple(runtime))
-    target = distinctly_named(*([known[place] for place in role] for role in roles))
+    target = distinctly_named(*([known[identifier] for identifier in role] for role in roles))
     if domain.is_known_empty:
         return indexing_map.derived(indexing_map.forms, target.emptied())
-    pairs = zip(chain(*roles), target.places, strict=True)
+    pairs = zip(chain(*roles), target.identifiers, strict=True)
     renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
     return moved(indexing_map, target, renumbering)
 
@@ -56,7 +56,7 @@ def moved(indexing_map: RelationT, domain: Domain, values: Mapping[str, Form]) -
 def substituted(
     indexing_map: Relation, values: Mapping[str, Form]
 ) -> tuple[tuple[Form, ...], tuple[Constraint, ...]]:
-    """Results and constraints with a form in place of each variable of some places."""
+    """Results and constraints with a form in place of each variable of some identifiers."""
     constraints = indexing_map.domain.constraints
     if not values:
         return indexing_map.forms, constraints
@@ -72,7 +72,7 @@ def substituted(
 
 def symbols_to_dims(indexing_map: RelationT) -> RelationT:
     """The map with all ranges, then all runtime variables, as trailing dimensions."""
-    return arranged(indexing_map, indexing_map.domain.places)
+    return arranged(indexing_map, indexing_map.domain.identifiers)
 
 
 def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None) -> RelationT:
@@ -82,14 +82,14 @@ def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None
         MapError: there is no such range, or it is given twice.
     """
     domain = indexing_map.domain
-    dims, ranges, runtime = domain.by_role(domain.places)
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
     if indices is None:
         indices = range(len(ranges))
     converted = chosen(ranges, indices, "ranges_to_dims", "ranges")
     if len(set(converted)) < len(converted):
         message = f"ranges_to_dims: indices are {list(indices)}; expected each range at most once"
         raise MapError(message)
-    left = (place for place in ranges if place not in converted)
+    left = (identifier for identifier in ranges if identifier not in converted)
     return arranged(indexing_map, (*dims, *converted), left, runtime)
 
 
@@ -97,16 +97,16 @@ def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None
 
 
 def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> RelationT:
-    """The map with other names; an empty one is what the place says.
+    """The map with other names; an empty one is what the identifier says.
 
     Raises:
         MapError: there is no variable of an old name, or a new one is no name or taken.
     """
     domain = indexing_map.domain
-    given = {domain.place_of(old, "rename"): new or "" for old, new in names.items()}
+    given = {domain.identifier_of(old, "rename"): new or "" for old, new in names.items()}
     renamed = (
-        Variable(variable.bounds, given[place]) if place in given else variable
-        for place, variable in zip(domain.places, domain.variables, strict=True)
+        Variable(variable.bounds, given[identifier]) if identifier in given else variable
+        for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
     )
     called = Domain.of(*domain.by_role(renamed))
     called.check("rename")
@@ -129,19 +129,22 @@ def substitute(
     """
     domain = indexing_map.domain
     wider = _widened(domain, new)
-    gone = [domain.place_of(name, "substitute") for name in values]
-    placed = dict(zip(gone, wider.placed([*values.values()], "value", "substitute"), strict=True))
-    _check_values(wider, placed)
-    limits = ((form, domain.bounds[place]) for place, form in placed.items())
-    replaced = moved(indexing_map, wider.constrained(limits), placed)
+    gone = [domain.identifier_of(name, "substitute") for name in values]
+    resolved = dict(
+        zip(gone, wider.resolved([*values.values()], "value", "substitute"), strict=True)
+    )
+    _check_values(wider, resolved)
+    limits = ((form, domain.bounds[identifier]) for identifier, form in resolved.items())
+    replaced = moved(indexing_map, wider.constrained(limits), resolved)
     left = (
-        [place for place in role if place not in placed] for role in wider.by_role(wider.places)
+        [identifier for identifier in role if identifier not in resolved]
+        for role in wider.by_role(wider.identifiers)
     )
     return arranged(replaced, *left)
 
 
 def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
-    """The variables of the domain and new ones behind them; every old one keeps its place."""
+    """The variables of the domain and new ones behind them; every old one keeps its identifier."""
     dims, ranges, runtime = (old + added for old, added in zip(domain.roles, new, strict=True))
     wider = Domain.of(dims, ranges, runtime)
     wider.check("substitute")
@@ -149,15 +152,13 @@ def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
 
 
 def _check_values(domain: Domain, values: Mapping[str, Form]) -> None:
-    names = dict(zip(domain.places, domain.names, strict=True))
-    for place, form in values.items():
+    names = dict(zip(domain.identifiers, domain.names, strict=True))
+    for identifier, form in values.items():
         for used in forms.variables_of((form,)):
             if used in values:
-                message = (
-                    f"substitute: the value of {names[place]!r} uses {names[used]!r}, which is "
-                    "replaced itself; expected variables that stay, or new ones"
-                )
-                raise MapError(message)
+                uses = f"the value of {names[identifier]!r} uses {names[used]!r}"
+                expected = "expected variables that stay, or new ones"
+                raise MapError(f"substitute: {uses}, which is replaced itself; {expected}")
 
 
 # Results.
@@ -207,7 +208,9 @@ def concatenate_results(first: RelationT, second: RelationT) -> RelationT:
         if side.is_undefined:
             return side
     _check_same_variables(first.domain, second.domain)
-    bounds = ((forms.variable(place), within) for place, within in second.domain.bounds.items())
+    bounds = (
+        (forms.variable(identifier), within) for identifier, within in second.domain.bounds.items()
+    )
     domain = first.domain.constrained([*bounds, *second.domain.constraints])
     return first.derived(first.forms + second.forms, domain)
 

@@ -172,7 +172,7 @@ def _objection(way: OperandIndexing) -> str:
 def _without_places(way: OperandIndexing) -> OperandIndexing:
     """The reads alone: what only says where they lead goes."""
     domain = way.map.domain
-    dims, ranges, runtime = domain.by_role(domain.places)
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
     limited = forms.variables_of(form for form, _ in domain.constraints)
     if not {*runtime}.isdisjoint(limited):
         return way

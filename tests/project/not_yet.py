@@ -78,10 +78,7 @@ UNNAMED: Final[frozenset[str]] = frozenset([])
 SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
     [
         "extrema",
-        "limits",
-        "parser",
         "products",
-        "questions",
         "quotients",
         "ranges",
         "schedule",
