@@ -11,7 +11,7 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 from indexing.layout.errors import ShapeError
-from indexing.layout.free_operations import deduce_transpose, keeps_places
+from indexing.layout.free_operations import deduce_transpose, keeps_offsets
 from indexing.layout.maps import (
     box_of,
     dims_of,
@@ -229,8 +229,8 @@ def _first_without_counterpart(source: _Array, found: IndexingMap) -> str | None
     """The first element that is not in the domain of the map, in whole or in part."""
     if found.domain == source.box:
         return None
-    places = [forms.variable(place) for place in source.box.identifiers]
-    every, some = (IndexingMap.from_forms(places, domain) for domain in (source.box, found.domain))
+    index = [forms.variable(name) for name in source.box.identifiers]
+    every, some = (IndexingMap.from_forms(index, domain) for domain in (source.box, found.domain))
     difference = every.first_difference(some)
     return None if difference is None else f"({', '.join(map(str, difference.dims))})"
 
@@ -277,7 +277,7 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
         )
     index = dims_of(source.dimensions)
     for steps in _without_tiles(source, target):
-        if keeps_places(source, target, forward(steps, index)):
+        if keeps_offsets(source, target, forward(steps, index)):
             return _shortened(steps)
     return _shortened(_through_memory(source, target))
 

@@ -46,7 +46,7 @@ def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: boo
     """
     reshape = Reshape.between(source.dimensions, target.dimensions)
     has_same_type = source.element_type is target.element_type
-    return (ignore_element_type or has_same_type) and keeps_places(
+    return (ignore_element_type or has_same_type) and keeps_offsets(
         source, target, reshape.forward(dims_of(source.dimensions))
     )
 
@@ -71,7 +71,7 @@ def transpose_is_bitcast(source: Shape, target: Shape, permutation: Sequence[int
     transpose = Transpose.of(source.dimensions, tuple(permutation))
     if transpose.sizes != target.dimensions:
         raise ShapeError(f"{target} is not {source} with the dimensions {tuple(permutation)}")
-    return keeps_places(source, target, transpose.forward(dims_of(source.dimensions)))
+    return keeps_offsets(source, target, transpose.forward(dims_of(source.dimensions)))
 
 
 def copy_is_bitcast(source: Shape, target: Shape) -> bool:
@@ -89,7 +89,7 @@ def copy_is_bitcast(source: Shape, target: Shape) -> bool:
     return transpose_is_bitcast(source, target, range(source.rank))
 
 
-def keeps_places(source: Shape, target: Shape, index: Index) -> bool:
+def keeps_offsets(source: Shape, target: Shape, index: Index) -> bool:
     """Whether each element of the source has the offset of the target's element at ``index``.
 
     The index is made of forms in the dimensions of the source. Both memories must have one size.

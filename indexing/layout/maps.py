@@ -1,4 +1,4 @@
-"""Layouts as maps: from an index to its place in memory, and back.
+"""Layouts as maps from an index to an offset in memory, and back.
 
 Every map is a bijection. Padding is not in the domain of the maps that lead back.
 
