@@ -11,8 +11,7 @@ from indexing.simplify.constraints import numerator
 from indexing.simplify.residues import Residues, merged
 from indexing.simplify.scopes import scope_within
 from simplifier import Interval
-from simplifier.bounds.facts import Fact
-from simplifier.bounds.ranges import term_by_term
+from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:

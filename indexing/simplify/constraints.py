@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier import Interval
-from simplifier.bounds.facts import Fact
+from simplifier.bounds.context import Fact
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
-from simplifier.canonical.clamps import branches
+from simplifier.bounds.maxima import branches
 from simplifier.expr.form import Form, Kind, weighted_sum
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified as simplified_form

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from indexing.domain import Constraint, Domain
-    from simplifier.bounds.facts import Fact
+    from simplifier.bounds.context import Fact
     from simplifier.canonical.scope import Scope
 
 _ROUNDS: Final = 16

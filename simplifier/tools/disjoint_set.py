@@ -60,4 +60,4 @@ def united(groups: Iterable[set[Key]]) -> list[set[Key]]:
     [[1, 2, 4], [3]]
     """
     components = connected_components(groups, iter)
-    return [set[Key]().union(*component) for component in components]
+    return [first.union(*others) for first, *others in components]

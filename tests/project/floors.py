@@ -26,7 +26,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.trace",),
         ("simplifier.extraction",),
         ("simplifier.fixpoint",),
-        ("simplifier.question_cache", "simplifier.problem"),
+        ("simplifier.problem", "simplifier.problem"),
         ("simplifier.exact",),
         ("simplifier.simplification",),
         ("simplifier",),
