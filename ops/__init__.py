@@ -1,9 +1,14 @@
 """What tensor operations do: shapes and attributes in, indexing maps out."""
 
 from indexing.layout import ShapeError
-from ops.analysis.answers import InstructionIndexing, OperandIndexing, RuntimeOrigin
-from ops.analysis.fusion import fusion_indexing, parameter_indexing
-from ops.analysis.instructions import input_to_output, output_to_input
+from ops.analysis.findings import InstructionIndexing
+from ops.analysis.queries import (
+    fusion_indexing,
+    input_to_output,
+    output_to_input,
+    parameter_indexing,
+)
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.fusion import (
     Emitter,
     Fusion,
@@ -14,9 +19,14 @@ from ops.fusion import (
     by_producer,
     schedule_of,
 )
-from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
+from ops.modules.analysis import (
+    AmbiguousNameError,
+    InstructionAnalysis,
+    ModuleAnalysis,
+    NoSuchInstructionError,
+    analyze,
+)
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.modules.names import AmbiguousNameError, NoSuchInstructionError
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (

@@ -22,10 +22,11 @@ from indexing.layout.layout import (
     SplitConfig,
 )
 from indexing.layout.view.layout_svg import svg_of_layout
-from simplifier.errors import Span, TextError
+from simplifier.errors import TextError, quoted
+from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
 _T = TypeVar("_T")
 
@@ -162,11 +163,11 @@ _AROUND = {
 """The text of shapes that are no arrays, around the text of the shapes in them."""
 
 
-DEEPEST_NESTING = 50
-"""Shapes in shapes are read down to this depth."""
+MAX_NESTING = 50
+"""Shapes in shapes are read down to this depth: no text is deeper, and Python's stack holds it."""
 
 BLANK = r"\s*+(?:(?://[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)\s*+)*+"
-"""Regular expression of what stands between words: blanks and comments, or nothing."""
+"""Regular expression of what stands between tokens: blanks and comments, or nothing."""
 
 SHAPE_TYPES = {str(t): t for t in (*ARRAY_TYPES, ElementType.TOKEN, ElementType.OPAQUE)}
 """The types that are written with brackets."""
@@ -176,7 +177,11 @@ _PLAIN = re.compile(
 )
 """An array without comments and nested braces, its layout included: most shapes are plain."""
 
-_WORD = re.compile(BLANK + r"(\d+|[A-Za-z]\w*|<=|\S|\Z)", re.ASCII)
+_IN_LAYOUT = re.compile(BLANK + r"[\d:]")
+"""What follows the brace of a layout, and of nothing else that may stand behind a shape."""
+
+_MAX_DIGITS = 19
+"""Those of the longest integer of 64 bits."""
 
 
 def parse_shape(text: str) -> Shape:
@@ -191,87 +196,65 @@ def parse_shape(text: str) -> Shape:
     f32[2,3]{0,0}
     ^^^^^^^^^^^^^
     """
-    shape, stop = read_shape(text, 0)
-    reader = _Reader(text, stop)
-    if reader.peek():
+    reader = _ShapeReader(text)
+    shape = reader.shape()
+    if reader.text:
         raise reader.expected("the end of the shape")
     return shape
 
 
 def read_shape(source: str, start: int) -> tuple[Shape, int]:
-    """The shape that begins at ``source[start]``, blanks allowed before it, and the place after it.
+    """The shape that begins at ``source[start]``, after blanks or not, and where it ends.
 
     Raises:
         TextError: with its place in ``source``.
     """
-    reader = _Reader(source, start)
-    return reader.shape(), reader.position
+    plain = _PLAIN.match(source, start)
+    shape = _plain_array(plain[1]) if plain else None
+    if plain and shape:
+        return shape, plain.end()
+    reader = _ShapeReader(source, position=start)
+    return reader.nested_shape(), reader.previous_stop
 
 
 @lru_cache(maxsize=1 << 14)
 def _plain_array(text: str) -> Shape | None:
     """An array by its text; ``None`` if it is wrong, and has to be read where it stands."""
     try:
-        return _Reader(text, 0).array()
+        return _ShapeReader(text).array()
     except (TextError, ShapeError):
         return None
 
 
-class _Reader:
-    """Reads one word after another; one method for each rule of the grammar."""
+class _ShapeReader(ScanningLexer):
+    """Reads shapes; one method for each rule of the grammar."""
 
-    def __init__(self, source: str, position: int) -> None:
-        self.source = source
-        self.position = position
+    __slots__ = ("depth",)
+
+    pattern = re.compile(
+        BLANK + r"(?:(?P<number>\d+)|(?P<name>[A-Za-z]\w*)|(?P<mark><=|\S)|(?P<end>\Z))", re.ASCII
+    )
+
+    def __init__(self, source: str, file: str = "", position: int = 0) -> None:
         self.depth = 0
+        super().__init__(source, file, position)
 
-    def peek(self) -> str:
-        """The next word, or an empty text at the end."""
-        return self._next()[1]
-
-    def _next(self) -> re.Match[str]:
-        match = _WORD.match(self.source, self.position)
-        if match is None:
-            raise TextError(
-                "a comment is not closed", Span(self.source, self.position, self.position + 2)
-            )
-        return match
-
-    def accept(self, word: str) -> bool:
-        match = self._next()
-        if match[1] != word:
-            return False
-        self.position = match.end()
-        return True
-
-    def expect(self, word: str) -> None:
-        if not self.accept(word):
-            raise self.expected(f"'{word}'")
-
-    def expected(self, what: str) -> TextError:
-        match = self._next()
-        seen = f"there is '{match[1]}'" if match[1] else "the text ends here"
-        return TextError(f"expected {what}, but {seen}", Span(self.source, *match.span(1)))
-
-    def word(self, pattern: Callable[[str], bool], what: str) -> str:
-        match = self._next()
-        if not pattern(match[1]):
+    def one_of(self, words: Container[str], what: str) -> str:
+        """Take a token that is one of these."""
+        if self.text not in words:
             raise self.expected(what)
-        self.position = match.end()
-        return match[1]
+        return self.advance()
 
     def integer(self) -> int:
-        start = self._next().start(1)
-        digits = self.word(_is_number, "a number")
-        if len(digits.lstrip("0")) > _MOST_DIGITS:
-            shown = digits if len(digits) <= _LONGEST_SHOWN else digits[:_LONGEST_SHOWN] + "..."
-            raise TextError(
-                f"{shown} does not fit in 64 bits", Span(self.source, start, self.position)
-            )
-        return int(digits)
+        """Take an integer of 64 bits."""
+        if self.kind != "number":
+            raise self.expected("a number")
+        if len(self.text.lstrip("0")) > _MAX_DIGITS:
+            raise self.error(f"{quoted(self.text)} does not fit in 64 bits")
+        return int(self.advance())
 
     def listed(self, read: Callable[[], _T], close: str) -> tuple[_T, ...]:
-        """One or more items with commas between them, up to ``close``."""
+        """Take one or more items with commas between them, up to ``close``."""
         items = [read()]
         while self.accept(","):
             items.append(read())
@@ -279,27 +262,35 @@ class _Reader:
             raise self.expected(f"',' or '{close}'")
         return tuple(items)
 
+    def in_parentheses(self, read: Callable[[], _T]) -> _T:
+        """Take what stands in parentheses."""
+        self.expect("(")
+        value = read()
+        self.expect(")")
+        return value
+
     def shape(self) -> Shape:
-        plain = _PLAIN.match(self.source, self.position)
+        """Take a shape; a plain one at once."""
+        plain = _PLAIN.match(self.source, self.start)
         known = _plain_array(plain[1]) if plain else None
         if plain is None or known is None:
-            return self.any_shape()
-        self.position = plain.end()
+            return self.nested_shape()
+        self.jump(plain.end())
         return known
 
-    def any_shape(self) -> Shape:
-        match = self._next()
-        if self.depth == DEEPEST_NESTING:
-            raise TextError(
-                f"shapes are nested more than {DEEPEST_NESTING} deep",
-                Span(self.source, *match.span(1)),
-            )
-        read = {"(": self.tuple_shape, "b": self.buffer}.get(match[1], self.array)
+    def nested_shape(self) -> Shape:
+        """Take a shape token by token."""
+        if self.depth == MAX_NESTING:
+            raise self.error(f"shapes are nested more than {MAX_NESTING} deep")
+        start, read = (
+            self.start,
+            {"(": self.tuple_shape, "b": self.buffer}.get(self.text, self.array),
+        )
         self.depth += 1
         try:
             return read()
         except ShapeError as error:
-            raise TextError(str(error), Span(self.source, match.start(1), self.position)) from None
+            raise self.error(str(error), self.span_of(start, self.previous_stop)) from None
         finally:
             self.depth -= 1
 
@@ -309,18 +300,17 @@ class _Reader:
 
     def buffer(self) -> Shape:
         self.expect("b")
-        self.expect("(")
-        inner = self.array()
-        self.expect(")")
-        return Shape(ElementType.BUFFER, elements=(inner,))
+        return Shape(ElementType.BUFFER, elements=(self.in_parentheses(self.array),))
 
     def array(self) -> Shape:
-        element_type = SHAPE_TYPES[self.word(SHAPE_TYPES.__contains__, "a shape")]
+        element_type = SHAPE_TYPES[self.one_of(SHAPE_TYPES, "a shape")]
         self.expect("[")
         sizes = () if self.accept("]") else self.listed(self.size, "]")
-        layout = self.layout() if _LAYOUT_STARTS.match(self.source, self.position) else None
-        dimensions = tuple(size for size, _ in sizes)
-        return Shape(element_type, dimensions, layout, tuple(dynamic for _, dynamic in sizes))
+        has_layout = self.text == "{" and _IN_LAYOUT.match(self.source, self.stop)
+        dimensions, flags = (
+            (tuple(column) for column in zip(*sizes, strict=True)) if sizes else ((), ())
+        )
+        return Shape(element_type, dimensions, self.layout() if has_layout else None, flags)
 
     def size(self) -> tuple[int, bool]:
         """The size of a dimension, and whether it is an upper bound only."""
@@ -331,51 +321,40 @@ class _Reader:
 
     def layout(self) -> Layout:
         self.expect("{")
-        order = () if self.peek() in {":", "}"} else self._integers()
+        order: list[int] = []
+        if self.text not in {":", "}"}:
+            order.append(self.integer())
+            while self.accept(","):
+                order.append(self.integer())
         fields = self._fields() if self.accept(":") else {}
         self.expect("}")
-        return replace(Layout(order), **fields) if fields else Layout(order)
-
-    def _integers(self) -> tuple[int, ...]:
-        numbers = [self.integer()]
-        while self.accept(","):
-            numbers.append(self.integer())
-        return tuple(numbers)
+        return replace(Layout(tuple(order)), **fields)
 
     def _fields(self) -> dict[str, Any]:
         fields = {
-            name: _FIELD_READERS.get(name, _Reader.number_field)(self)
+            name: _FIELD_READERS.get(name, _ShapeReader.number_field)(self)
             for letter, name in LETTERS.items()
             if self.accept(letter)
         }
-        if self.peek() != "}":
+        if self.text != "}":
             raise self.expected(f"'}}' or one of {' '.join(LETTERS)} in this order")
         return fields
 
     def number_field(self) -> int:
-        self.expect("(")
-        number = self.integer()
-        self.expect(")")
-        return number
+        return self.in_parentheses(self.integer)
 
     def type_field(self) -> ElementType:
-        self.expect("(")
-        element_type = SHAPE_TYPES[self.word(SHAPE_TYPES.__contains__, "an element type")]
-        self.expect(")")
-        return element_type
+        return SHAPE_TYPES[self.in_parentheses(lambda: self.one_of(SHAPE_TYPES, "an element type"))]
 
     def shape_field(self) -> Shape:
-        self.expect("(")
-        shape = self.shape()
-        self.expect(")")
-        return shape
+        return self.in_parentheses(self.shape)
 
     def levels(self) -> tuple[LevelType, ...]:
         self.expect("(")
         return self.listed(self.level, ")")
 
     def level(self) -> LevelType:
-        kind = LevelKind(self.word(_LEVELS.__contains__, "a level type D, C, S or H"))
+        kind = LevelKind(self.one_of(_LEVELS, "a level type D, C, S or H"))
         unique = not self.accept("+")
         return LevelType(kind, unique, ordered=not self.accept("~"))
 
@@ -402,24 +381,14 @@ class _Reader:
         return tuple(groups)
 
 
-def _is_number(word: str) -> bool:
-    """Whether a word is made of ASCII digits, as XLA's are."""
-    return word.isascii() and word.isdecimal()
-
-
-_MOST_DIGITS = 19
-_LONGEST_SHOWN = 40
-
 _LEVELS = {kind.value for kind in LevelKind}
 
-_LAYOUT_STARTS = re.compile(BLANK + r"\{" + BLANK + r"[\d:]")
-
-_FIELD_READERS: dict[str, Callable[[_Reader], Any]] = {
-    "dim_level_types": _Reader.levels,
-    "tiles": _Reader.tiles,
-    "index_primitive_type": _Reader.type_field,
-    "pointer_primitive_type": _Reader.type_field,
-    "split_configs": _Reader.split_configs,
-    "physical_shape": _Reader.shape_field,
+_FIELD_READERS: dict[str, Callable[[_ShapeReader], Any]] = {
+    "dim_level_types": _ShapeReader.levels,
+    "tiles": _ShapeReader.tiles,
+    "index_primitive_type": _ShapeReader.type_field,
+    "pointer_primitive_type": _ShapeReader.type_field,
+    "split_configs": _ShapeReader.split_configs,
+    "physical_shape": _ShapeReader.shape_field,
 }
 """How the fields of a layout are read that are no number in parentheses."""

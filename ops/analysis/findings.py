@@ -1,38 +1,96 @@
-"""What was found out about the instructions of a module: kept once for all that are alike."""
+"""What is found out about the instructions of a module: kept once for all that are alike."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ops.analysis.answers import Answer, InstructionIndexing, of_element
-from ops.analysis.chaining import joined
-from ops.analysis.control_flow import Direction
-from ops.analysis.paths import Paths, check_operand, check_output
-from ops.analysis.value_numbering import Likeness
+from indexing import IndexingMap
+from indexing.layout import ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
+from ops import limits
+from ops.analysis.calls import DataFlow, check_operand, check_output
+from ops.analysis.value_numbering import ValueNumbering
+from ops.dependence.dependence import NOTHING, Unknown, of_element
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from indexing.layout import Shape
-    from ops.analysis.control_flow import Link
-    from ops.analysis.physical import View
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.hlo import HloModule, Instruction
     from ops.rules.registry import Registry
 
-_REMEMBERED: Final = 4
-"""How many modules are remembered with what was found out about them."""
 
-
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=limits.MAX_REMEMBERED_MODULES)
 def findings_in(_: HloModule, registry: Registry) -> Findings:
     """What was found out about a module; it is kept for the next question about it."""
     return Findings(registry)
 
 
-def paths_in(module: HloModule, direction: Direction, registry: Registry) -> Paths:
-    """The paths in a module, with what was found out about them."""
-    return findings_in(module, registry).paths(direction)
+def flow_in(module: HloModule, direction: Direction, registry: Registry) -> DataFlow:
+    """The data flow of a module, with what was found out about it."""
+    return findings_in(module, registry).flow(direction)
+
+
+class View(NamedTuple):
+    """How elements are told: by their index, by the tiled dimensions, or by the offset.
+
+    ``physical_layout`` is for both ends of every map, ``linear_offsets`` for the far end alone, and
+    goes before.
+    """
+
+    physical_layout: bool = False
+    linear_offsets: bool = False
+
+    def of(self, dependence: AnyDependence, source: Shape, target: Shape) -> AnyDependence:
+        """A dependence between two arrays; unknown if a layout has no places for elements."""
+        if self == View():
+            return dependence
+        try:
+            begin, end = self._near_end(source), self._far_end(target)
+            return dependence.apply(
+                lambda indexing: self._with_origins(begin.compose(indexing).compose(end))
+            )
+        except ShapeError as error:
+            return Unknown(str(error))
+
+    def _near_end(self, shape: Shape) -> OperandIndexing:
+        is_tiled = self.physical_layout and shape.is_array
+        identity = IndexingMap.identity(shape.dimensions)
+        return OperandIndexing(tiled_to_logical(shape) if is_tiled else identity)
+
+    def _far_end(self, shape: Shape) -> OperandIndexing:
+        if not shape.is_array:
+            return OperandIndexing(IndexingMap.identity(()))  # a token is nowhere
+        place_of = logical_to_linear if self.linear_offsets else logical_to_tiled
+        return OperandIndexing(place_of(shape))
+
+    def _with_origins(self, indexing: OperandIndexing) -> OperandIndexing:
+        return replace(indexing, runtime=tuple(map(self._origin, indexing.runtime)))
+
+    def _origin(self, origin: RuntimeOrigin) -> RuntimeOrigin:
+        end = self._far_end(origin.instruction.shape).map
+        return replace(origin, map=origin.map.compose(end).simplify())
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionIndexing:
+    """The answers for one instruction: for each operand, or for each array of its result."""
+
+    indexing: tuple[AnyDependence, ...]
+
+    def __reduce__(self) -> tuple[Callable[..., InstructionIndexing], tuple[object, ...]]:
+        """Of wide tuples, each result depends on few operands."""
+        needed = {number: each for number, each in enumerate(self.indexing) if each != NOTHING}
+        return _indexing_of, (len(self.indexing), needed)
+
+
+def _indexing_of(count: int, needed: Mapping[int, AnyDependence]) -> InstructionIndexing:
+    return InstructionIndexing(tuple(needed.get(number, NOTHING) for number in range(count)))
 
 
 class Question(NamedTuple):
@@ -44,9 +102,9 @@ class Question(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """An answer, and the place in the module of an instruction that it is about."""
+    """An answer, and the position in the module of an instruction that it is about."""
 
-    place: int
+    position: int
     question: Question
     answer: InstructionIndexing
 
@@ -55,17 +113,17 @@ class Findings:
     """Answers questions about the instructions of one module, and remembers what it found."""
 
     def __init__(self, registry: Registry) -> None:
-        self._likeness = Likeness(registry)
-        self._paths = {each: Paths(each, registry, self._likeness) for each in Direction}
+        self._numbering = ValueNumbering(registry)
+        self._flows = {each: DataFlow(each, registry, self._numbering) for each in Direction}
         self._answers: dict[tuple[int, Question], InstructionIndexing] = {}
 
-    def paths(self, direction: Direction) -> Paths:
-        """The paths in one direction."""
-        return self._paths[direction]
+    def flow(self, direction: Direction) -> DataFlow:
+        """The data flow in one direction."""
+        return self._flows[direction]
 
     def number(self, instruction: Instruction) -> int:
         """A number that an instruction shares with those that are like it."""
-        return self._likeness.number(instruction)
+        return self._numbering.number(instruction)
 
     def answer(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         """What an instruction's result or operand depends on.
@@ -83,10 +141,10 @@ class Findings:
     def collected(self, module: HloModule) -> list[Finding]:
         """All answers, each once, equal parts of them as one object."""
         answers = [*self._answers.items()]  # others may be asking at the same time
-        places: dict[int, int] = {}
-        for place, instruction in enumerate(module.instructions):
-            if self._likeness.has_number(instruction):
-                places.setdefault(self.number(instruction), place)
+        positions: dict[int, int] = {}
+        for position, instruction in enumerate(module.instructions):
+            if self._numbering.has_number(instruction):
+                positions.setdefault(self.number(instruction), position)
         same: dict[object, Any] = {}
 
         def merged(indexing: InstructionIndexing) -> InstructionIndexing:
@@ -95,34 +153,29 @@ class Findings:
             )
 
         return [
-            Finding(places[number], same.setdefault(question, question), merged(answer))
+            Finding(positions[number], same.setdefault(question, question), merged(answer))
             for (number, question), answer in answers
         ]
 
     def learn(self, module: HloModule, found: Iterable[Finding]) -> None:
         """Take over answers that were collected from a module with the same text."""
         instructions = [*module.instructions]
-        for place, question, answer in found:
-            self._answers.setdefault((self.number(instructions[place]), question), answer)
+        for position, question, answer in found:
+            self._answers.setdefault((self.number(instructions[position]), question), answer)
 
     def _found(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         direction, number, view = question
         is_backward = direction is Direction.OUTPUT_TO_INPUT
         (check_output if is_backward else check_operand)(instruction, number)
-        found: dict[int, list[Answer]] = {}
-        for link in self._paths[direction].links_from(instruction, number):
-            result, operand = _shapes(instruction, link)
+        found: dict[int, list[AnyDependence]] = {}
+        for link in self._flows[direction].links_from(instruction, number):
+            result = instruction.shape.arrays[link.output]
+            operand = instruction.operands[link.operand].shape.arrays[link.element]
             shapes = (result, operand) if is_backward else (operand, result)
-            answer = of_element(view.of(link.answer, *shapes), link.element)
-            found.setdefault(link.operand if is_backward else link.output, []).append(answer)
+            seen = of_element(view.of(link.dependence, *shapes), link.element)
+            found.setdefault(link.operand if is_backward else link.output, []).append(seen)
         far_ends = instruction.operands if is_backward else instruction.shape.arrays
-        answers: list[Answer] = [()] * len(far_ends)
-        for place, several in found.items():
-            answers[place] = joined(*several)
+        answers: list[AnyDependence] = [NOTHING] * len(far_ends)
+        for position, several in found.items():
+            answers[position] = NOTHING.union(*several)
         return InstructionIndexing(tuple(answers))
-
-
-def _shapes(instruction: Instruction, link: Link) -> tuple[Shape, Shape]:
-    """The shape of the result, and of the operand."""
-    operand = instruction.operands[link.operand]
-    return instruction.shape.arrays[link.output], operand.shape.arrays[link.element]

@@ -1,147 +1,218 @@
-"""What any number of rounds of a loop does: steps between arrays, taken again and again.
+"""The data flow of loops and choices: between the arrays before and after any number of iterations.
 
-The arrays are those of the loop's state. Rounds go on until they lead along no other maps; if these
-do not come to an end, one map that holds whatever rounds may do takes their place.
+The steps of one iteration lead between the arrays of the loop's state. They are taken again and
+again, until they lead along no other maps: a fixpoint. If the maps do not come to an end, one map
+that holds whatever iterations may do takes their place.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
-from ops.analysis import chaining
-from ops.analysis.dependences import devices_in
-from ops.analysis.known import Answers
-from ops.analysis.patterns import identity_of
-from ops.analysis.widening import boxed
-from ops.rules.op_indexing import Unknown
+from ops import limits
+from ops.analysis.dataflow import Budget, Interner
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, Unknown
+from ops.dependence.links import Link, identity_of
+from ops.dependence.operand_indexing import OperandIndexing, devices_in, for_any_values
+from ops.dependence.widening import boxed
+from ops.index_maps import every_element, no_dimensions
+from ops.rules.op_indexing import Direction
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.layout import Shape
-    from ops.analysis.answers import Answer, OperandIndexing
-from ops.analysis.known import Known
+    from ops.devices.numbering import Devices
+    from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
 
-MOST_MAPS_OF_LOOP: Final = 64
-"""Where rounds lead along more different maps between two arrays, one map takes their place."""
 
-_MOST_STEPS_OF_COMPARISON: Final = 100_000
-"""How many operations of isl are spent on finding that one map is a part of another."""
+# Choices.
+
+
+def selected(arrays: Sequence[Shape], selector: int, direction: Direction) -> list[Link]:
+    """The links to the scalar operand that chooses where these arrays come from."""
+    return [
+        Link(output, selector, 0, decided(array, direction)) for output, array in enumerate(arrays)
+    ]
+
+
+def decided(array: Shape, direction: Direction) -> AnyDependence:
+    """The dependence between all elements of an array and a scalar that decides what they are."""
+    if array.is_unbounded:
+        return identity_of(array)
+    between = no_dimensions if direction is Direction.OUTPUT_TO_INPUT else every_element
+    return Dependence((OperandIndexing(between(array.dimensions)),))
+
+
+# Loops.
+
+
+def repeated(
+    body: Iterable[Link],
+    condition: Iterable[Link],
+    arrays: Sequence[Shape],
+    kept: Collection[int],
+    direction: Direction,
+) -> list[Link]:
+    """The links between the arrays of a loop's state before and after any number of iterations.
+
+    ``body`` links the state after an iteration with that before it, ``condition`` the decision that
+    there is another iteration with the state. The arrays that every iteration has ``kept`` are
+    linked with themselves alone; all others depend on how many iterations there are, and so on the
+    decision. A runtime variable of an iteration has another value in each of them, so it becomes a
+    range here, except for the number of the device that asks.
+    """
+    steps = [link for link in body if link.output not in kept]
+    decisions = [
+        Link(changed, 0, link.element, _through_decision(link, arrays[changed], direction))
+        for changed in range(len(arrays))
+        if changed not in kept
+        for link in condition
+    ]
+    edges: dict[int, list[tuple[int, AnyDependence]]] = defaultdict(list)
+    for link in (*steps, *decisions):
+        begin, end = link.ends(direction)
+        edges[begin].append((end, link.dependence.apply(for_any_values)))
+    loop = Fixpoint(arrays, edges)
+    return [
+        Link(*((begin, 0, end) if direction is Direction.OUTPUT_TO_INPUT else (end, 0, begin)), way)
+        for begin in range(len(arrays))
+        for end, way in loop.reached(begin).items()
+    ]
+
+
+def kept_arrays(body: Computation, registry: Registry) -> frozenset[int]:
+    """The numbers of the arrays in the parameter of a body that it passes on as they are."""
+    numbers = range(len(body.root.shape.arrays))
+    start = body.parameters[0]
+    return frozenset(
+        number for number in numbers if _passed_to(body.root, number, registry) == (start, number)
+    )
+
+
+def _passed_to(
+    instruction: Instruction, number: int, registry: Registry
+) -> tuple[Instruction, int]:
+    """The array of another instruction that is passed on, through any number of them, as this."""
+    while (routes := registry.routes(instruction)) is not None:
+        found = [route for route in routes if route[0] == number]
+        if not found:
+            break
+        _, operand, number = found[0]
+        instruction = instruction.operands[operand]
+    return instruction, number
+
+
+def _through_decision(link: Link, array: Shape, direction: Direction) -> AnyDependence:
+    """The dependence between an array and what the decision reads."""
+    decision = decided(array, direction)
+    if direction is Direction.OUTPUT_TO_INPUT:
+        return decision.compose(link.dependence)
+    return link.dependence.compose(decision)
 
 
 class _Meeting(NamedTuple):
-    """Ways between two arrays of some sizes, to which more come; maybe there is no end to it."""
+    """A dependence between two arrays of some sizes, to which more comes; maybe without end."""
 
-    before: Known
-    more: Known
+    before: AnyDependence
+    more: AnyDependence
     sizes: tuple[tuple[int, ...], tuple[int, ...]]
     is_endless: bool
 
 
-class Rounds:
-    """The steps of one round of a loop, which begin at each of its arrays, by their numbers.
+class Fixpoint:
+    """The steps of one iteration, which begin at each array of the state, by their numbers.
 
     What is found for one array is remembered for the others: they often take the same steps.
     """
 
     def __init__(
-        self, arrays: Sequence[Shape], steps: Mapping[int, Sequence[tuple[int, Answer]]]
+        self, arrays: Sequence[Shape], steps: Mapping[int, Sequence[tuple[int, AnyDependence]]]
     ) -> None:
         self._arrays = arrays
-        self._answers = Answers()
-        self._nothing = self._answers.known(())
-        self._itself = [self._answers.known(identity_of(array)) for array in arrays]
+        self._interner = Interner()
+        self._itself = [self._interner.interned(identity_of(array)) for array in arrays]
         self._steps = {
-            begin: [(end, self._answers.known(answer)) for end, answer in each]
+            begin: [(end, self._interner.interned(step)) for end, step in each]
             for begin, each in steps.items()
         }
-        listed = (answer for each in steps.values() for _, answer in each)
-        self._devices = devices_in(*_ways(listed))
-        self._paid: set[tuple[Known, Known]] = set()
-        self._left = chaining.MOST_COMPOSITIONS
-        self._meetings: dict[_Meeting, tuple[Known, Known]] = {}
+        listed = (step for each in steps.values() for _, step in each)
+        self._devices = devices_in([each for step in listed for each in step.indexings])
+        self._budget = Budget(self._interner, free=0)
+        self._meetings: dict[_Meeting, tuple[AnyDependence, AnyDependence]] = {}
 
-    def reached(self, begin: int) -> dict[int, Answer]:
-        """All arrays that steps lead to from one of them, and the maps that they lead along."""
-        found = {begin: self._itself[begin]}
+    def reached(self, begin: int) -> dict[int, AnyDependence]:
+        """All arrays that steps lead to from one of them, and the dependences on them."""
+        found: dict[int, AnyDependence] = {begin: self._itself[begin]}
         fresh = dict(found)
         came: Counter[int] = Counter()
         while fresh:
-            place = next(iter(fresh))
-            known = fresh.pop(place)
-            for target, step in self._steps.get(place, ()):
-                before = found.get(target, self._nothing)
-                more = self._followed(known, step)
-                pair = self._arrays[begin].dimensions, self._arrays[target].dimensions
-                question = _Meeting(before, more, pair, came[target] > MOST_MAPS_OF_LOOP)
-                found[target], new = self._met(question)
-                if new.count:
-                    came[target] += new.count
-                    fresh[target] = self._united(fresh.get(target, self._nothing), new)
-        return {place: known.answer for place, known in found.items() if known.count}
+            position = next(iter(fresh))
+            dependence = fresh.pop(position)
+            for target, step in self._steps.get(position, ()):
+                before = found.get(target, NOTHING)
+                more = self._budget.compose(dependence, step)
+                sizes = self._arrays[begin].dimensions, self._arrays[target].dimensions
+                is_endless = came[target] > limits.MAX_MAPS_OF_LOOP
+                found[target], new = self._met(_Meeting(before, more, sizes, is_endless))
+                if new != NOTHING:
+                    came[target] += len(new.indexings) or 1
+                    fresh[target] = self._interner.interned(
+                        _all_of(fresh.get(target, NOTHING), new)
+                    )
+        return {position: each for position, each in found.items() if each != NOTHING}
 
-    def _followed(self, known: Known, step: Known) -> Known:
-        """Every way of the one after every way of the other; of one each if too many were made."""
-        if (known, step) not in self._paid:
-            if known.cost(step) > self._left:
-                return known.narrowed().followed(step.narrowed())
-            self._left -= known.cost(step)
-            self._paid.add((known, step))
-        return known.followed(step)
-
-    def _met(self, meeting: _Meeting) -> tuple[Known, Known]:
-        """The ways between two arrays when more are found, and those that are new."""
+    def _met(self, meeting: _Meeting) -> tuple[AnyDependence, AnyDependence]:
+        """The dependence between two arrays when more is found, and what is new in it."""
         before = meeting.before
         if meeting.more is before:
-            return before, self._nothing
+            return before, NOTHING
         if meeting not in self._meetings:
-            after = self._answers.known(self._widest(meeting))
-            new = () if after == before else _without(after.answer, before.answer)
-            self._meetings[meeting] = after, self._answers.known(new)
+            after = self._interner.interned(_widest(meeting, self._devices))
+            new = NOTHING if after == before else _without(after, before)
+            self._meetings[meeting] = after, self._interner.interned(new)
         return self._meetings[meeting]
 
-    def _widest(self, meeting: _Meeting) -> Answer:
-        """All ways without those that are parts of others, or one way if they do not end."""
-        before, more = meeting.before.answer, meeting.more.answer
-        if isinstance(before, Unknown):
-            return before
-        if isinstance(more, Unknown):
-            return more
-        ways = _without_parts(before, more)
-        reasons = [way.approximation for way in ways if way.approximation]
-        goes_on = meeting.is_endless or len(ways) > MOST_MAPS_OF_LOOP or (before and reasons)
-        if ways == before or not goes_on:
-            return ways
-        reason = f"rounds of a loop along more than {MOST_MAPS_OF_LOOP} different maps"
-        both = (*before, *more)
-        return (boxed(both, [*reasons, reason][0], *meeting.sizes, self._devices),)
 
-    def _united(self, one: Known, other: Known) -> Known:
-        return self._answers.known(_united(one.answer, other.answer))
+def _widest(meeting: _Meeting, devices: Devices | None) -> AnyDependence:
+    """All indexings but those that are parts of others, or one indexing if they do not end."""
+    before, more = meeting.before, meeting.more
+    if isinstance(before, Unknown):
+        return before
+    if isinstance(more, Unknown):
+        return more
+    most = limits.MAX_MAPS_OF_LOOP
+    left = _without_parts(before, more)
+    reasons = [each.approximation for each in left if each.approximation]
+    goes_on = meeting.is_endless or len(left) > most or (before and reasons)
+    if left == before or not goes_on:
+        return left
+    reason = f"rounds of a loop along more than {most} different maps"
+    both = (*before, *more)
+    return Dependence([boxed(both, [*reasons, reason][0], *meeting.sizes, devices)])
 
 
-def _without_parts(
-    before: tuple[OperandIndexing, ...], more: tuple[OperandIndexing, ...]
-) -> tuple[OperandIndexing, ...]:
-    """The ways that are not seen to be parts of others; when they are too many, maybe not all."""
-    ways = before
-    for way in more:
-        if not way.map.is_known_empty and not any(_is_part(way, wide) for wide in ways):
-            ways = (*(other for other in ways if not _is_part(other, way)), way)
-        if len(ways) > MOST_MAPS_OF_LOOP:
+def _without_parts(before: Dependence, more: Dependence) -> Dependence:
+    """The indexings that are not parts of others; if they are too many, maybe not all."""
+    left: tuple[OperandIndexing, ...] = before
+    for one in more:
+        if not one.map.is_known_empty and not any(_is_part(one, wide) for wide in left):
+            left = (*(other for other in left if not _is_part(other, one)), one)
+        if len(left) > limits.MAX_MAPS_OF_LOOP:
             break
-    return ways
+    return Dependence(left)
 
 
-def _is_part(way: OperandIndexing, wide: OperandIndexing) -> bool:
-    """Whether everything that a way relates is seen to be related by another one."""
-    if way.replica_id or wide.replica_id or way.runtime != wide.runtime:
-        return way == wide
-    return _has_smaller_domain(way.map, wide.map) or (
-        bool(way.map.ranges and wide.map.ranges) and _reaches_no_further(way.map, wide.map)
+def _is_part(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
+    """Whether everything that one indexing relates is seen to be related by another one."""
+    if narrow.replica_id or wide.replica_id or narrow.runtime != wide.runtime:
+        return narrow == wide
+    return _has_smaller_domain(narrow.map, wide.map) or (
+        bool(narrow.map.ranges and wide.map.ranges) and _reaches_no_further(narrow.map, wide.map)
     )
 
 
@@ -150,7 +221,7 @@ def _has_smaller_domain(narrow: IndexingMap, wide: IndexingMap) -> bool:
     domain = wide.domain
     return (
         narrow.forms == wide.forms
-        and narrow.domain.places == domain.places
+        and narrow.domain.identifiers == domain.identifiers
         and {*domain.constraints} <= {*narrow.domain.constraints}
         and all(
             bounds.contains(narrow.domain.bounds[place]) for place, bounds in domain.bounds.items()
@@ -164,28 +235,22 @@ def _reaches_no_further(narrow: IndexingMap, wide: IndexingMap) -> bool:
     if not all(theirs.contains(mine) for mine, theirs in pairs):
         return False
     try:
-        return narrow.is_subset(wide, budget=_MOST_STEPS_OF_COMPARISON, runtime_as_parameters=True)
+        return narrow.is_subset(
+            wide, budget=limits.MAX_STEPS_OF_COMPARISON, runtime_as_parameters=True
+        )
     except IndexingError:
         return False
 
 
-def _ways(answers: Iterable[Answer]) -> Iterator[OperandIndexing]:
-    for answer in answers:
-        if not isinstance(answer, Unknown):
-            yield from answer
+def _all_of(one: AnyDependence, other: AnyDependence) -> AnyDependence:
+    """All indexings of both, each once, however many they are."""
+    if isinstance(one, Unknown) or isinstance(other, Unknown):
+        return one if isinstance(one, Unknown) else other
+    return Dependence(dict.fromkeys(one + other))
 
 
-def _united(one: Answer, other: Answer) -> Answer:
-    """All ways of both, each once."""
-    if isinstance(one, Unknown):
-        return one
-    if isinstance(other, Unknown):
-        return other
-    return tuple(dict.fromkeys(one + other))
-
-
-def _without(answer: Answer, known: Answer) -> Answer:
+def _without(dependence: AnyDependence, known: AnyDependence) -> AnyDependence:
     """What is new."""
-    if isinstance(answer, Unknown) or isinstance(known, Unknown):
-        return answer
-    return tuple(way for way in answer if way not in known)
+    if isinstance(dependence, Unknown) or isinstance(known, Unknown):
+        return dependence
+    return Dependence(each for each in dependence if each not in known)

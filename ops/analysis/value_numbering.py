@@ -14,16 +14,17 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
-from ops.analysis.graphs import postorder
-from ops.analysis.patterns import errors_in, patterns_of
+from ops.analysis.dataflow import postorder
+from ops.dependence.links import Link, check_told, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.layout import Shape
-    from ops.analysis.patterns import Dependency, Pattern
     from ops.hlo import Computation, Instruction
+    from ops.rules.op_indexing import Direction
     from ops.rules.registry import Registry
+    from ops.rules.rule import Maps, Routes
 
 Key: TypeAlias = Hashable
 
@@ -41,7 +42,7 @@ _NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
 """The attributes of which it counts that they are there, and not their values."""
 
 
-class Likeness:
+class ValueNumbering:
     """Numbers the instructions and computations of a module: those that are alike have one number.
 
     >>> from ops import REGISTRY, hlo
@@ -50,8 +51,8 @@ class Likeness:
     ...   a = f32[8] negate(p)
     ...   b = f32[8] negate(a)
     ...   ROOT c = f32[4,2] reshape(b) }''')
-    >>> likeness = Likeness(REGISTRY)
-    >>> p, a, b, c = map(likeness.number, module.instructions)
+    >>> numbering = ValueNumbering(REGISTRY)
+    >>> p, a, b, c = map(numbering.number, module.instructions)
     >>> a == b, a == c
     (True, False)
     """
@@ -61,8 +62,8 @@ class Likeness:
         self._count = count()
         self._numbers: dict[Instruction | Computation, int] = {}
         self._by_key: dict[Key, int] = {}
-        self._patterns: dict[Key, tuple[Pattern, ...]] = {}
-        self._dependencies: dict[int, tuple[Dependency, ...]] = {}
+        self._told: dict[Key, Maps | Routes] = {}
+        self._links: dict[tuple[int, Direction], tuple[Link, ...]] = {}
         self._shapes: dict[int, tuple[int, Shape]] = {}
 
     def number(self, instruction: Instruction) -> int:
@@ -87,19 +88,19 @@ class Likeness:
                 self._numbers[callee] = self._numbered(self._key_of_computation(callee))
         return self._numbers[computation]
 
-    def dependencies(self, instruction: Instruction) -> tuple[Dependency, ...]:
-        """All pairs of arrays of result and operands of which one depends on the other.
+    def links(self, instruction: Instruction, direction: Direction) -> tuple[Link, ...]:
+        """The links between arrays of the result and of the operands that its rule tells.
 
         Raises:
             HloTextError: shapes and attributes of the instruction do not fit.
         """
-        number = self.number(instruction)
-        found = self._dependencies.get(number)
+        question = self.number(instruction), direction
+        found = self._links.get(question)
         if found is None:
-            patterns = self._patterns_of(instruction, self._key(instruction))
             with errors_in(instruction):
-                found = tuple(pattern.of(instruction) for pattern in patterns)
-            self._dependencies[number] = found
+                told = self._told_by_rule(instruction, self._key(instruction))
+                found = tuple(links_of(instruction, told, direction))
+            self._links[question] = found
         return found
 
     def _numbered(self, key: Key) -> int:
@@ -109,27 +110,30 @@ class Likeness:
         """Whether no other instruction is like this one, which may be wrong or read values."""
         if key is instruction:
             return True
+        if self._runs(instruction):
+            return any(
+                each in self._by_key
+                for callee in instruction.computations
+                for each in callee.instructions
+            )
         try:
-            patterns = self._patterns_of(instruction, key)
+            return reads_operands(self._told_by_rule(instruction, key))
         except IndexingError:
             return True
-        called = instruction.computations if self._runs(instruction) else ()
-        return any(pattern.reads_operands for pattern in patterns) or any(
-            each in self._by_key for callee in called for each in callee.instructions
-        )
-
-    def _patterns_of(self, instruction: Instruction, key: Key) -> tuple[Pattern, ...]:
-        """What holds for all instructions of a key; nothing of those that call computations."""
-        if self._runs(instruction):
-            return ()
-        found = self._patterns.get(key)
-        if found is None:
-            found = self._patterns[key] = patterns_of(instruction, self._registry)
-        return found
 
     def _runs(self, instruction: Instruction) -> bool:
         rule = self._registry.rule_of(instruction)
         return rule is not None and rule.calls is not None
+
+    def _told_by_rule(self, instruction: Instruction, key: Key) -> Maps | Routes:
+        """What the rule tells of all instructions of a key, which are no calls."""
+        found = self._told.get(key)
+        if found is None:
+            routes = self._registry.routes(instruction)
+            found = self._registry.maps(instruction) if routes is None else routes
+            check_told(instruction, found)
+            self._told[key] = found
+        return found
 
     # What is compared.
 

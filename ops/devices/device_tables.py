@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing.domain import Constraint
-    from ops.devices.joint_maps import JointMap
     from simplifier.expr.form import Form
 
 MOST_DEVICES: Final = 4096
@@ -36,27 +35,30 @@ MOST_TERMS: Final = 32
 """A table whose formula has more terms is left, too: it is hardly better."""
 
 
-def told_by_tables(joint: JointMap) -> JointMap:
-    """The same, with tables in the place of long formulas in the number of the device that asks."""
-    domain, whole = joint.domain, joint.flat
-    place = domain.places[len(domain.dims) - 1]
+def with_tables_of_devices(whole: IndexingMap, devices: Interval) -> IndexingMap:
+    """The same map with tables in the place of long formulas in the number of the device.
+
+    That number is the last dimension, and ``devices`` holds the numbers of all devices.
+    """
+    domain = whole.domain
+    place = domain.identifiers[len(domain.dims) - 1]
     limits = [pair for pair in domain.constraints if _is_of(pair[0], place)]
     told = (*whole.forms, *(form for form, _ in limits))
     long = [*dict.fromkeys(form for form in told if _is_long(form, place))]
-    if not long or domain.is_known_empty or not 1 < (joint.devices.size or 0) <= MOST_DEVICES:
-        return joint
+    if not long or domain.is_known_empty or not 1 < (devices.size or 0) <= MOST_DEVICES:
+        return whole
     asking = _numbers_within(limits, place, domain.bounds[place])
     if not asking:
-        return joint.with_results_of(IndexingMap.from_forms(whole.forms, domain.emptied()))
+        return IndexingMap.from_forms(whole.forms, domain.emptied())
     tables = dict(zip(long, _tables(long, place, asking), strict=True))
     constraints = tabulated_partly(dict.fromkeys(asking, 0), forms.variable(place))[1]
     if any(terms_in(form) > MOST_TERMS for form in (*tables.values(), *map(_form, constraints))):
-        return joint
+        return whole
     others = [pair for pair in domain.constraints if pair not in limits]
     plain = Domain(domain.dims, domain.ranges, domain.runtime)
     results = [tables.get(form, form) for form in whole.forms]
     told_anew = plain.constrained([*others, *constraints])
-    return joint.with_results_of(IndexingMap.from_forms(results, told_anew))
+    return IndexingMap.from_forms(results, told_anew)
 
 
 def _form(constraint: Constraint) -> Form:

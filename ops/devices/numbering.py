@@ -21,8 +21,8 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from ops.hlo.module_reader import module_of
 from ops.hlo.opcodes import find_opcode
-from ops.hlo.parser import module_of
 from simplifier.expr import form as forms
 from simplifier.expr.operations import floordiv, mod
 

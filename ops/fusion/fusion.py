@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ops.analysis.chaining import followed, joined
-from ops.analysis.fusion import by_instruction
-from ops.analysis.instructions import output_to_input
-from ops.analysis.paths import check_output
-from ops.fusion.provenance import MOST_PATHS, provenance_of
-from ops.fusion.reaching import made_of, needed_by
+from ops import limits
+from ops.analysis.calls import check_output
+from ops.analysis.queries import output_to_input
+from ops.analysis.slices import by_instruction, union_of
+from ops.dependence.dependence import NOTHING, Unknown
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion.provenance import provenance_of
 from ops.fusion.reads import Reads, seen_from_outside
-from ops.fusion.region import Region
-from ops.rules.op_indexing import Unknown
+from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ops.analysis.answers import Answer, OperandIndexing
-    from ops.analysis.graphs import Array
+    from ops.analysis.dataflow import Array
+    from ops.dependence.dependence import AnyDependence
     from ops.fusion.provenance import Provenance
     from ops.hlo import Computation, Instruction
     from ops.rules.registry import Registry
@@ -143,7 +143,7 @@ class Fusion:
 
     def indexing(
         self, start: Instruction | None = None, output: int = 0
-    ) -> dict[Instruction, Answer]:
+    ) -> dict[Instruction, AnyDependence]:
         """Which elements of everything that is reached are needed for an element of ``start``.
 
         From array ``output`` of the result of ``start``, by default of the only root, the maps to
@@ -161,9 +161,9 @@ class Fusion:
         Source:
             XLA's ``ComputeGroupedOutputToInputIndexing``.
         """
-        return by_instruction(needed_by(self._array(start, output), self._region))
+        return by_instruction(self._needed_by(self._array(start, output)))
 
-    def indexing_of_results(self) -> dict[Array, dict[Instruction, Answer]]:
+    def indexing_of_results(self) -> dict[Array, dict[Instruction, AnyDependence]]:
         """The answers of :meth:`indexing` from each of the :attr:`results`.
 
         >>> from ops import hlo
@@ -185,7 +185,7 @@ class Fusion:
         start: Instruction | None = None,
         output: int = 0,
         *,
-        most: int = MOST_PATHS,
+        most: int = limits.MAX_PATHS,
     ) -> tuple[Provenance, ...]:
         """Along which instructions the maps to ``target`` were made.
 
@@ -232,15 +232,16 @@ class Fusion:
         region = self._region.towards(target)
         ways: list[OperandIndexing] = []
         for array in starts:
-            answer = needed_by(array, region).get((target, element), ())
-            if isinstance(answer, Unknown):
-                return answer
-            ways += (seen_from_outside(way, self.registry) for way in answer)
+            levels = backward_slice(array, region)
+            found = union_of(levels).get((target, element), NOTHING)
+            if isinstance(found, Unknown):
+                return found
+            ways += (seen_from_outside(indexing, self.registry) for indexing in found)
         return Reads(tuple(ways), target.shape.arrays[element].dimensions)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0
-    ) -> Answer:
+    ) -> AnyDependence:
         """Which elements of a root an element of the hero's result becomes, or takes part in.
 
         The hero is the instruction that a kernel is made for; the epilogue is what users make of
@@ -265,12 +266,12 @@ class Fusion:
         """
         end = self._one_root() if root is None else root
         self._check(end)
-        found = by_instruction(made_of(self._array(hero, output), self._region))
-        return found.get(end, ())
+        levels = forward_slice(self._array(hero, output), self._region)
+        return by_instruction(union_of(levels)).get(end, NOTHING)
 
     def hero_inputs(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0
-    ) -> tuple[Answer, ...]:
+    ) -> tuple[AnyDependence, ...]:
         """Which elements of each operand of the hero are needed for an element of a root.
 
         These are read by way of the hero: what else the root needs of an operand is not told.
@@ -279,13 +280,13 @@ class Fusion:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
         """
         self._check(hero)
-        wanted = needed_by(self._array(root, output), self._region)
-        inputs: list[Answer] = [()] * len(hero.operands)
+        wanted = self._needed_by(self._array(root, output))
+        inputs: list[AnyDependence] = [NOTHING] * len(hero.operands)
         for number in range(len(hero.shape.arrays)):
             found = output_to_input(hero, number, registry=self.registry).indexing
-            for operand, answer in enumerate(found):
-                more = followed(wanted.get((hero, number), ()), answer)
-                inputs[operand] = joined(inputs[operand], more)
+            for operand, dependence in enumerate(found):
+                more = wanted.get((hero, number), NOTHING).compose(dependence)
+                inputs[operand] = inputs[operand].union(more)
         return tuple(inputs)
 
     def __contains__(self, instruction: Instruction) -> bool:
@@ -300,6 +301,9 @@ class Fusion:
     @property
     def _region(self) -> Region:
         return Region(frozenset(self.instructions), self.registry)
+
+    def _needed_by(self, start: Array) -> dict[Array, AnyDependence]:
+        return union_of(backward_slice(start, self._region))
 
     def _one_root(self) -> Instruction:
         if len(self.roots) != 1:
@@ -316,6 +320,38 @@ class Fusion:
     def _check(self, instruction: Instruction) -> None:
         if instruction not in self and instruction not in self.operands:
             raise FusionError(f"fusion: %{instruction.name} is neither in it nor read")
+
+
+def by_producer(
+    instruction: Instruction, output: int = 0, *, registry: Registry = REGISTRY
+) -> dict[Instruction, AnyDependence]:
+    """Which elements of each instruction that is an operand are needed for an element of a result.
+
+    What :func:`ops.output_to_input` says, in the smallest form, with the maps of all operands that
+    are the same instruction in one set; each map stands there once.
+
+    Raises:
+        ShapeError: there is no such output.
+        HloTextError: shapes and attributes of an instruction do not fit.
+
+    Source:
+        XLA's ``GroupIndexingMapsByProducers``.
+
+    >>> from ops import hlo
+    >>> text = "ENTRY e { p = f32[4,4] parameter(0) ROOT r = f32[4,4] dot(p, p), "
+    >>> text += "lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
+    >>> root = hlo.parse(text).entry.root
+    >>> for way in by_producer(root)[root.operands[0]]:
+    ...     print(way)
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]
+    """
+    answers = output_to_input(instruction, output, registry=registry).indexing
+    together: dict[Instruction, AnyDependence] = {}
+    for operand, answer in zip(instruction.operands, answers, strict=True):
+        smallest = answer.apply(OperandIndexing.simplify)
+        together[operand] = together.get(operand, NOTHING).union(smallest)
+    return together
 
 
 def _in_order(instructions: Iterable[Instruction]) -> tuple[Instruction, ...]:

@@ -1,26 +1,41 @@
-"""Why a map is there: the instructions along which it was made."""
+"""Why a map is there: the instructions along which it was made, and how many paths there are.
+
+All paths to an array along one indexing are a :class:`PathSet`. Its last steps begin at other sets,
+so that sets take no more room than the maps do, however many paths there are. They are read off the
+levels of a slice: what reached what, and along which steps.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Final
+from heapq import heappop, heappush
+from itertools import chain, count, islice
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from ops.analysis.answers import of_element
-from ops.fusion.tracing import trails_to
-from ops.fusion.trails import answer_of, shortest_paths, ways_of
+from ops import limits
+from ops.analysis.dataflow import postorder
+from ops.analysis.findings import flow_in
+from ops.analysis.loops import decided
+from ops.analysis.slices import Level
+from ops.dependence.dependence import Dependence, Unknown, called_by, of_element
+from ops.dependence.links import identity_of
+from ops.fusion.slicing import backward_slice
+from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
-    from ops.analysis.graphs import Array
-    from ops.fusion.region import Region
-    from ops.fusion.trails import Path, Trail, Way
-    from ops.hlo import Instruction
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-MOST_PATHS: Final = 8
-"""So many paths are listed unless somebody asks for more."""
+    from ops.analysis.dataflow import Array
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.fusion.slicing import Region
+    from ops.hlo import Computation, Instruction
+    from ops.rules.rule import Calls
+
+Path: TypeAlias = "tuple[Instruction, ...]"
 
 _LONGEST_NUMBER: Final = 64
-"""Numbers of more bits are told by their size."""
+"""A number of more bits is printed as a power of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +63,7 @@ class Provenance:
       %p <- %t transpose <- %sum add
     """
 
-    way: Way
+    way: OperandIndexing | Unknown
     count: int
     paths: tuple[Path, ...]
 
@@ -76,15 +91,240 @@ def provenance_of(
     target: Instruction, start: Array, region: Region, most: int
 ) -> tuple[Provenance, ...]:
     """One for each map between an array and an instruction, with so many paths at most."""
-    ends: dict[Way, list[Trail]] = {}
-    for trail in trails_to(target, start, region):
-        (way,) = ways_of(of_element(answer_of(trail.way), trail.array[1]))
-        ends.setdefault(way, []).append(trail)
+    ends: dict[OperandIndexing | Unknown, list[PathSet]] = {}
+    for found in _Reading(region).paths_to(target, backward_slice(start, region)):
+        (way,) = _single(of_element(_dependence(found.way), found.array[1]))
+        ends.setdefault(way, []).append(found)
     return tuple(
         Provenance(
             way,
-            sum(trail.count for trail in trails),
-            tuple(islice(shortest_paths(trails), most)),
+            sum(found.count for found in sets),
+            tuple(islice(shortest_paths(sets), most)),
         )
-        for way, trails in ends.items()
+        for way, sets in ends.items()
     )
+
+
+# Sets of paths.
+
+
+class PathSet:
+    """All paths to an array along one indexing, or along maps of which one is unknown.
+
+    ``length`` is the number of instructions on the shortest of them. Without a last step, the
+    array is where paths begin.
+    """
+
+    __slots__ = ("array", "count", "length", "steps", "way")
+
+    def __init__(self, array: Array, way: OperandIndexing | Unknown) -> None:
+        self.array = array
+        self.way = way
+        self.count = 0
+        self.length = 0
+        self.steps: dict[PathStep, None] = {}
+
+    def begin(self) -> None:
+        """Hold the path without a step."""
+        self.count = self.length = 1
+
+    def arrive(self, step: PathStep) -> None:
+        """One more last step, of which all paths are known; the same step counts once."""
+        if step not in self.steps:
+            self.steps[step] = None
+            self.count += step.before.count * (step.inside.count if step.inside else 1)
+            self.length = min(self.length or step.length, step.length)
+
+
+class PathStep(NamedTuple):
+    """From a set of paths to the next array, maybe along those ``inside`` of what is called."""
+
+    before: PathSet
+    inside: PathSet | None = None
+
+    @property
+    def length(self) -> int:
+        """The number of instructions on the shortest path with this step."""
+        return self.before.length + (self.inside.length if self.inside else 0) + 1
+
+
+PathSets: TypeAlias = "dict[Array, dict[OperandIndexing | Unknown, PathSet]]"
+"""The paths to each array, by their indexing."""
+
+Further: TypeAlias = "tuple[Array, AnyDependence | None, PathSet | None]"
+"""A neighbour, the dependence on it, and the paths inside of what is called on the way."""
+
+
+class _Reading:
+    """Reads the paths through a region off the levels of its slices."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        module = region.computation.module
+        self._flow = flow_in(module, Direction.OUTPUT_TO_INPUT, region.registry)
+        self._inside: dict[Array, PathSets] = {}
+
+    def paths_to(self, target: Instruction, levels: Iterable[Level]) -> list[PathSet]:
+        """The paths that the levels of a slice have from where they begin to an instruction."""
+        for computation in postorder([self._region.computation], self._flow.callees):
+            self._summarize(computation)
+        found: dict[Level, PathSets] = {}
+        for level in levels:
+            found[level] = self._paths_in(level, found)
+        ends = (sets.get((target, n), {}) for sets in found.values() for n in _numbers(target))
+        return [paths for end in ends for paths in end.values() if paths.count]
+
+    def _summarize(self, computation: Computation) -> None:
+        """The paths from the root of what is called, other than by a loop, to its parameters."""
+        sites = self._region.call_sites.get(computation, ())
+        if any(site.calls.condition is None for site in sites):
+            for number in _numbers(computation.root):
+                start = computation.root, number
+                level = Level.at(start).follow(self._flow, self._region.limit(computation))
+                self._inside[start] = {
+                    array: sets
+                    for array, sets in self._paths_in(level, {}).items()
+                    if array[0] in computation.parameters
+                }
+
+    def _paths_in(self, level: Level, before: Mapping[Level, PathSets]) -> PathSets:
+        """The paths to all arrays that a level reaches, given those of the levels before it."""
+        sets: PathSets = {
+            array: {way: PathSet(array, way) for way in _single(dependence)}
+            for array, dependence in level.reached.items()
+        }
+        if not level.arrivals:
+            for start, dependence in level.starts.items():
+                for way in _single(dependence):
+                    sets[start][way].begin()
+        for arrival in level.arrivals:
+            for paths in before[arrival.level][arrival.array].values():
+                after = arrival.after(_dependence(paths.way))
+                _arrive(sets, arrival.crossing[0], after, PathStep(paths))
+        for array in level.reached:
+            steps = self._steps_from(array)
+            for paths in [*sets[array].values()]:
+                for target, step, inside in steps:
+                    way = _dependence(paths.way)
+                    after = way if step is None else self._flow.compose(way, step)
+                    _arrive(sets, target, after, PathStep(paths, inside))
+        return sets
+
+    def _steps_from(self, array: Array) -> list[Further]:
+        """The neighbours of an array in its computation; what a loop does is one step."""
+        instruction, output = array
+        if instruction not in self._region:
+            return []
+        calls = self._region.registry.calls(instruction)
+        if calls and calls.condition is None:
+            root = calls.choices[0].computation.root
+            inner = output - calls.first_output(instruction)
+            if inner in _numbers(root):
+                return [*self._through(array, calls, inner)]
+        return [(target, step, None) for target, step in self._flow.steps_from(array)]
+
+    def _through(self, array: Array, calls: Calls, inner: int) -> Iterator[Further]:
+        """From a result to the operands, along paths in what is called, and to what chooses."""
+        instruction, output = array
+        result = instruction.shape.arrays[output]
+        for call in calls.choices:
+            for (parameter, element), sets in self._inside[call.computation.root, inner].items():
+                operand = instruction.operands[call.operands[parameter.parameter_number or 0]]
+                for inside in sets.values():
+                    if inside.count:
+                        dependence = called_by(instruction, _dependence(inside.way))
+                        step = None if dependence == identity_of(result) else dependence
+                        yield (operand, element), step, inside
+        if calls.selector is not None:
+            decision = decided(result, Direction.OUTPUT_TO_INPUT)
+            yield (instruction.operands[calls.selector], 0), decision, None
+
+
+def _arrive(sets: PathSets, target: Array, dependence: AnyDependence, step: PathStep) -> None:
+    """Let a step lead to an array, along each of some indexings."""
+    there = sets.setdefault(target, {})
+    for way in _single(dependence) if step.before.count else ():
+        kept = _kept(way, there)
+        there.setdefault(kept, PathSet(target, kept)).arrive(step)
+
+
+def _kept(
+    way: OperandIndexing | Unknown, there: Collection[OperandIndexing | Unknown]
+) -> OperandIndexing | Unknown:
+    """The indexing itself; or what stands for it in the analysis, where there are too many.
+
+    That is the one that holds them all; beside an unknown one some are told apart.
+    """
+    if way in there:
+        return way
+    wide = (each for each in there if not isinstance(each, Unknown) and each.approximation)
+    is_full = len(there) >= limits.MAX_MAPS
+    unknown = (each for each in there if isinstance(each, Unknown) and is_full)
+    return next(chain(wide, unknown), way)
+
+
+def _single(dependence: AnyDependence) -> tuple[OperandIndexing | Unknown, ...]:
+    """The indexings one by one; that there is none known is one as well."""
+    return (dependence,) if isinstance(dependence, Unknown) else dependence
+
+
+def _dependence(way: OperandIndexing | Unknown) -> AnyDependence:
+    """The one indexing as a dependence."""
+    return way if isinstance(way, Unknown) else Dependence((way,))
+
+
+def _numbers(instruction: Instruction) -> range:
+    """The numbers of the arrays of a result."""
+    return range(len(instruction.shape.arrays))
+
+
+# Paths, listed one by one.
+
+
+class _Tail(NamedTuple):
+    """The end of a path."""
+
+    instruction: Instruction
+    tail: _Tail | None
+
+
+class _Rest(NamedTuple):
+    """Where a path goes on backwards behind the called computations that it is inside of."""
+
+    paths: PathSet
+    rest: _Rest | None
+
+
+def shortest_paths(ends: Iterable[PathSet]) -> Iterator[Path]:
+    """The paths of some sets, the shortest first.
+
+    They are made backwards, always on along what can become the shortest; of equally short ones
+    the newest goes on, so that one is finished before others are begun.
+    """
+    numbers = count(0, -1)
+    unfinished: list[tuple[int, int, PathSet, _Tail | None, _Rest | None]] = []
+
+    def put(length: int, paths: PathSet, tail: _Tail | None, rest: _Rest | None) -> None:
+        heappush(unfinished, (length, next(numbers), paths, tail, rest))
+
+    for end in reversed([*ends]):
+        put(end.length, end, None, None)
+    while unfinished:
+        length, _, paths, tail, rest = heappop(unfinished)
+        tail = _Tail(paths.array[0], tail)
+        if not paths.steps and rest is None:
+            yield tuple(_instructions(tail))
+        elif not paths.steps and rest is not None:
+            put(length, rest.paths, tail, rest.rest)
+        for step in reversed(paths.steps):
+            more = length - paths.length + step.length
+            if step.inside is None:
+                put(more, step.before, tail, rest)
+            else:
+                put(more, step.inside, tail, _Rest(step.before, rest))
+
+
+def _instructions(tail: _Tail | None) -> Iterator[Instruction]:
+    while tail:
+        yield tail.instruction
+        tail = tail.tail

@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, MapError
-from indexing.exact.multiplicity import multiplicities
-from indexing.exact.repetitions import reached, reached_again
+from indexing.exact.multiplicity import multiplicities, reached, reached_again
 from indexing.transform.substitute import arranged
-from ops.analysis.answers import OperandIndexing
-from ops.analysis.dependences import dependence_of, devices_in
+from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.rules.constant_folding import clamped
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indexing.exact.sets import IndexSet
-    from ops.analysis.answers import RuntimeOrigin
+    from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.hlo import Instruction
     from ops.rules.registry import Registry
     from ops.rules.rule import Calls
@@ -174,7 +172,7 @@ def _objection(way: OperandIndexing) -> str:
 def _without_places(way: OperandIndexing) -> OperandIndexing:
     """The reads alone: what only says where they lead goes."""
     domain = way.map.domain
-    dims, ranges, runtime = domain.by_role(domain.places)
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
     limited = forms.variables_of(form for form, _ in domain.constraints)
     if not {*runtime}.isdisjoint(limited):
         return way
@@ -190,4 +188,4 @@ def _with_values(way: OperandIndexing, values: Mapping[Instruction, int]) -> Ope
             value = forms.constant(values[origin.instruction])
             clamp = origin.clamp
             known[number] = clamped(value, clamp, origin.map) if clamp else value
-    return dependence_of(way, devices_in(way), known).simplified(way.element) if known else way
+    return with_values(way, known, devices_in([way])) if known else way

@@ -1,19 +1,26 @@
-"""What each thread of a GPU reads and writes for a fusion: a schedule, and the fusion around it."""
+"""What each thread of a GPU reads and writes for a fusion: an emitter, its schedule, its kernel.
+
+One of XLA's GPU emitters makes the kernel of a fusion. An emitter is made for one operation, the
+hero. The hero is found behind what computes element by element or is the same memory; and it takes
+the emitter only if that is faster than a plain loop. :data:`KERNELS` has all that is known of each.
+"""
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import UndefinedMap
-from indexing.layout import bitcast_map
-from ops.fusion.emitters import Emitter, emitter_and_heroes, permutation_of, results_of
+from indexing.layout import ShapeError, bitcast_map
+from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.fusion import Fusion, FusionError
 from ops.index_maps import no_dimensions
-from ops.rules.op_indexing import Unknown
+from ops.rules.elementwise import ELEMENTWISE
 from ops.schedules import (
     Access,
     LaunchDimensions,
+    ReductionDimensions,
     Schedule,
     concatenate_schedule,
     in_place_update_schedule,
@@ -21,14 +28,43 @@ from ops.schedules import (
     reduce_schedule,
     transpose_schedule,
 )
+from ops.schedules.launch import WARP_SIZE
+from ops.schedules.transpose_schedule import joined_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from indexing import IndexingMap
     from indexing.layout import Shape
-    from ops.analysis.answers import Answer, OperandIndexing
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Computation, Instruction
+
+SHORTEST_SIDE: Final = 16
+"""Both sides of a matrix that the transpose emitter turns have so many elements at least."""
+
+_SHORTEST_SIDE_OF_LARGE: Final = 8
+_LARGE: Final = 64 * 128
+"""A matrix of so many elements may have shorter sides."""
+
+_MOST_BITS_OF_VECTOR: Final = 64
+"""A last dimension of so many bits may stay the last."""
+
+_FEWEST_ROWS: Final = ((4 * WARP_SIZE, 8), (8 * WARP_SIZE, 3))
+"""A loop folds columns of fewer elements than the first if there are fewer than the second."""
+
+SAME_MEMORY: Final = frozenset({"bitcast", "get-tuple-element", "reshape"})
+_LOOKED_THROUGH: Final = ELEMENTWISE | SAME_MEMORY
+
+
+class Emitter(enum.Enum):
+    """What makes a kernel; each has a schedule in :mod:`ops.schedules`."""
+
+    LOOP = "loop"
+    TRANSPOSE = "transpose"
+    REDUCTION = "reduction"
+    CONCATENATE = "concatenate"
+    IN_PLACE_UPDATE = "in-place update"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +121,7 @@ class FusionSchedule:
         for hero in _each(self.heroes):
             for operand, access in zip(hero.operands, self._read_by(hero), strict=True):
                 if access:
-                    answer = self.fusion.indexing(operand).get(parameter, ())
+                    answer = self.fusion.indexing(operand).get(parameter, NOTHING)
                     yield from _through([access], answer, parameter)
 
     def _read_by(self, hero: Instruction) -> Iterator[Access | None]:
@@ -105,7 +141,7 @@ class FusionSchedule:
         if root in others:
             rest = Fusion.of_instructions(others, registry=self.fusion.registry)
             for output in range(len(self.heroes)):
-                answer = rest.indexing(root, output).get(parameter, ())
+                answer = rest.indexing(root, output).get(parameter, NOTHING)
                 yield from _through(self.writes(output), answer, parameter)
 
 
@@ -117,7 +153,7 @@ def schedule_of(
 ) -> FusionSchedule:
     """The schedule that XLA's GPU code generator takes for a fusion.
 
-    The emitter follows from the instructions (:func:`ops.fusion.emitters.emitter_and_heroes`). A
+    The emitter follows from the instructions (:func:`ops.fusion.schedule.emitter_and_heroes`). A
     thread handles ``unroll`` neighbours at a time. ``launch`` is for the schedules that go through
     elements one after the other; by default it has a thread for each ``unroll`` of them.
     Transposes and reductions have launches of their own.
@@ -146,7 +182,7 @@ def schedule_of(
     computation = _fused(fusion)
     emitter, heroes = emitter_and_heroes(computation.root)
     alike = _each(heroes) or [results_of(computation.root)[0]]
-    made = [_SCHEDULES[emitter](each, launch, unroll) for each in alike]
+    made = [KERNELS[emitter].schedule(each, launch, unroll) for each in alike]
     if any(other != made[0] for other in made):
         names = ", ".join(f"%{each.name}" for each in alike)
         raise FusionError(f"fusion: {names} are not read in the same way; expected one schedule")
@@ -170,14 +206,16 @@ def _each(heroes: Iterable[Instruction | None]) -> list[Instruction]:
     return list(dict.fromkeys(hero for hero in heroes if hero))
 
 
-def _through(accesses: Iterable[Access], answer: Answer, array: Instruction) -> Iterator[Access]:
+def _through(
+    accesses: Iterable[Access], answer: AnyDependence, array: Instruction
+) -> Iterator[Access]:
     """What is touched of an array for these accesses, on each way there."""
     ways = _known(answer)
     for access in accesses:
         yield from (access.through(way.map, array.shape.arrays[way.element]) for way in ways)
 
 
-def _known(answer: Answer) -> tuple[OperandIndexing, ...]:
+def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
     if isinstance(answer, Unknown):
         raise FusionError(f"fusion: no schedule where maps are unknown: {answer.reason}")
     return answer
@@ -189,6 +227,115 @@ def _same_place(shape: Shape, other: Shape) -> IndexingMap:
     if shape.element_count != other.element_count or isinstance(found, UndefinedMap):
         raise FusionError(f"fusion: no schedule where {other} is written beside {shape}")
     return found
+
+
+# Emitters and their heroes.
+
+
+def results_of(root: Instruction) -> list[Instruction]:
+    """What gives each array of a root, where that is a tuple of instructions."""
+    results: list[Instruction] = []
+    waiting = [root]
+    while waiting:
+        instruction = waiting.pop()
+        if instruction.opcode == "tuple":
+            waiting += reversed(instruction.operands)
+        else:
+            results += [instruction] * len(instruction.shape.arrays)
+    return results
+
+
+def emitter_and_heroes(root: Instruction) -> tuple[Emitter, tuple[Instruction | None, ...]]:
+    """The emitter of a fusion with this root, and the hero of each array of its result, if any.
+
+    Source:
+        XLA's ``HloFusionAnalysis``: reductions before transposes, before what has one result only.
+    """
+    results = results_of(root)
+    for emitter, kernel in KERNELS.items():
+        heroes = tuple(_hero(result, kernel) for result in results)
+        if any(heroes) and (not kernel.has_one_result or len(results) == 1):
+            return emitter, heroes
+    return Emitter.LOOP, (None,) * len(results)
+
+
+def _hero(result: Instruction, kernel: Kernel) -> Instruction | None:
+    """The only hero of a kernel that a result is made of."""
+    found = [each for each in _leading_to(result, kernel.through) if kernel.is_hero(each)]
+    return found[0] if len(found) == 1 else None
+
+
+def _leading_to(result: Instruction, through: frozenset[str]) -> Iterator[Instruction]:
+    """The instructions that a result is made of through some opcodes, and itself."""
+    waiting, seen = [result], {result}
+    while waiting:
+        instruction = waiting.pop()
+        yield instruction
+        if instruction.opcode in through:
+            fresh = [each for each in instruction.operands if each not in seen]
+            waiting += fresh
+            seen |= {*fresh}
+
+
+def _is_fast_reduction(instruction: Instruction) -> bool:
+    """Whether rows or columns are long enough for threads to share them."""
+    if instruction.opcode != "reduce":
+        return False
+    try:
+        found = ReductionDimensions.of(
+            instruction.operands[0].shape, instruction.attributes["dimensions"]
+        )
+    except ShapeError:
+        return False
+    _, folded, columns = found.sizes
+    if found.of_rows:
+        return columns >= WARP_SIZE or (columns > 0 and WARP_SIZE % columns == 0)
+    few = ((WARP_SIZE, columns + 1), (2 * WARP_SIZE, WARP_SIZE), *_FEWEST_ROWS)
+    return not any(folded < rows and columns < most for rows, most in few)
+
+
+def _is_tiled_transpose(instruction: Instruction) -> bool:
+    """Whether the last dimension in memory changes places with one that is long enough.
+
+    A last one of a few bits may stay.
+    """
+    if instruction.opcode not in {"copy", "transpose"}:
+        return False
+    (operand,) = instruction.operands
+    sizes, order = joined_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
+    if order and order[-1] == len(order) - 1:
+        if sizes[-1] * operand.shape.element_size_in_bits > _MOST_BITS_OF_VECTOR:
+            return False
+        sizes, order = sizes[:-1], order[:-1]
+    if not order:
+        return False
+    sides = sizes[-1], sizes[order[-1]]
+    is_large = sides[0] * sides[1] >= _LARGE and min(sides) >= _SHORTEST_SIDE_OF_LARGE
+    return min(sides) >= SHORTEST_SIDE or is_large
+
+
+def _is_update_in_place(instruction: Instruction) -> bool:
+    """Whether what is updated is in memory already, an operand of the fusion."""
+    if instruction.opcode != "dynamic-update-slice":
+        return False
+    updated = instruction.operands[0]
+    return any(each.opcode == "parameter" for each in _leading_to(updated, SAME_MEMORY))
+
+
+def permutation_of(instruction: Instruction) -> tuple[int, ...]:
+    """The dimensions of a transpose; those of a copy stay, and only its layout changes."""
+    if instruction.opcode == "copy":
+        return tuple(range(instruction.shape.rank))
+    dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
+    return dimensions
+
+
+def _is_concatenate(instruction: Instruction) -> bool:
+    return instruction.opcode == "concatenate"
+
+
+def _is_none(_: Instruction) -> bool:
+    return False
 
 
 # Schedules of heroes.
@@ -227,10 +374,29 @@ def _in_place_update(hero: Instruction, launch: LaunchDimensions | None, unroll:
     return in_place_update_schedule(operand, update, _launch(update, launch, unroll), unroll)
 
 
-_SCHEDULES: Final[Mapping[Emitter, Callable[..., Schedule]]] = {
-    Emitter.LOOP: _loop,
-    Emitter.TRANSPOSE: _transpose,
-    Emitter.REDUCTION: _reduction,
-    Emitter.CONCATENATE: _concatenate,
-    Emitter.IN_PLACE_UPDATE: _in_place_update,
+class Kernel(NamedTuple):
+    """What is known of the kernels of an emitter.
+
+    Attributes:
+        schedule: the schedule for a hero, or for the first result of a fusion without one.
+        is_hero: whether it is faster than a loop for an instruction.
+        through: the opcodes behind which the hero may be.
+        has_one_result: whether the fusion must not have several.
+    """
+
+    schedule: Callable[[Instruction, LaunchDimensions | None, int], Schedule]
+    is_hero: Callable[[Instruction], bool]
+    through: frozenset[str] = _LOOKED_THROUGH
+    has_one_result: bool = False
+
+
+KERNELS: Final[Mapping[Emitter, Kernel]] = {
+    Emitter.REDUCTION: Kernel(_reduction, _is_fast_reduction),
+    Emitter.TRANSPOSE: Kernel(_transpose, _is_tiled_transpose),
+    Emitter.CONCATENATE: Kernel(_concatenate, _is_concatenate, has_one_result=True),
+    Emitter.IN_PLACE_UPDATE: Kernel(
+        _in_place_update, _is_update_in_place, SAME_MEMORY, has_one_result=True
+    ),
+    Emitter.LOOP: Kernel(_loop, _is_none),
 }
+"""The emitters, in the order in which they are tried; a loop is for all that none is for."""

@@ -1,14 +1,270 @@
-"""The attributes of instructions and modules, by name, and the kind of value that each has."""
+"""Attributes of instructions and modules: by name, the codec that reads and writes their values."""
 
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ops.hlo import codecs as formats
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.hlo_lexer import escape
+from ops.hlo.replica_groups import read_replica_groups
+from ops.hlo.values import (
+    read_aliasing,
+    read_donors,
+    read_labels,
+    read_program_shape,
+    read_window,
+)
 
 if TYPE_CHECKING:
-    from ops.hlo.codecs import Format
+    from collections.abc import Callable, Mapping
+
+    from indexing.layout import Shape
+    from ops.hlo.hlo_lexer import HloLexer
+    from ops.hlo.values import Aliasing
+
+_F = TypeVar("_F")
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """How the text of a value is read, and how a value is written."""
+
+    read: Callable[[HloLexer], Any]
+    write: Callable[[Any], str] = str
+
+
+def read_value(lexer: HloLexer, codec: Codec) -> Any:  # noqa: ANN401  (one type for each format)
+    """Take the value of an attribute.
+
+    Raises:
+        HloTextError: the text does not follow the format, or its value makes no sense.
+    """
+    start = lexer.start
+    try:
+        return codec.read(lexer)
+    except AttributeValueError as error:
+        raise lexer.error_since(start, str(error)) from None
+
+
+def read_attributes(
+    lexer: HloLexer, owner: str, forms: Mapping[str, _F], read: Callable[[_F], Any]
+) -> dict[str, Any]:
+    """Take ``, name=value`` as often as it stands there; ``forms`` says what each value is."""
+    attributes: dict[str, Any] = {}
+    while lexer.accept(","):
+        name = lexer.text
+        form = forms.get(name)
+        if form is None:
+            raise lexer.expected(
+                f"an attribute of {owner}", f"known are {', '.join(sorted(forms))}"
+            )
+        if name in attributes:
+            raise lexer.error(f"attribute {name} stands here for the second time")
+        lexer.advance()
+        lexer.expect("=", f"after attribute {name}")
+        attributes[name] = read(form)
+    return attributes
+
+
+def _written_list(values: tuple[object, ...]) -> str:
+    return f"{{{','.join(map(str, values))}}}"
+
+
+def _written_shapes(shapes: tuple[Shape, ...]) -> str:
+    return f"{{{', '.join(map(str, shapes))}}}"
+
+
+def _read_integer_lists(lexer: HloLexer) -> tuple[tuple[int, ...], ...]:
+    return lexer.braced(lexer.integers, "the lists of numbers")
+
+
+def _read_nested_integers(lexer: HloLexer) -> tuple[Any, ...]:
+    """Numbers, or lists of numbers."""
+    return lexer.braced(
+        lambda: lexer.integers() if lexer.text == "{" else lexer.integer(),
+        "the numbers",
+    )
+
+
+def _write_nested_integers(values: tuple[int | tuple[int, ...], ...]) -> str:
+    return _written_list(tuple(map(_write_nested_integer, values)))
+
+
+def _write_nested_integer(value: int | tuple[int, ...]) -> str:
+    return str(value) if isinstance(value, int) else _written_list(value)
+
+
+def _read_boolean(lexer: HloLexer) -> bool:
+    if lexer.text not in _BOOLEANS:
+        raise lexer.expected("true or false")
+    return _BOOLEANS[lexer.advance()]
+
+
+def _write_boolean(value: bool) -> str:  # noqa: FBT001  (the value is the only argument)
+    return str(value).lower()
+
+
+def _read_float(lexer: HloLexer) -> float:
+    if lexer.kind != "number":
+        raise lexer.expected("a number")
+    return float(lexer.advance().partition("(")[0])
+
+
+def _write_float(value: float) -> str:
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def _read_raw(lexer: HloLexer) -> str:
+    if lexer.kind == "string":
+        return lexer.advance()
+    return lexer.balanced("a text in braces or quotes")
+
+
+def _read_slices(lexer: HloLexer) -> tuple[tuple[int, int, int], ...]:
+    return lexer.braced(lambda: _read_slice(lexer), "the slices")
+
+
+def _read_slice(lexer: HloLexer) -> tuple[int, int, int]:
+    lexer.expect("[", "before a slice")
+    start = lexer.integer("the start of a slice")
+    lexer.expect(":", "after the start of a slice")
+    limit = lexer.integer("the limit of a slice")
+    stride = lexer.integer("the stride of a slice") if lexer.accept(":") else 1
+    lexer.expect("]", "after a slice")
+    return start, limit, stride
+
+
+def _write_slices(slices: tuple[tuple[int, int, int], ...]) -> str:
+    return f"{{{', '.join(_write_slice(*dimension) for dimension in slices)}}}"
+
+
+def _write_slice(start: int, limit: int, stride: int) -> str:
+    return f"[{start}:{limit}]" if stride == 1 else f"[{start}:{limit}:{stride}]"
+
+
+def _read_padding(lexer: HloLexer) -> tuple[tuple[int, int, int], ...]:
+    text = lexer.matching(
+        _PADDING, "a padding such as 0_1x2_3_1 (low, high and interior padding, by dimension)"
+    )
+    edges = (tuple(map(int, dimension.split("_"))) for dimension in text.split("x"))
+    return tuple((edge[0], edge[1], edge[2] if len(edge) > 2 else 0) for edge in edges)  # noqa: PLR2004
+
+
+def _write_padding(padding: tuple[tuple[int, int, int], ...]) -> str:
+    if any(interior for _, _, interior in padding):
+        return "x".join(f"{low}_{high}_{interior}" for low, high, interior in padding)
+    return "x".join(f"{low}_{high}" for low, high, _ in padding)
+
+
+def _read_metadata(lexer: HloLexer) -> Mapping[str, str | int]:
+    """What the source program said; the pairs are separated by blanks, and a comma is allowed."""
+    entries: dict[str, str | int] = {}
+    lexer.expect("{", "before the metadata")
+    while not lexer.accept("}"):
+        name = lexer.word("'}' or a name of the metadata")
+        lexer.expect("=", f"after {name}")
+        entries[name] = _read_metadata_value(lexer)
+        lexer.accept(",")
+    return MappingProxyType(entries)
+
+
+def _read_metadata_value(lexer: HloLexer) -> str | int:
+    if lexer.kind == "string":
+        return lexer.string()
+    if lexer.kind == "number":
+        return lexer.integer()
+    return (
+        lexer.balanced("a text, a number or a list in braces")
+        if lexer.text == "{"
+        else lexer.word("a value")
+    )
+
+
+def _write_metadata(entries: Mapping[str, str | int]) -> str:
+    pairs = (f"{name}={_written_value(value)}" for name, value in entries.items())
+    return f"{{{' '.join(pairs)}}}"
+
+
+def _written_value(value: str | int) -> str:
+    return escape(value) if isinstance(value, str) and not value.startswith("{") else str(value)
+
+
+def _read_frontend(lexer: HloLexer) -> Mapping[str, str]:
+    """Names and texts; a text in braces keeps its braces."""
+    pairs = lexer.braced(lambda: _read_frontend_pair(lexer), "the frontend attributes")
+    return MappingProxyType(dict(pairs))
+
+
+def _read_frontend_pair(lexer: HloLexer) -> tuple[str, str]:
+    name = (
+        lexer.string() if lexer.kind == "string" else lexer.word("the name of a frontend attribute")
+    )
+    lexer.expect("=", f"after {name}")
+    return name, lexer.string() if lexer.kind == "string" else lexer.balanced(
+        "a text in quotes or braces"
+    )
+
+
+def _write_frontend(entries: Mapping[str, str]) -> str:
+    return f"{{{','.join(f'{name}={_written_value(value)}' for name, value in entries.items())}}}"
+
+
+def _list_of(read: Callable[[HloLexer], Any], what: str) -> Callable[[HloLexer], Any]:
+    return lambda lexer: lexer.braced(lambda: read(lexer), what)
+
+
+def _write_booleans(values: tuple[bool, ...]) -> str:
+    return _written_list(tuple(map(_write_boolean, values)))
+
+
+def _write_aliasing(aliases: tuple[Aliasing, ...]) -> str:
+    return f"{{{', '.join(map(str, aliases))}}}"
+
+
+def _write_donors(donors: tuple[tuple[int, tuple[int, ...]], ...]) -> str:
+    return (
+        f"{{{', '.join(f'({parameter}, {_written_list(index)})' for parameter, index in donors)}}}"
+    )
+
+
+def _write_braced(value: object) -> str:
+    return f"{{{value}}}"
+
+
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+
+_PADDING = re.compile(
+    r"-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?(?:x-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?)*"
+)
+
+INTEGER = Codec(lambda lexer: lexer.integer())
+INTEGERS = Codec(lambda lexer: lexer.integers(), _written_list)
+INTEGER_LISTS = Codec(_read_integer_lists, _write_nested_integers)
+NESTED_INTEGERS = Codec(_read_nested_integers, _write_nested_integers)
+BOOLEAN = Codec(_read_boolean, _write_boolean)
+BOOLEANS = Codec(_list_of(_read_boolean, "true or false"), _write_booleans)
+FLOAT = Codec(_read_float, _write_float)
+WORD = Codec(lambda lexer: lexer.word("a word"))
+WORDS = Codec(_list_of(lambda lexer: lexer.word("a word"), "the words"), _written_list)
+STRING = Codec(lambda lexer: lexer.string(), escape)
+RAW = Codec(_read_raw)
+"""Kept as it is written, braces or quotes included."""
+SHAPE = Codec(lambda lexer: lexer.shape())
+SHAPES = Codec(_list_of(lambda lexer: lexer.shape(), "the shapes"), _written_shapes)
+SLICES = Codec(_read_slices, _write_slices)
+PADDING = Codec(_read_padding, _write_padding)
+WINDOW = Codec(read_window, _write_braced)
+LABELS = Codec(read_labels)
+REPLICA_GROUPS = Codec(read_replica_groups)
+ALIASING = Codec(read_aliasing, _write_aliasing)
+DONORS = Codec(read_donors, _write_donors)
+PROGRAM_SHAPE = Codec(read_program_shape, _write_braced)
+METADATA = Codec(_read_metadata, _write_metadata)
+FRONTEND = Codec(_read_frontend, _write_frontend)
 
 
 class Reference(enum.Enum):
@@ -20,126 +276,126 @@ class Reference(enum.Enum):
     LITERAL = "a shape and a literal"
 
 
-COMMON_ATTRIBUTES: dict[str, Format | Reference] = {
-    "sharding": formats.RAW,
-    "parameter_replication": formats.BOOLEANS,
+COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
+    "sharding": RAW,
+    "parameter_replication": BOOLEANS,
     "control-predecessors": Reference.INSTRUCTIONS,
-    "origin": formats.RAW,
-    "frontend_attributes": formats.FRONTEND,
-    "metadata": formats.METADATA,
-    "statistics": formats.RAW,
-    "backend_config": formats.RAW,
+    "origin": RAW,
+    "frontend_attributes": FRONTEND,
+    "metadata": METADATA,
+    "statistics": RAW,
+    "backend_config": RAW,
 }
 """What every instruction may have."""
 
-ATTRIBUTES: dict[str, Format | Reference] = {
-    "algorithm": formats.WORD,
-    "api_version": formats.WORD,
-    "async_execution_thread": formats.STRING,
-    "batch_group_count": formats.INTEGER,
+ATTRIBUTES: dict[str, Codec | Reference] = {
+    "algorithm": WORD,
+    "api_version": WORD,
+    "async_execution_thread": STRING,
+    "batch_group_count": INTEGER,
     "body": Reference.COMPUTATION,
     "branch_computations": Reference.COMPUTATIONS,
     "called_computations": Reference.COMPUTATIONS,
     "calls": Reference.COMPUTATION,
-    "channel_id": formats.INTEGER,
-    "collapsed_slice_dims": formats.INTEGERS,
+    "channel_id": INTEGER,
+    "collapsed_slice_dims": INTEGERS,
     "condition": Reference.COMPUTATION,
-    "constrain_layout": formats.BOOLEAN,
-    "convolution_kind": formats.WORD,
-    "cross_program_prefetch_index": formats.INTEGER,
-    "custom_call_has_side_effect": formats.BOOLEAN,
-    "custom_call_target": formats.STRING,
-    "delta": formats.INTEGER,
-    "dim_labels": formats.LABELS,
-    "dimensions": formats.INTEGERS,
-    "direction": formats.WORD,
-    "distribution": formats.WORD,
-    "domain": formats.RAW,
-    "dynamic_slice_sizes": formats.INTEGERS,
-    "epsilon": formats.FLOAT,
-    "exponent_bits": formats.INTEGER,
+    "constrain_layout": BOOLEAN,
+    "convolution_kind": WORD,
+    "cross_program_prefetch_index": INTEGER,
+    "custom_call_has_side_effect": BOOLEAN,
+    "custom_call_target": STRING,
+    "delta": INTEGER,
+    "dim_labels": LABELS,
+    "dimensions": INTEGERS,
+    "direction": WORD,
+    "distribution": WORD,
+    "domain": RAW,
+    "dynamic_slice_sizes": INTEGERS,
+    "epsilon": FLOAT,
+    "exponent_bits": INTEGER,
     "false_computation": Reference.COMPUTATION,
-    "feature_group_count": formats.INTEGER,
-    "feature_index": formats.INTEGER,
-    "fft_length": formats.INTEGERS,
-    "fft_type": formats.WORD,
-    "has_dynamic_root": formats.BOOLEAN,
-    "index": formats.INTEGER,
-    "index_vector_dim": formats.INTEGER,
+    "feature_group_count": INTEGER,
+    "feature_index": INTEGER,
+    "fft_length": INTEGERS,
+    "fft_type": WORD,
+    "has_dynamic_root": BOOLEAN,
+    "index": INTEGER,
+    "index_vector_dim": INTEGER,
     "indices": Reference.LITERAL,
-    "indices_are_sorted": formats.BOOLEAN,
-    "infeed_config": formats.STRING,
-    "inferred_dimension": formats.INTEGER,
-    "input_batching_dims": formats.INTEGERS,
-    "inserted_window_dims": formats.INTEGERS,
-    "iota_dimension": formats.INTEGER,
-    "is_associative": formats.WORD,
-    "is_composite": formats.BOOLEAN,
-    "is_host_transfer": formats.BOOLEAN,
-    "is_reverse": formats.BOOLEAN,
-    "is_stable": formats.BOOLEAN,
-    "k": formats.INTEGER,
-    "kind": formats.WORD,
-    "largest": formats.BOOLEAN,
-    "left_side": formats.BOOLEAN,
-    "lhs_batch_dims": formats.INTEGERS,
-    "lhs_contracting_dims": formats.INTEGERS,
-    "lhs_ragged_dims": formats.INTEGERS,
+    "indices_are_sorted": BOOLEAN,
+    "infeed_config": STRING,
+    "inferred_dimension": INTEGER,
+    "input_batching_dims": INTEGERS,
+    "inserted_window_dims": INTEGERS,
+    "iota_dimension": INTEGER,
+    "is_associative": WORD,
+    "is_composite": BOOLEAN,
+    "is_host_transfer": BOOLEAN,
+    "is_reverse": BOOLEAN,
+    "is_stable": BOOLEAN,
+    "k": INTEGER,
+    "kind": WORD,
+    "largest": BOOLEAN,
+    "left_side": BOOLEAN,
+    "lhs_batch_dims": INTEGERS,
+    "lhs_contracting_dims": INTEGERS,
+    "lhs_ragged_dims": INTEGERS,
     "literal": Reference.LITERAL,
-    "lower": formats.BOOLEAN,
-    "mantissa_bits": formats.INTEGER,
-    "mode": formats.WORD,
-    "num_carries": formats.INTEGER,
-    "offset_dims": formats.INTEGERS,
-    "operand_batching_dims": formats.INTEGERS,
-    "operand_layout_constraints": formats.SHAPES,
-    "operand_precision": formats.WORDS,
-    "outfeed_config": formats.STRING,
-    "outfeed_shape": formats.SHAPE,
-    "output_to_operand_aliasing": formats.ALIASING,
-    "padding": formats.PADDING,
-    "padding_type": formats.WORD,
-    "replica_groups": formats.REPLICA_GROUPS,
-    "result_accuracy": formats.RAW,
-    "rhs_batch_dims": formats.INTEGERS,
-    "rhs_contracting_dims": formats.INTEGERS,
-    "rhs_group_dims": formats.INTEGERS,
+    "lower": BOOLEAN,
+    "mantissa_bits": INTEGER,
+    "mode": WORD,
+    "num_carries": INTEGER,
+    "offset_dims": INTEGERS,
+    "operand_batching_dims": INTEGERS,
+    "operand_layout_constraints": SHAPES,
+    "operand_precision": WORDS,
+    "outfeed_config": STRING,
+    "outfeed_shape": SHAPE,
+    "output_to_operand_aliasing": ALIASING,
+    "padding": PADDING,
+    "padding_type": WORD,
+    "replica_groups": REPLICA_GROUPS,
+    "result_accuracy": RAW,
+    "rhs_batch_dims": INTEGERS,
+    "rhs_contracting_dims": INTEGERS,
+    "rhs_group_dims": INTEGERS,
     "scatter": Reference.COMPUTATION,
-    "scatter_dims_to_operand_dims": formats.INTEGERS,
-    "scatter_indices_batching_dims": formats.INTEGERS,
-    "schedule": formats.WORD,
+    "scatter_dims_to_operand_dims": INTEGERS,
+    "scatter_indices_batching_dims": INTEGERS,
+    "schedule": WORD,
     "select": Reference.COMPUTATION,
-    "shifts": formats.INTEGERS,
-    "slice": formats.SLICES,
-    "slice_sizes": formats.NESTED_INTEGERS,
-    "source_target_pairs": formats.INTEGER_LISTS,
-    "sparsity_config": formats.RAW,
-    "start_index_map": formats.INTEGERS,
-    "start_indices_batching_dims": formats.INTEGERS,
+    "shifts": INTEGERS,
+    "slice": SLICES,
+    "slice_sizes": NESTED_INTEGERS,
+    "source_target_pairs": INTEGER_LISTS,
+    "sparsity_config": RAW,
+    "start_index_map": INTEGERS,
+    "start_indices_batching_dims": INTEGERS,
     "to_apply": Reference.COMPUTATION,
-    "transpose_a": formats.WORD,
+    "transpose_a": WORD,
     "true_computation": Reference.COMPUTATION,
-    "type": formats.WORD,
-    "unique_indices": formats.BOOLEAN,
-    "unit_diagonal": formats.BOOLEAN,
-    "update_window_dims": formats.INTEGERS,
-    "use_global_device_ids": formats.BOOLEAN,
-    "window": formats.WINDOW,
+    "type": WORD,
+    "unique_indices": BOOLEAN,
+    "unit_diagonal": BOOLEAN,
+    "update_window_dims": INTEGERS,
+    "use_global_device_ids": BOOLEAN,
+    "window": WINDOW,
     **COMMON_ATTRIBUTES,
 }
 """What the attributes of instructions hold; :mod:`ops.hlo.opcodes` says which opcode has which."""
 
-MODULE_ATTRIBUTES: dict[str, Format] = {
-    "is_scheduled": formats.BOOLEAN,
-    "replica_count": formats.INTEGER,
-    "num_partitions": formats.INTEGER,
-    "input_output_alias": formats.ALIASING,
-    "buffer_donor": formats.DONORS,
-    "alias_passthrough_params": formats.BOOLEAN,
-    "entry_computation_layout": formats.PROGRAM_SHAPE,
-    "frontend_attributes": formats.FRONTEND,
-    "allow_spmd_sharding_propagation_to_parameters": formats.BOOLEANS,
-    "allow_spmd_sharding_propagation_to_output": formats.BOOLEANS,
-    "origin_recovery_table": formats.RAW,
+MODULE_ATTRIBUTES: dict[str, Codec] = {
+    "is_scheduled": BOOLEAN,
+    "replica_count": INTEGER,
+    "num_partitions": INTEGER,
+    "input_output_alias": ALIASING,
+    "buffer_donor": DONORS,
+    "alias_passthrough_params": BOOLEAN,
+    "entry_computation_layout": PROGRAM_SHAPE,
+    "frontend_attributes": FRONTEND,
+    "allow_spmd_sharding_propagation_to_parameters": BOOLEANS,
+    "allow_spmd_sharding_propagation_to_output": BOOLEANS,
+    "origin_recovery_table": RAW,
 }
 """What may follow the name of a module."""

@@ -30,4 +30,4 @@ class HloFileError(IndexingError, OSError):
 
 
 class AttributeValueError(IndexingError, ValueError):
-    """The value of an attribute that makes no sense, such as a stride of 0."""
+    """An attribute or an instruction that makes no sense, such as a stride of 0."""

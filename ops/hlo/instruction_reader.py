@@ -9,38 +9,39 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from indexing.layout import Shape, ShapeError
 from indexing.layout.shape import BLANK
-from ops.hlo.attributes import COMMON_ATTRIBUTES, Reference
-from ops.hlo.codecs import Format, read_attributes, read_value
+from ops.hlo.attributes import COMMON_ATTRIBUTES, Codec, Reference, read_attributes, read_value
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Instruction
 from ops.hlo.opcodes import OPCODES, Opcode, find_opcode
 from ops.hlo.shape_inference import infer_shape
-from ops.hlo.symbol_table import Registry, Scope, nearby
-from ops.hlo.verifier import complaint
+from ops.hlo.symbol_table import ComputationTable, InstructionTable, nearby
+from ops.hlo.verifier import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ops.hlo.lexer import Tokens
+    from ops.hlo.hlo_lexer import HloLexer
 
 _T = TypeVar("_T")
 
-DEEPEST_NESTING = 50
-"""Instructions in operands, and computations in attributes, are read down to this depth."""
+MAX_NESTING = 50
+"""Instructions in operands, and computations in attributes: no text is deeper, and Python's stack
+holds this many."""
 
 
 @dataclass(slots=True)
 class _Draft:
     """An instruction of which the text is being read.
 
-    ``place`` is where its opcode stands; ``is_operand`` says that it stands inside of another one.
+    ``opcode_at`` is where its opcode starts and stops. An instruction may stand where an operand of
+    another one does (``is_operand``).
     """
 
     name: str
     shape: Shape | None
     opcode: str
-    place: tuple[int, int]
+    opcode_at: tuple[int, int]
     start: int
     is_operand: bool = False
     operands: tuple[Instruction, ...] = ()
@@ -49,74 +50,81 @@ class _Draft:
 
 
 class InstructionReader:
-    """Takes the words of one instruction after another, into the scope of a computation.
+    """Takes the words of one instruction after another, into the table of a computation.
 
     ``read_body`` takes the body of a computation that is written inside of an instruction.
     """
 
     def __init__(
-        self, tokens: Tokens, registry: Registry, read_body: Callable[[str], Computation]
+        self,
+        lexer: HloLexer,
+        computations: ComputationTable,
+        read_body: Callable[[str], Computation],
     ) -> None:
-        self._tokens = tokens
-        self._registry = registry
+        self._lexer = lexer
+        self._computations = computations
         self._read_body = read_body
-        self._scope = Scope()
+        self._table = InstructionTable()
         self._depth = 0
         self._references: dict[Reference, Callable[[], Any]] = {
             Reference.COMPUTATION: self._computation,
-            Reference.COMPUTATIONS: lambda: tokens.listed(
+            Reference.COMPUTATIONS: lambda: lexer.listed(
                 self._computation, "{", "}", "the computations"
             ),
-            Reference.INSTRUCTIONS: lambda: tokens.listed(
+            Reference.INSTRUCTIONS: lambda: lexer.listed(
                 self._reference, "{", "}", "the instructions"
             ),
-            Reference.LITERAL: lambda: read_literal(tokens, tokens.shape()),
+            Reference.LITERAL: lambda: read_literal(lexer, lexer.shape()),
         }
 
-    def read_all(self, owner: str) -> Scope:
+    def read_all(self, owner: str) -> InstructionTable:
         """Take the instructions of computation ``owner`` in their braces."""
-        tokens, outer = self._tokens, (self._scope, self._tokens.instruction)
-        tokens.expect("{", f"before the instructions of %{owner}")
-        scope, tokens.instruction = Scope(), ""
-        self._scope = scope
-        while tokens.text != "}":
-            if tokens.kind == "end":
-                tokens.fail(f"the text ends inside of computation %{owner}, which no '}}' closes")
+        lexer, outer = self._lexer, (self._table, self._lexer.instruction)
+        lexer.expect("{", f"before the instructions of %{owner}")
+        table, lexer.instruction = InstructionTable(), ""
+        self._table = table
+        while lexer.text != "}":
+            if lexer.kind == "end":
+                raise lexer.error(
+                    f"the text ends inside of computation %{owner}, which no '}}' closes"
+                )
             self._instruction()
-        if not scope.instructions:
-            tokens.fail(f"computation %{owner} has no instructions")
-        tokens.advance()
-        self._scope, tokens.instruction = outer
-        return scope
+        if not table.instructions:
+            raise lexer.error(f"computation %{owner} has no instructions")
+        lexer.advance()
+        self._table, lexer.instruction = outer
+        return table
 
     def _instruction(self) -> None:
-        tokens, scope = self._tokens, self._scope
-        start, is_root = tokens.start, tokens.text == "ROOT"
-        if is_root and scope.root:
-            tokens.fail(f"there is one ROOT only, and %{scope.root.name} is the root already")
+        lexer, table = self._lexer, self._table
+        start, is_root = lexer.start, lexer.text == "ROOT"
+        if is_root and table.root:
+            raise lexer.error(f"there is one ROOT only, and %{table.root.name} is the root already")
         if is_root:
-            tokens.advance()
+            lexer.advance()
         name = self._new_name()
-        tokens.expect("=", f"after the name {name} of an instruction")
+        lexer.expect("=", f"after the name {name} of an instruction")
         instruction = self._definition(name, start)
-        scope.root = instruction if is_root else scope.root
+        table.root = instruction if is_root else table.root
 
     def _new_name(self) -> str:
-        tokens, place = self._tokens, self._tokens.place
-        name = tokens.name("'}' or an instruction")
-        known = self._scope.by_name.get(name)
+        lexer, start = self._lexer, self._lexer.start
+        name = lexer.name("'}' or an instruction")
+        known = self._table.by_name.get(name)
         if known:
-            line = tokens.source.count("\n", 0, known.start) + 1
-            tokens.fail(f"instruction %{name} is defined already, in line {line}", place=place)
+            line = lexer.source.count("\n", 0, known.start) + 1
+            raise lexer.error_since(
+                start, f"instruction %{name} is defined already, in line {line}"
+            )
         return name
 
     def _definition(self, name: str, start: int, *, is_operand: bool = False) -> Instruction:
         """Take what follows the equals sign."""
-        tokens, outer = self._tokens, self._tokens.instruction
-        tokens.instruction = name
-        shape = tokens.shape() if tokens.at_shape() else None
-        place = tokens.place
-        draft = _Draft(name, shape, tokens.word("an opcode"), place, start, is_operand)
+        lexer, outer = self._lexer, self._lexer.instruction
+        lexer.instruction = name
+        shape = lexer.shape() if lexer.at_shape() else None
+        opcode_at = lexer.start, lexer.stop
+        draft = _Draft(name, shape, lexer.word("an opcode"), opcode_at, start, is_operand)
         opcode = self._opcode(draft)
         self._arguments(draft, opcode)
         attributes = self._attributes(draft, opcode)
@@ -125,8 +133,8 @@ class InstructionReader:
         if draft.opcode in _CONTINUING:
             attributes = self._continued(draft, attributes)
         instruction = self._finish(draft, attributes)
-        self._scope.add(instruction)
-        tokens.instruction = outer
+        self._table.add(instruction)
+        lexer.instruction = outer
         return instruction
 
     def _opcode(self, draft: _Draft) -> Opcode:
@@ -138,106 +146,108 @@ class InstructionReader:
 
     def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
         """Raise the error that something is wrong with an instruction as a whole."""
-        self._tokens.fail(message, hint, draft.place)
+        raise self._lexer.error(message, self._lexer.span_of(*draft.opcode_at), hint)
 
     # Operands
 
     def _arguments(self, draft: _Draft, opcode: Opcode) -> None:
         """Take what stands in the parentheses."""
-        tokens = self._tokens
+        lexer = self._lexer
         special = _ARGUMENTS.get(draft.opcode)
         if special:
-            tokens.expect("(", f"after {draft.opcode}")
+            lexer.expect("(", f"after {draft.opcode}")
             special(self, draft)
-            tokens.expect(")", f"after the argument of {draft.opcode}")
+            lexer.expect(")", f"after the argument of {draft.opcode}")
             return
-        draft.operands = tokens.listed(self._operand, "(", ")", "the operands")
+        draft.operands = lexer.listed(self._operand, "(", ")", "the operands")
         if len(draft.operands) not in opcode.arity:
             given = len(draft.operands)
             self._fail(draft, f"{draft.opcode} takes {opcode.arity}, but {given} are given")
 
     def parameter(self, draft: _Draft) -> None:
         """Take the number of a parameter."""
-        tokens, place = self._tokens, self._tokens.place
-        number = draft.parameter_number = tokens.integer("the number of the parameter")
+        lexer, start = self._lexer, self._lexer.start
+        number = draft.parameter_number = lexer.integer("the number of the parameter")
         if number < 0:
-            tokens.fail(f"parameter number {number} is negative", place=place)
-        if number in self._scope.parameters:
-            other = self._scope.parameters[number].name
-            tokens.fail(f"parameter number {number} is that of %{other} already", place=place)
+            raise lexer.error_since(start, f"parameter number {number} is negative")
+        if number in self._table.parameters:
+            other = self._table.parameters[number].name
+            raise lexer.error_since(start, f"parameter number {number} is that of %{other} already")
 
     def constant(self, draft: _Draft) -> None:
         """Take the value of a constant."""
         if draft.shape is None:
             self._fail(draft, "the shape of a constant cannot be inferred, so it has to be written")
-        draft.literal = read_literal(self._tokens, draft.shape)
+        draft.literal = read_literal(self._lexer, draft.shape)
 
     def _operand(self) -> Instruction:
         """Take the name of an instruction, maybe with its shape, or a whole instruction."""
-        tokens, start = self._tokens, self._tokens.start
-        shape = tokens.shape() if tokens.at_shape() else None
-        if tokens.text[:1] != "%" and _CALL.match(tokens.source, tokens.stop):
+        lexer, start = self._lexer, self._lexer.start
+        shape = lexer.shape() if lexer.at_shape() else None
+        if lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop):
             return self._nested(start)
         operand = self._reference()
         if shape and not shape.is_compatible_with(operand.shape):
             message = f"operand %{operand.name} is {operand.shape}, not {shape}"
-            tokens.fail(message, place=(start, tokens.end))
+            raise lexer.error_since(start, message)
         return operand
 
     def _nested(self, start: int) -> Instruction:
         """Take an instruction that stands where an operand does."""
-        self._tokens.jump(start)
+        self._lexer.jump(start)
         self._enter()
-        instruction = self._definition(self._scope.unused_name("anonymous"), start, is_operand=True)
+        instruction = self._definition(self._table.unused_name("anonymous"), start, is_operand=True)
         self._depth -= 1
         return instruction
 
     def _enter(self) -> None:
         self._depth += 1
-        if self._depth > DEEPEST_NESTING:
-            self._tokens.fail(f"instructions are nested more than {DEEPEST_NESTING} deep")
+        if self._depth > MAX_NESTING:
+            raise self._lexer.error(f"instructions are nested more than {MAX_NESTING} deep")
 
     def _reference(self) -> Instruction:
-        return self._defined("operand", "an operand", self._scope.by_name)
+        return self._defined("operand", "an operand", self._table.by_name)
 
     def _defined(self, what: str, purpose: str, known: Mapping[str, _T]) -> _T:
         """Take the name of something that stands above."""
-        tokens = self._tokens
-        place = tokens.place
-        name = tokens.name(purpose)
+        lexer = self._lexer
+        start = lexer.start
+        name = lexer.name(purpose)
         found = known.get(name)
         if found is None:
             message = f"{what} %{name} is not defined before this"
-            tokens.fail(message, nearby(name, known), place)
+            raise lexer.error_since(start, message, nearby(name, known))
         return found
 
     # Attributes
 
     def _attributes(self, draft: _Draft, opcode: Opcode) -> dict[str, Any]:
         """Take the attributes; an instruction that stands as an operand has none."""
-        tokens, attributes = self._tokens, dict[str, Any]()
+        lexer, attributes = self._lexer, dict[str, Any]()
         if not draft.is_operand:
-            attributes = read_attributes(tokens, draft.opcode, opcode.formats, self._value)
+            attributes = read_attributes(lexer, draft.opcode, opcode.formats, self._value)
         for name in opcode.required:
             if name not in attributes:
-                hint = "a comma is missing before the attribute" if tokens.text == name else ""
-                tokens.fail(f"expected attribute {name} of {draft.opcode} before this", hint)
+                hint = "a comma is missing before the attribute" if lexer.text == name else ""
+                raise lexer.error(
+                    f"expected attribute {name} of {draft.opcode} before this", hint=hint
+                )
         return attributes
 
-    def _value(self, form: Format | Reference) -> Any:  # noqa: ANN401  (one type for each format)
+    def _value(self, form: Codec | Reference) -> Any:  # noqa: ANN401  (one type for each format)
         if isinstance(form, Reference):
             return self._references[form]()
-        return read_value(self._tokens, form)
+        return read_value(self._lexer, form)
 
     def _computation(self) -> Computation:
         """Take the name of a computation, or a whole one in braces."""
-        tokens = self._tokens
-        if tokens.text == "{":
+        lexer = self._lexer
+        if lexer.text == "{":
             self._enter()
-            computation = self._read_body(self._registry.unused_name("_"))
+            computation = self._read_body(self._computations.unused_name("_"))
             self._depth -= 1
             return computation
-        return self._defined("computation", "a computation", self._registry.by_name)
+        return self._defined("computation", "a computation", self._computations.by_name)
 
     # The end of an instruction
 
@@ -251,11 +261,12 @@ class InstructionReader:
             draft.literal,
             draft.parameter_number,
             draft.start,
-            self._tokens.end,
+            self._lexer.previous_stop,
         )
-        wrong = complaint(instruction)
-        if wrong:
-            self._fail(draft, wrong)
+        try:
+            verify(instruction)
+        except AttributeValueError as error:
+            self._fail(draft, str(error))
         return instruction
 
     def _inferred(self, draft: _Draft, attributes: Mapping[str, Any]) -> Shape:
@@ -296,16 +307,16 @@ class InstructionReader:
                 operand.shape,
                 parameter_number=number,
                 start=draft.start,
-                stop=self._tokens.end,
+                stop=self._lexer.previous_stop,
             )
             for number, operand in enumerate(draft.operands)
         )
-        inner = _Draft(opcode, shapes[1], opcode, draft.place, draft.start, operands=parameters)
+        inner = _Draft(opcode, shapes[1], opcode, draft.opcode_at, draft.start, operands=parameters)
         root = self._finish(inner, attributes)
         computation = Computation(
-            self._registry.unused_name("async_wrapped"), (*parameters, root), root
+            self._computations.unused_name("async_wrapped"), (*parameters, root), root
         )
-        self._registry.computations.append(computation)
+        self._computations.computations.append(computation)
         return computation
 
 

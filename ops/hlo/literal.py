@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ops.hlo.lexer import Tokens
+    from ops.hlo.hlo_lexer import HloLexer
 
 Scalar = bool | int | float | complex
 
@@ -101,118 +101,118 @@ _NUMPY_STEMS = {
 """Width of the narrowest type of a kind, and what its name begins with."""
 
 
-def read_literal(tokens: Tokens, shape: Shape) -> Literal:
+def read_literal(lexer: HloLexer, shape: Shape) -> Literal:
     """Take the value of a constant of a shape.
 
     Raises:
         HloTextError: the value does not fit the shape, or is none.
     """
-    start = tokens.start
-    literal = _read(tokens, shape, start)
-    text = _without_comments(tokens.source[start : tokens.end])
+    start = lexer.start
+    literal = _read(lexer, shape, start)
+    text = _without_comments(lexer.source[start : lexer.previous_stop])
     return Literal(shape, literal.values, literal.elements, text)
 
 
-def _read(tokens: Tokens, shape: Shape, start: int) -> Literal:
-    if _ELIDED.match(tokens.source, start) and not (shape.is_array and shape.rank == 0):
-        tokens.pattern(_ELIDED, "a literal")
+def _read(lexer: HloLexer, shape: Shape, start: int) -> Literal:
+    if _ELIDED.match(lexer.source, start) and not (shape.is_array and shape.rank == 0):
+        lexer.matching(_ELIDED, "a literal")
         return Literal(shape, None)
     if shape.is_tuple:
-        return _read_tuple(tokens, shape)
+        return _read_tuple(lexer, shape)
     if not shape.is_array:
-        tokens.fail(f"a constant of type {shape.element_type} has no value")
-    return Literal(shape, _read_array(tokens, shape))
+        raise lexer.error(f"a constant of type {shape.element_type} has no value")
+    return Literal(shape, _read_array(lexer, shape))
 
 
-def _read_tuple(tokens: Tokens, shape: Shape) -> Literal:
+def _read_tuple(lexer: HloLexer, shape: Shape) -> Literal:
     remaining = iter(shape.elements)
 
     def read() -> Literal:
         element = next(remaining, None)
-        return (
-            read_literal(tokens, element)
-            if element
-            else tokens.fail(f"expected {len(shape.elements)} elements")
-        )
+        if element is None:
+            raise lexer.error(f"expected {len(shape.elements)} elements")
+        return read_literal(lexer, element)
 
-    elements = tokens.listed(read, "(", ")", "the elements of the tuple")
+    elements = lexer.listed(read, "(", ")", "the elements of the tuple")
     if len(elements) != len(shape.elements):
-        tokens.fail(
+        raise lexer.error(
             f"expected {len(shape.elements)} elements of the tuple, but there are {len(elements)}"
         )
     return Literal(shape, None if elements else (), elements)
 
 
-def _read_array(tokens: Tokens, shape: Shape) -> tuple[Scalar, ...]:
+def _read_array(lexer: HloLexer, shape: Shape) -> tuple[Scalar, ...]:
     read = _READERS[shape.element_type.kind]
     if shape.rank == 0:
-        return (read(tokens, shape.element_type),)
+        return (read(lexer, shape.element_type),)
     values: list[Scalar] = []
     counts: list[int] = []
     while True:
-        if tokens.text == "{":
-            _open(tokens, counts, shape.rank)
-        elif tokens.text == "}" and counts:
-            _close(tokens, counts, shape)
+        if lexer.text == "{":
+            _open(lexer, counts, shape.rank)
+        elif lexer.text == "}" and counts:
+            _close(lexer, counts, shape)
             if not counts:
                 return tuple(values)
         elif len(counts) != shape.rank:
-            tokens.fail(f"expected braces nested {shape.rank} deep for {shape.text(layout=False)}")
+            raise lexer.error(
+                f"expected braces nested {shape.rank} deep for {shape.text(layout=False)}"
+            )
         else:
-            values.append(read(tokens, shape.element_type))
+            values.append(read(lexer, shape.element_type))
             counts[-1] += 1
-            tokens.accept(",")
+            lexer.accept(",")
 
 
-def _open(tokens: Tokens, counts: list[int], rank: int) -> None:
+def _open(lexer: HloLexer, counts: list[int], rank: int) -> None:
     if len(counts) == rank:
-        tokens.fail(f"expected braces nested {rank} deep, but these are nested deeper")
+        raise lexer.error(f"expected braces nested {rank} deep, but these are nested deeper")
     counts.append(0)
-    tokens.advance()
+    lexer.advance()
 
 
-def _close(tokens: Tokens, counts: list[int], shape: Shape) -> None:
+def _close(lexer: HloLexer, counts: list[int], shape: Shape) -> None:
     """End a row; it must have as many elements as the dimension that it lies along."""
     size, count = shape.dimensions[len(counts) - 1], counts.pop()
     if count != size:
-        tokens.fail(f"expected {size} elements in these braces, but there are {count}")
-    tokens.advance()
+        raise lexer.error(f"expected {size} elements in these braces, but there are {count}")
+    lexer.advance()
     if counts:
         counts[-1] += 1
-        tokens.accept(",")
+        lexer.accept(",")
 
 
-def _read_boolean(tokens: Tokens, element_type: ElementType) -> bool:
-    if tokens.text in _WORDS:
-        return _WORDS[tokens.advance()]
-    return tokens.integer(f"true, false or an integer as a value of type {element_type}") != 0
+def _read_boolean(lexer: HloLexer, element_type: ElementType) -> bool:
+    if lexer.text in _WORDS:
+        return _WORDS[lexer.advance()]
+    return lexer.integer(f"true, false or an integer as a value of type {element_type}") != 0
 
 
-def _read_integer(tokens: Tokens, element_type: ElementType) -> int:
-    start, span = tokens.start, element_type.value_range
-    value = tokens.integer(f"an integer as a value of type {element_type}")
+def _read_integer(lexer: HloLexer, element_type: ElementType) -> int:
+    start, span = lexer.start, element_type.value_range
+    value = lexer.integer(f"an integer as a value of type {element_type}")
     if value not in span:
         message = f"{value} does not fit in {element_type}, which holds the integers in {span}"
-        tokens.fail(message, place=(start, tokens.end))
+        raise lexer.error_since(start, message)
     return value
 
 
-def _read_float(tokens: Tokens, element_type: ElementType) -> float:
-    if tokens.kind != "number":
-        tokens.fail_expecting(f"a number as a value of type {element_type}")
-    value = float(tokens.text.partition("(")[0])
-    if math.isinf(value) and "inf" not in tokens.text:
-        tokens.fail(f"the number is too large for {element_type}")
-    tokens.advance()
+def _read_float(lexer: HloLexer, element_type: ElementType) -> float:
+    if lexer.kind != "number":
+        raise lexer.expected(f"a number as a value of type {element_type}")
+    value = float(lexer.text.partition("(")[0])
+    if math.isinf(value) and "inf" not in lexer.text:
+        raise lexer.error(f"the number is too large for {element_type}")
+    lexer.advance()
     return value
 
 
-def _read_complex(tokens: Tokens, element_type: ElementType) -> complex:
-    tokens.expect("(", f"before a value of type {element_type}")
-    real = _read_float(tokens, element_type)
-    tokens.expect(",", "after the real part")
-    imaginary = _read_float(tokens, element_type)
-    tokens.expect(")", "after the imaginary part")
+def _read_complex(lexer: HloLexer, element_type: ElementType) -> complex:
+    lexer.expect("(", f"before a value of type {element_type}")
+    real = _read_float(lexer, element_type)
+    lexer.expect(",", "after the real part")
+    imaginary = _read_float(lexer, element_type)
+    lexer.expect(")", "after the imaginary part")
     return complex(real, imaginary)
 
 
@@ -224,7 +224,7 @@ _WORDS = {"true": True, "false": False}
 _ELIDED = re.compile(r"\{\s*\.\.\.\s*\}")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
-_READERS: dict[Kind, Callable[[Tokens, ElementType], Scalar]] = {
+_READERS: dict[Kind, Callable[[HloLexer, ElementType], Scalar]] = {
     Kind.BOOLEAN: _read_boolean,
     Kind.SIGNED: _read_integer,
     Kind.UNSIGNED: _read_integer,

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Reference
-from ops.hlo.codecs import Format
-from ops.hlo.lexer import escape
+from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Codec, Reference
+from ops.hlo.hlo_lexer import escape
 from simplifier.errors import Span
 
 if TYPE_CHECKING:
@@ -215,7 +214,7 @@ def _row_text(row: str | Mapping[str, int]) -> str:
 
 def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type for each format)
     form = ATTRIBUTES[name]
-    if isinstance(form, Format):
+    if isinstance(form, Codec):
         return form.write(value)
     if form is Reference.LITERAL:
         return str(value)

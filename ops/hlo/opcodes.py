@@ -15,7 +15,7 @@ from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.hlo.codecs import Format
+    from ops.hlo.attributes import Codec
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Opcode:
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     sugar: tuple[str, str] | None = None
-    formats: Mapping[str, Format | Reference] = field(init=False, hash=False, compare=False)
+    formats: Mapping[str, Codec | Reference] = field(init=False, hash=False, compare=False)
 
     def __post_init__(self) -> None:
         names = (*self.required, *self.optional, *COMMON_ATTRIBUTES)

@@ -12,7 +12,7 @@ from ops.hlo.errors import AttributeValueError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ops.hlo.lexer import Tokens
+    from ops.hlo.hlo_lexer import HloLexer
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,72 +145,70 @@ ReplicaGroups: TypeAlias = ListedGroups | IotaGroups | MeshGroups
 """Which devices take part in a collective operation together; ``groups`` lists them."""
 
 
-def read_replica_groups(tokens: Tokens) -> ReplicaGroups:
+def read_replica_groups(lexer: HloLexer) -> ReplicaGroups:
     """Take groups of devices, in any of the forms."""
-    if tokens.text == "{":
-        return ListedGroups(tokens.braced(lambda: _read_group(tokens), "the groups"))
-    if tokens.text == "[":
-        return _read_iota_groups(tokens)
-    if tokens.accept("mesh"):
-        return _read_mesh_groups(tokens)
-    return tokens.fail_expecting(
-        "replica groups such as {{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2] {'x'}"
-    )
+    if lexer.text == "{":
+        return ListedGroups(lexer.braced(lambda: _read_group(lexer), "the groups"))
+    if lexer.text == "[":
+        return _read_iota_groups(lexer)
+    if lexer.accept("mesh"):
+        return _read_mesh_groups(lexer)
+    raise lexer.expected("replica groups such as {{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2] {'x'}")
 
 
-def _read_group(tokens: Tokens) -> tuple[int, ...]:
-    return tokens.braced(tokens.integer, "the devices of a group")
+def _read_group(lexer: HloLexer) -> tuple[int, ...]:
+    return lexer.braced(lexer.integer, "the devices of a group")
 
 
-def _read_bracketed(tokens: Tokens) -> tuple[int, ...]:
-    return tokens.listed(tokens.integer, "[", "]", "the sizes")
+def _read_bracketed(lexer: HloLexer) -> tuple[int, ...]:
+    return lexer.listed(lexer.integer, "[", "]", "the sizes")
 
 
-def _read_permutation(tokens: Tokens) -> tuple[int, ...]:
-    if not tokens.accept("T"):
+def _read_permutation(lexer: HloLexer) -> tuple[int, ...]:
+    if not lexer.accept("T"):
         return ()
-    return tokens.listed(tokens.integer, "(", ")", "the permutation")
+    return lexer.listed(lexer.integer, "(", ")", "the permutation")
 
 
-def _read_iota_groups(tokens: Tokens) -> IotaGroups:
-    sizes = _read_bracketed(tokens)
-    tokens.expect("<=", "after the sizes of the groups")
-    return IotaGroups(sizes, _read_bracketed(tokens), _read_permutation(tokens))
+def _read_iota_groups(lexer: HloLexer) -> IotaGroups:
+    sizes = _read_bracketed(lexer)
+    lexer.expect("<=", "after the sizes of the groups")
+    return IotaGroups(sizes, _read_bracketed(lexer), _read_permutation(lexer))
 
 
-def _read_mesh_groups(tokens: Tokens) -> MeshGroups:
-    mesh = tokens.listed(lambda: _read_axis_size(tokens), "[", "]", "the axes of the mesh")
+def _read_mesh_groups(lexer: HloLexer) -> MeshGroups:
+    mesh = lexer.listed(lambda: _read_axis_size(lexer), "[", "]", "the axes of the mesh")
     order: dict[str, tuple[int, ...]] = {}
-    if tokens.accept(","):
-        order = _read_device_ids(tokens)
-    return MeshGroups(mesh, tokens.braced(lambda: _read_axis(tokens), "the axes"), **order)
+    if lexer.accept(","):
+        order = _read_device_ids(lexer)
+    return MeshGroups(mesh, lexer.braced(lambda: _read_axis(lexer), "the axes"), **order)
 
 
-def _read_axis_size(tokens: Tokens) -> tuple[str, int]:
-    name = tokens.string("the name of an axis in quotes")
-    tokens.expect("=", "after the name of an axis")
-    return name, tokens.integer("the size of an axis")
+def _read_axis_size(lexer: HloLexer) -> tuple[str, int]:
+    name = lexer.string("the name of an axis in quotes")
+    lexer.expect("=", "after the name of an axis")
+    return name, lexer.integer("the size of an axis")
 
 
-def _read_device_ids(tokens: Tokens) -> dict[str, tuple[int, ...]]:
-    tokens.expect("device_ids", "after the mesh")
-    tokens.expect("=", "after device_ids")
-    if tokens.source.startswith("([", tokens.start):
-        tokens.advance()
-        order = {"reshape_sizes": _read_bracketed(tokens), "permutation": _read_permutation(tokens)}
-        tokens.expect(")", "after device_ids")
+def _read_device_ids(lexer: HloLexer) -> dict[str, tuple[int, ...]]:
+    lexer.expect("device_ids", "after the mesh")
+    lexer.expect("=", "after device_ids")
+    if lexer.source.startswith("([", lexer.start):
+        lexer.advance()
+        order = {"reshape_sizes": _read_bracketed(lexer), "permutation": _read_permutation(lexer)}
+        lexer.expect(")", "after device_ids")
         return order
-    return {"device_ids": tokens.listed(tokens.integer, "(", ")", "the devices")}
+    return {"device_ids": lexer.listed(lexer.integer, "(", ")", "the devices")}
 
 
-def _read_axis(tokens: Tokens) -> MeshAxis:
-    name = tokens.string("the name of an axis in quotes")
-    if not tokens.accept(":"):
+def _read_axis(lexer: HloLexer) -> MeshAxis:
+    name = lexer.string("the name of an axis in quotes")
+    if not lexer.accept(":"):
         return MeshAxis(name)
-    tokens.expect("(", "before the steps that precede a part of an axis")
-    before = tokens.integer()
-    tokens.expect(")", "after the steps that precede a part of an axis")
-    return MeshAxis(name, before, tokens.integer())
+    lexer.expect("(", "before the steps that precede a part of an axis")
+    before = lexer.integer()
+    lexer.expect(")", "after the steps that precede a part of an axis")
+    return MeshAxis(name, before, lexer.integer())
 
 
 def _is_in(part: tuple[str, int, int], axis: MeshAxis) -> bool:

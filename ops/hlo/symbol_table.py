@@ -1,4 +1,4 @@
-"""What is defined so far while a module is read."""
+"""Symbol tables: the instructions and computations that are defined so far, by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Scope:
+class InstructionTable:
     """The instructions of the computation that is being read."""
 
     instructions: list[Instruction] = field(default_factory=list[Instruction])
@@ -42,8 +42,8 @@ class Scope:
 
 
 @dataclass(slots=True)
-class Registry:
-    """The computations of the module that is being read, and those with a name by their names."""
+class ComputationTable:
+    """The computations of the module that is being read; some have no name in the text."""
 
     computations: list[Computation] = field(default_factory=list[Computation])
     by_name: dict[str, Computation] = field(default_factory=dict[str, Computation])
@@ -56,8 +56,8 @@ class Registry:
         return f"{stem}.{count}" if count else stem
 
 
-_MOST_CANDIDATES = 2000
-"""Of so many names, the latest ones, those are found that are near to another."""
+_MAX_CANDIDATES = 2000
+"""Near names are looked for among the latest ones: comparing 2000 takes a tenth of a second."""
 
 
 def nearby(name: str, names: Iterable[str]) -> str:
@@ -66,5 +66,5 @@ def nearby(name: str, names: Iterable[str]) -> str:
     >>> nearby("constnat.1", ["add.1", "constant.1", "constant.2"])
     'defined are constant.1, constant.2'
     """
-    found = difflib.get_close_matches(name, list(names)[-_MOST_CANDIDATES:], n=3)
+    found = difflib.get_close_matches(name, list(names)[-_MAX_CANDIDATES:], n=3)
     return f"defined are {', '.join(found)}" if found else ""

@@ -1,16 +1,21 @@
-"""The values of attributes that are more than a number, a name or a list."""
+"""Values of attributes that are more than a number, a name or a list, and how they are read.
+
+``str()`` of each is its text.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from ops.hlo.hlo_lexer import HloLexer
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +140,90 @@ class ProgramShape:
 
 def _list(values: Iterable[object]) -> str:
     return ",".join(map(str, values))
+
+
+# Reading.
+
+
+def read_window(lexer: HloLexer) -> Window:
+    """Take a window, such as ``{size=3x3 pad=0_1x0_1}``."""
+    fields: dict[str, tuple[Any, ...]] = {}
+    lexer.expect("{", "before a window")
+    while not lexer.accept("}"):
+        if lexer.text not in _WINDOW_FIELDS or lexer.text in fields:
+            raise lexer.expected(f"'}}' or a new one of {', '.join(_WINDOW_FIELDS)}")
+        name = lexer.advance()
+        lexer.expect("=", f"after {name}")
+        fields[name] = _WINDOW_FIELDS[name](lexer)
+    return Window(**fields)
+
+
+def _read_sizes(lexer: HloLexer) -> tuple[int, ...]:
+    text = lexer.matching(_SIZES, "numbers joined by x, such as 3x3")
+    return tuple(map(int, text.split("x")))
+
+
+def _read_edges(lexer: HloLexer) -> tuple[tuple[int, int], ...]:
+    text = lexer.matching(_EDGES, "paddings joined by x, such as 0_1x-1_2")
+    pairs = (dimension.split("_") for dimension in text.split("x"))
+    return tuple((int(low), int(high)) for low, high in pairs)
+
+
+def read_labels(lexer: HloLexer) -> DimensionLabels:
+    """Take the labels of a convolution, such as ``b01f_01io->b01f``."""
+    text = lexer.matching(LABELS_TEXT, "dimension labels such as b01f_01io->b01f")
+    return DimensionLabels.parse(text)
+
+
+def read_aliasing(lexer: HloLexer) -> tuple[Aliasing, ...]:
+    """Take aliases, such as ``{{0}: (1, {}), {1}: (0, {2}, may-alias)}``."""
+    return lexer.braced(lambda: _read_alias(lexer), "the aliases")
+
+
+def _read_alias(lexer: HloLexer) -> Aliasing:
+    output_index = lexer.integers()
+    lexer.expect(":", "after the index of an output")
+    lexer.expect("(", "before an aliased operand")
+    operand = lexer.integer("the number of an operand")
+    lexer.expect(",", "after the number of an operand")
+    operand_index = lexer.integers()
+    kind = lexer.word("a kind of alias") if lexer.accept(",") else ""
+    lexer.expect(")", "after an aliased operand")
+    return Aliasing(output_index, operand, operand_index, kind)
+
+
+def read_donors(lexer: HloLexer) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Take parameters and indices in them, such as ``{(0, {}), (1, {2})}``."""
+    return lexer.braced(lambda: _read_donor(lexer), "the buffer donors")
+
+
+def _read_donor(lexer: HloLexer) -> tuple[int, tuple[int, ...]]:
+    lexer.expect("(", "before a buffer donor")
+    parameter = lexer.integer("the number of a parameter")
+    lexer.expect(",", "after the number of a parameter")
+    index = lexer.integers()
+    lexer.expect(")", "after a buffer donor")
+    return parameter, index
+
+
+def read_program_shape(lexer: HloLexer) -> ProgramShape:
+    """Take the shape of a program, such as ``{(f32[2])->f32[2]}``."""
+    lexer.expect("{", "before a program shape")
+    parameters = lexer.listed(lexer.shape, "(", ")", "the parameter shapes")
+    lexer.expect("->", "after the parameter shapes")
+    shape = ProgramShape(parameters, lexer.shape())
+    lexer.expect("}", "after a program shape")
+    return shape
+
+
+_SIZES = re.compile(r"-?\d{1,18}(?:x-?\d{1,18})*")
+_EDGES = re.compile(r"-?\d{1,18}_-?\d{1,18}(?:x-?\d{1,18}_-?\d{1,18})*")
+
+_WINDOW_FIELDS: dict[str, Callable[[HloLexer], tuple[Any, ...]]] = {
+    "size": _read_sizes,
+    "stride": _read_sizes,
+    "pad": _read_edges,
+    "lhs_dilate": _read_sizes,
+    "rhs_dilate": _read_sizes,
+    "rhs_reversal": _read_sizes,
+}

@@ -1,120 +1,131 @@
-"""What must hold in an instruction beyond the grammar, so that later code need not wonder.
-
-Each check looks at an instruction and answers with what is wrong, or with an empty text.
-"""
+"""What must hold in an instruction beyond the grammar, so that later code need not check it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ops.hlo.errors import AttributeValueError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from indexing.layout import Shape
     from ops.hlo.module import Computation, Instruction
 
 
-def complaint(instruction: Instruction) -> str:
-    """What is wrong with an instruction; empty if nothing is."""
+def verify(instruction: Instruction) -> None:
+    """Check that operands, attributes and shape of an instruction fit together.
+
+    Raises:
+        AttributeValueError: they do not.
+    """
     check = _CHECKS.get(instruction.opcode)
-    return check(instruction) if check else ""
+    if check:
+        check(instruction)
 
 
-def _reshape(instruction: Instruction) -> str:
+def _reshape(instruction: Instruction) -> None:
     operand, result = instruction.operands[0].shape, instruction.shape
     if operand.is_unbounded or result.is_unbounded:
-        return ""
+        return
     if not operand.is_array or not result.is_array:
-        return f"reshape makes an array from an array, but not {result} from {operand}"
+        message = f"reshape makes an array from an array, but not {result} from {operand}"
+        raise AttributeValueError(message)
     if operand.element_count != result.element_count:
-        return (
+        raise AttributeValueError(
             f"reshape keeps the number of elements, but {operand} has {operand.element_count} "
             f"and {result} has {result.element_count}"
         )
-    return ""
 
 
-def _get_tuple_element(instruction: Instruction) -> str:
-    shape = instruction.operands[0].shape
+def _get_tuple_element(instruction: Instruction) -> None:
+    shape, result = instruction.operands[0].shape, instruction.shape
     index: int = instruction.attributes["index"]
     if not shape.is_tuple:
-        return f"get-tuple-element takes an element of a tuple, but the operand is {shape}"
+        message = f"get-tuple-element takes an element of a tuple, but the operand is {shape}"
+        raise AttributeValueError(message)
     if not 0 <= index < len(shape.elements):
-        return f"the tuple {shape} has no element {index}"
-    if not shape.elements[index].is_compatible_with(instruction.shape):
-        return f"element {index} of the operand is {shape.elements[index]}, not {instruction.shape}"
-    return ""
+        raise AttributeValueError(f"the tuple {shape} has no element {index}")
+    element = shape.elements[index]
+    if not element.is_compatible_with(result):
+        raise AttributeValueError(f"element {index} of the operand is {element}, not {result}")
 
 
-def _tuple(instruction: Instruction) -> str:
-    elements = instruction.shape.elements if instruction.shape.is_tuple else ()
-    if len(elements) != len(instruction.operands):
-        count = len(instruction.operands)
-        return f"{instruction.shape} does not have one element for each of {count} operands"
-    return ""
+def _tuple(instruction: Instruction) -> None:
+    _check_elements(instruction.shape, instruction)
 
 
-def _start_indices(before: int) -> Callable[[Instruction], str]:
+def _check_elements(shape: Shape, instruction: Instruction) -> None:
+    """A tuple has one element for each operand."""
+    count = len(instruction.operands)
+    if len(shape.elements if shape.is_tuple else ()) != count:
+        raise AttributeValueError(f"{shape} does not have one element for each of {count} operands")
+
+
+def _start_indices(before: int) -> Callable[[Instruction], None]:
     """The last operands are one start index for each dimension, or one for all of them."""
 
-    def check(instruction: Instruction) -> str:
-        given = len(instruction.operands) - before
-        rank = instruction.operands[0].shape.rank
-        if given == rank or (given == 1 and instruction.operands[-1].shape.rank == 1):
-            return ""
-        shape = instruction.operands[0].shape
-        return f"{shape} takes {rank} start indices, but {given} are given"
+    def check(instruction: Instruction) -> None:
+        given, shape = len(instruction.operands) - before, instruction.operands[0].shape
+        is_vector = given == 1 and instruction.operands[-1].shape.rank == 1
+        if given != shape.rank and not is_vector:
+            message = f"{shape} takes {shape.rank} start indices, but {given} are given"
+            raise AttributeValueError(message)
 
     return check
 
 
-def _calls(attribute: str) -> Callable[[Instruction], str]:
+def _calls(attribute: str) -> Callable[[Instruction], None]:
     """The computation takes as many parameters as there are operands."""
 
-    def check(instruction: Instruction) -> str:
-        return _arity_complaint(instruction.attributes[attribute], len(instruction.operands))
+    def check(instruction: Instruction) -> None:
+        _check_arity(instruction.attributes[attribute], len(instruction.operands))
 
     return check
 
 
-def _arity_complaint(computation: Computation, count: int) -> str:
-    parameters = len(computation.parameters)
-    if parameters == count:
-        return ""
-    return f"computation %{computation.name} takes {parameters} operands, but {count} are given"
+def _check_arity(computation: Computation, count: int) -> None:
+    taken = len(computation.parameters)
+    if taken != count:
+        message = f"computation %{computation.name} takes {taken} operands, but {count} are given"
+        raise AttributeValueError(message)
 
 
-def _while(instruction: Instruction) -> str:
-    condition, body = instruction.attributes["condition"], instruction.attributes["body"]
-    return _arity_complaint(condition, 1) or _arity_complaint(body, 1)
+def _while(instruction: Instruction) -> None:
+    for name in ("condition", "body"):
+        _check_arity(instruction.attributes[name], 1)
 
 
-def _conditional(instruction: Instruction) -> str:
-    branches = instruction.branches
-    given = len(instruction.operands) - 1
-    if len(branches) != given:
-        return f"there are {len(branches)} branches, but {given} operands for them"
-    return next(filter(None, (_arity_complaint(branch, 1) for branch in branches)), "")
+def _conditional(instruction: Instruction) -> None:
+    count, given = len(instruction.branches), len(instruction.operands) - 1
+    if count != given:
+        raise AttributeValueError(f"there are {count} branches, but {given} operands for them")
+    for branch in instruction.branches:
+        _check_arity(branch, 1)
 
 
-def _async_start(instruction: Instruction) -> str:
-    elements = instruction.shape.elements if instruction.shape.is_tuple else ()
+def _async_start(instruction: Instruction) -> None:
+    shape = instruction.shape
+    elements = shape.elements if shape.is_tuple else ()
     if len(elements) < 2 or not elements[0].is_tuple:  # noqa: PLR2004  (operands and outputs)
-        return f"the shape of a start is ((operands), outputs, state...), not {instruction.shape}"
-    if len(elements[0].elements) != len(instruction.operands):
-        count = len(instruction.operands)
-        return f"{elements[0]} does not have one element for each of {count} operands"
-    return _calls("calls")(instruction)
+        message = f"the shape of a start is ((operands), outputs, state...), not {shape}"
+        raise AttributeValueError(message)
+    _check_elements(elements[0], instruction)
+    _check_arity(instruction.attributes["calls"], len(instruction.operands))
 
 
-def _async_successor(instruction: Instruction) -> str:
+def _async_successor(instruction: Instruction) -> None:
     operand = instruction.operands[0]
     if operand.opcode not in {"async-start", "async-update"}:
-        return f"{instruction.opcode} continues an asynchronous operation, not {operand.opcode}"
-    mine, theirs = instruction.attributes["calls"], operand.attributes["calls"]
-    return "" if mine is theirs else f"the operand calls %{theirs.name}, not %{mine.name}"
+        name = instruction.opcode
+        message = f"{name} continues an asynchronous operation, not {operand.opcode}"
+        raise AttributeValueError(message)
+    called, started = instruction.attributes["calls"], operand.attributes["calls"]
+    if called is not started:
+        raise AttributeValueError(f"the operand calls %{started.name}, not %{called.name}")
 
 
-_CHECKS: dict[str, Callable[[Instruction], str]] = {
+_CHECKS: dict[str, Callable[[Instruction], None]] = {
     "async-done": _async_successor,
     "async-start": _async_start,
     "async-update": _async_successor,

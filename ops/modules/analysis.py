@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
-from ops.analysis.control_flow import Direction
-from ops.analysis.findings import Findings, Question
-from ops.analysis.fusion import parameters_from, reached_from
-from ops.analysis.physical import View
-from ops.modules.html import html_of_instruction, html_of_module
-from ops.modules.names import NoSuchInstructionError, instruction_named
+from ops.analysis.findings import Findings, Question, View
+from ops.analysis.queries import parameters_from, slice_from
+from ops.rules.op_indexing import Direction, Unknown
 from ops.rules.registry import REGISTRY
+from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ops.analysis.answers import Answer, InstructionIndexing
-    from ops.analysis.findings import Finding
+    from ops.analysis.findings import Finding, InstructionIndexing
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import HloModule, Instruction
     from ops.rules.registry import Registry
 
@@ -125,7 +126,7 @@ class ModuleAnalysis:
         return f"<analysis of {count} of {self._module.name}>"
 
     def _repr_html_(self) -> str:
-        return html_of_module(self)
+        return _html_of_module(self)
 
 
 def _analysis_of(module: HloModule, registry: Registry, given: Iterable[Finding]) -> ModuleAnalysis:
@@ -171,18 +172,146 @@ class InstructionAnalysis:
         question = Question(Direction.INPUT_TO_OUTPUT, input, view)
         return self.analysis.findings.answer(self.instruction, question)
 
-    def fusion_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+    def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Which elements of every instruction a result needs: see :func:`ops.fusion_indexing`."""
-        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
-        return reached_from(paths, self.instruction, output)
+        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        return slice_from(flow, self.instruction, output)
 
-    def parameter_indexing(self, output: int = 0) -> dict[Instruction, Answer]:
+    def parameter_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Which elements of parameters a result needs: see :func:`ops.parameter_indexing`."""
-        paths = self.analysis.findings.paths(Direction.OUTPUT_TO_INPUT)
-        return parameters_from(paths, self.instruction, output)
+        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        return parameters_from(flow, self.instruction, output)
 
     def __repr__(self) -> str:
         return f"<analysis of {self.instruction.definition}>"
 
     def _repr_html_(self) -> str:
-        return html_of_instruction(self)
+        return _html_of_instruction(self)
+
+
+# Instructions by the names that the text gives them.
+
+
+class NoSuchInstructionError(IndexingError, LookupError):
+    """A name that no instruction has: ``near`` are names that some have, ``where`` the files."""
+
+    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
+        super().__init__(name, near, where)
+        self.name = name
+        self.near = near
+        self.where = where
+
+    @classmethod
+    def in_module(cls, name: str, module: HloModule) -> NoSuchInstructionError:
+        """What is said of a module without such an instruction."""
+        near = get_close_matches(name, [instruction.name for instruction in module.instructions])
+        return cls(name, tuple(near), module.file)
+
+    def __str__(self) -> str:
+        hint = f"\nhint: there is {', '.join(f'%{other}' for other in self.near)}"
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}no instruction is called %{self.name}{hint if self.near else ''}"
+
+
+class AmbiguousNameError(IndexingError, LookupError):
+    """A name that instructions of several computations have, those named ``homes``."""
+
+    def __init__(self, name: str, homes: Sequence[str]) -> None:
+        super().__init__(name, homes)
+        self.name = name
+        self.homes = homes
+
+    def __str__(self) -> str:
+        homes = ", ".join(f"%{home}" for home in self.homes)
+        return f"instructions of {homes} are called %{self.name}; expected one of them"
+
+
+def instructions_named(module: HloModule, name: str) -> list[Instruction]:
+    """The instructions of a name, with or without its percent sign: one in each computation.
+
+    Raises:
+        NoSuchInstructionError: there is none.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse("ENTRY e { p.1 = f32[] parameter(0) ROOT r = f32[] negate(p.1) }")
+    >>> instructions_named(module, "%r")
+    [<%r = f32[] negate(%p.1)>]
+    >>> instructions_named(module, "p1")
+    Traceback (most recent call last):
+        ...
+    ops.modules.analysis.NoSuchInstructionError: no instruction is called %p1
+    hint: there is %p.1
+    """
+    bare = name.removeprefix("%")
+    found = [instruction for instruction in module.instructions if instruction.name == bare]
+    if not found:
+        raise NoSuchInstructionError.in_module(bare, module)
+    return found
+
+
+def instruction_named(module: HloModule, name: str) -> Instruction:
+    """The only instruction of a name.
+
+    Raises:
+        NoSuchInstructionError: there is none.
+        AmbiguousNameError: there is one in each of several computations.
+    """
+    first, *others = instructions_named(module, name)
+    if others:
+        homes = [each.computation.name for each in (first, *others)]
+        raise AmbiguousNameError(first.name, homes)
+    return first
+
+
+# What notebooks show.
+
+_MAX_ROWS: Final = 50
+"""Tables show so many instructions, or pairs of tensors: more slow a notebook down."""
+
+_COLUMNS: Final = ("computation", "instruction", "opcode", "shape")
+
+
+def _html_of_module(analysis: ModuleAnalysis) -> str:
+    """The first instructions of a module, a row for each."""
+    shown = list(islice(analysis.module.instructions, _MAX_ROWS))
+    more = len(analysis) - len(shown)
+    rows = [_row("th", *_COLUMNS), *map(_row_of, shown)]
+    rows += [f"<tr><td colspan='{len(_COLUMNS)}'>and {more} more</td></tr>"] if more else []
+    return f"<div><p>{escape(repr(analysis))}</p><table>{''.join(rows)}</table></div>"
+
+
+def _html_of_instruction(part: InstructionAnalysis) -> str:
+    """The maps from every result of an instruction to the operands that it needs."""
+    pairs = [*islice(_pairs(part), _MAX_ROWS + 1)]
+    told = "".join(f"<p>{title}</p>{_html_of(answer)}" for title, answer in pairs[:_MAX_ROWS])
+    rest = "<p>and more</p>" if len(pairs) > _MAX_ROWS else ""
+    nothing = "" if pairs else "<p>depends on nothing</p>"
+    return f"<div><p>{escape(repr(part))}</p>{told}{rest}{nothing}</div>"
+
+
+def _row(cell: str, *texts: str) -> str:
+    return f"<tr>{''.join(f'<{cell}>{escape(text)}</{cell}>' for text in texts)}</tr>"
+
+
+def _row_of(instruction: Instruction) -> str:
+    home, shape = instruction.computation.name, str(instruction.shape)
+    return _row("td", home, instruction.name, instruction.opcode, shape)
+
+
+def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
+    """From which result to which operand, and the answer, where the operand is needed."""
+    instruction = part.instruction
+    outputs = instruction.shape.array_indices
+    for output in outputs:
+        result = f"result {output}" if len(outputs) > 1 else "result"
+        answers = part.output_to_input(output).indexing
+        for number, answer in enumerate(answers):
+            if answer != ():
+                name = escape(instruction.operands[number].name)
+                yield f"{result} to operand {number}, %{name}", answer
+
+
+def _html_of(answer: AnyDependence) -> str:
+    if isinstance(answer, Unknown):
+        return f"<p>{escape(str(answer))}</p>"
+    return "".join(way.simplify()._repr_html_() for way in answer)

@@ -281,7 +281,7 @@ def _block(op: str, sizes: Sizes, axis: int, count: int) -> int:
     return sizes[axis] // count
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _all_reduce(instruction: Instruction, sizes: Sizes) -> OpIndexing:
@@ -337,19 +337,19 @@ def _dimension(instruction: Instruction) -> int:
 def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
     """Every operand has a result of its own."""
 
-    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+    def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         return {
             (number, number): build(instruction, sizes_of(operand))
             for number, operand in enumerate(instruction.operands)
         }
 
-    return adapted
+    return maps
 
 
 def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
     """The operands themselves, then the results; contexts behind them hold nothing."""
 
-    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+    def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         count = len(instruction.operands)
         every = [sizes_of(operand) for operand in instruction.operands]
         themselves = {(place, place): elementwise([sizes]) for place, sizes in enumerate(every)}
@@ -358,7 +358,7 @@ def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
         }
         return themselves | results
 
-    return adapted
+    return maps
 
 
 def _all_to_all(instruction: Instruction) -> Maps:

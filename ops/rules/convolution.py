@@ -206,7 +206,7 @@ def _parts(
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def convolution_of(instruction: Instruction) -> OpIndexing:

@@ -2,28 +2,73 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from indexing import UndefinedMap
 from indexing.formats.text import format_head
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing import IndexingMap
     from simplifier import Interval
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """No map, and the reason.
+class Direction(enum.Enum):
+    """Whether maps lead from results to operands, or back."""
+
+    OUTPUT_TO_INPUT = "output_to_input"
+    INPUT_TO_OUTPUT = "input_to_output"
+
+
+class Unknown(UndefinedMap):
+    """An undefined map as the answer to what depends on what: there is none, for a reason.
+
+    It takes part in whatever a :class:`Dependence <ops.dependence.dependence.Dependence>` does:
+    nothing that is composed or united with it is known either.
 
     >>> print(Unknown("sort: no indexing map"))
     unknown (sort: no indexing map)
     """
 
-    reason: str
+    __slots__ = ()
+
+    def compose(self, producer: object) -> Unknown:  # noqa: ARG002 - nothing is known behind it
+        """What is composed with an unknown dependence is unknown."""
+        return self
+
+    def union(self, *others: object, sizes: object = None) -> Unknown:  # noqa: ARG002
+        """What is united with an unknown dependence is unknown."""
+        return self
+
+    def apply(self, change: object) -> Unknown:  # noqa: ARG002
+        """There is no indexing that could be changed."""
+        return self
+
+    def widened(self) -> Unknown:
+        """Nothing that is known could hold it."""
+        return self
+
+    @property
+    def indexings(self) -> tuple[()]:
+        """The indexings that are known: none."""
+        return ()
+
+    @property
+    def burden(self) -> int:
+        """What it adds to the cost of a composition: nothing."""
+        return 0
 
     def __str__(self) -> str:
         return f"unknown ({self.reason})"
+
+    def __repr__(self) -> str:
+        return f"Unknown(reason={self.reason!r})"
+
+    def __reduce__(self) -> tuple[Callable[..., Unknown], tuple[object, ...]]:
+        return Unknown, (self.reason,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +124,30 @@ class OpIndexing:
     input_origins: tuple[tuple[Origin, ...], ...] = ()
     output_replicas: tuple[IndexingMap | None, ...] = ()
     input_replicas: tuple[IndexingMap | None, ...] = ()
+
+    @property
+    def reads_operands(self) -> bool:
+        """Whether there are runtime variables whose values operands hold."""
+        listed = (*self.output_origins, *self.input_origins)
+        return any(origin.operand is not None for origins in listed for origin in origins)
+
+    def map_of_operand(self, direction: Direction, number: int) -> MapOfOperand:
+        """What there is in one direction for one operand."""
+        if direction is Direction.OUTPUT_TO_INPUT:
+            maps, origins, replicas = (
+                self.output_to_input,
+                self.output_origins,
+                self.output_replicas,
+            )
+        else:
+            maps, origins, replicas = self.input_to_output, self.input_origins, self.input_replicas
+        own, replica = origins[number] if origins else (), replicas[number] if replicas else None
+        return MapOfOperand(maps[number], own, replica)
+
+
+class MapOfOperand(NamedTuple):
+    """What an operation has for one operand in one direction: see :class:`OpIndexing`."""
+
+    map: IndexingMap
+    origins: tuple[Origin, ...] = ()
+    replica: IndexingMap | None = None

@@ -139,7 +139,7 @@ def _check(op: str, sizes: Sizes, results: Sizes, offset_count: int, group_size:
         raise ShapeError(f"{message}; expected as many, or a multiple")
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:

@@ -113,7 +113,7 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _reduce_window(instruction: Instruction) -> OpIndexing:

@@ -37,13 +37,13 @@ from ops.rules import (
     transpose,
 )
 from ops.rules.op_indexing import Unknown
-from ops.rules.rule import OpRule
+from ops.rules.rule import OpRule, Routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.hlo import Instruction
-    from ops.rules.rule import Builder, Calls, Maps, Route
+    from ops.rules.rule import Builder, Calls, Maps
 
 FAMILIES: Final = (
     batch_norm,
@@ -147,10 +147,10 @@ class Registry:
             return Unknown(f"{opcode}: no indexing map of dimensions without bound")
         return rule.maps(instruction)
 
-    def routes(self, instruction: Instruction) -> tuple[Route, ...] | None:
+    def routes(self, instruction: Instruction) -> Routes | None:
         """The arrays that an instruction passes on as they are, if it does only that."""
         rule = self.opcodes.get(instruction.opcode)
-        return tuple(rule.routes(instruction)) if rule and rule.routes else None
+        return Routes(rule.routes(instruction)) if rule and rule.routes else None
 
     def calls(self, instruction: Instruction) -> Calls | None:
         """The computations that an instruction runs, if it does."""

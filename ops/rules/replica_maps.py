@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain, substituted_constraints
-from ops.devices.joint_maps import JointMap, Part
+from ops.devices.joint_indexing import JointIndexing, Part
 from ops.index_maps import dim
 from ops.rules.op_indexing import OpIndexing, Origin
 from simplifier import Interval
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from ops.index_maps import Sizes
     from simplifier.expr.form import Form
 
-
 T = TypeVar("T")
 
 _ASKING: Final = "asking"
-
 ASKING: Final = forms.variable(_ASKING)
 """The number of the replica that asks."""
 
@@ -96,17 +94,18 @@ def _simplified(way: Way, count: int) -> tuple[IndexingMap, tuple[Origin, ...], 
         (Variable(Interval(0, read.largest)) for read in way.reads),
         substituted_constraints(way.constraints, device),
     )
-    told = JointMap(
+    found = JointIndexing(
         tuple(Part(substitute(index, device), *substitute([on], device)) for index, on in parts),
         domain,
         Interval(0, count - 1),
-    ).simplified()
-    asking = [] if told.asking is None else [Origin(None, told.asking)]
+        tuple(way.reads),
+    ).separate()
+    asking = [] if found.asking is None else [Origin(None, found.asking)]
     origins = (
         Origin(way.reads[number].operand, index, replica=replica)
-        for number, index, replica in told.reads
+        for number, index, replica in found.runtime
     )
-    return told.element, (*asking, *origins), told.replica
+    return found.map, (*asking, *origins), found.replica
 
 
 # Parts of an index.

@@ -32,8 +32,15 @@ and shapes, and at values of operands only where a table of :data:`Values` says 
 Values: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
 """From an instruction to the values of its operands that are known, if its maps depend on them."""
 
-Route: TypeAlias = "tuple[int, int, int]"
+Route: TypeAlias = tuple[int, int, int]
 """``(output, operand, element)``: an array of the result is an array of an operand."""
+
+
+class Routes(tuple[Route, ...]):
+    """The arrays that an instruction passes on as they are."""
+
+    __slots__ = ()
+
 
 Router: TypeAlias = "Callable[[Instruction], Iterable[Route]]"
 """From an instruction to the arrays that it passes on as they are."""

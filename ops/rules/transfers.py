@@ -196,7 +196,7 @@ def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) 
     return max(1, checked_replica_count(op, named, count))
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
@@ -206,21 +206,21 @@ def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
 def _rooted(build: Callable[..., OpIndexing]) -> Builder:
     """If a last operand chooses the root of each array, their results depend on it too."""
 
-    def adapted(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+    def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         has_roots = bool(instruction.attributes.get("has_dynamic_root"))
         data = instruction.operands[: len(instruction.operands) - has_roots]
         if has_roots:
             roots = sizes_of(instruction.operands[-1])
             check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
-        maps: dict[Pair, OpIndexing] = {}
+        found: dict[Pair, OpIndexing] = {}
         for place, operand in enumerate(data):
             sizes, root = sizes_of(operand), Root(len(data), place) if has_roots else None
-            maps[place, place] = build(sizes, groups_of(instruction), count_of(instruction), root)
+            found[place, place] = build(sizes, groups_of(instruction), count_of(instruction), root)
             if has_roots:
-                maps[place, len(data)] = _from_element(place, sizes)
-        return maps
+                found[place, len(data)] = _from_element(place, sizes)
+        return found
 
-    return adapted
+    return maps
 
 
 def _from_element(number: int, sizes: Sizes) -> OpIndexing:
@@ -234,12 +234,12 @@ def _from_element(number: int, sizes: Sizes) -> OpIndexing:
 def _on_arrays(builder: Builder) -> Builder:
     """Of permutations with buffers for slices of them, nothing is known."""
 
-    def adapted(instruction: Instruction) -> Maps:
+    def maps(instruction: Instruction) -> Maps:
         if "slice_sizes" in instruction.attributes:
             return Unknown(f"{instruction.opcode}: no indexing map of slices that move in place")
         return builder(instruction)
 
-    return adapted
+    return maps
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from indexing import parse_map
-from ops.analysis import chaining
+from ops import limits
 from ops.cli import main
 from tests.cli.modules import LOOKED_UP, SOFTMAX_SUM
 
@@ -230,7 +230,7 @@ def test_json_of_a_runtime_variable(saved: Path, capsys: pytest.CaptureFixture[s
 def test_an_approximation_is_shown_with_its_reason(
     saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chaining, "MOST_MAPS", 1)
+    monkeypatch.setattr(limits, "MAX_MAPS", 1)
     saved.write_text(
         "ENTRY e { x = f32[4] parameter(0) y = f32[4] reverse(x), dimensions={0} "
         "ROOT r = f32[4] add(x, y) }"

@@ -119,9 +119,9 @@ BAD = [
     ("token[]", "1:1: token[] has no layout; expected the shape of an array", "^" * 7),
     ("(f32[2], f32[3])", "1:1: (f32[2]{0}, f32[3]{0}) has no layout", "^" * 16),
     ("f32[8]{0:SC(0:4)}", "1:1: f32[8]{0:SC(0:4)}: the array lies in several memories", "^" * 17),
-    ("f32[2,", "1:7: expected a number, but the text ends here", "      ^"),
-    ("f32[2]x", "1:7: expected the end of the shape, but there is 'x'", "      ^"),
-    ("float[2]", "1:1: expected a shape, but there is 'float'", "^" * 5),
+    ("f32[2,", "1:7: expected a number, but the text ends", "      ^"),
+    ("f32[2]x", "1:7: expected the end of the shape, but found 'x'", "      ^"),
+    ("float[2]", "1:1: expected a shape, but found 'float'", "^" * 5),
 ]
 
 

@@ -6,14 +6,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from ops import REGISTRY, Unknown
-from ops.analysis.patterns import patterns_of
+from ops.analysis.value_numbering import ValueNumbering
+from ops.rules.op_indexing import Direction
 from tests.evaluation import related
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ops.analysis.answers import Answer
-    from ops.analysis.patterns import Dependency
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.links import Link
     from ops.hlo import Computation, Instruction
     from tests.evaluation import Pair
 
@@ -30,15 +31,15 @@ def pairs_from(start: Array, members: Collection[Instruction]) -> Pairs:
     return found
 
 
-def pairs_of(answer: Answer, element: int = 0) -> set[Pair]:
+def pairs_of(answer: AnyDependence, element: int = 0) -> set[Pair]:
     """What maps relate, with any values of runtime variables."""
     assert not isinstance(answer, Unknown)
     return {pair for way in answer if way.element == element for pair in related(way.map)}
 
 
-def dependencies_of(instruction: Instruction) -> list[Dependency]:
+def dependencies_of(instruction: Instruction) -> tuple[Link, ...]:
     """The maps of one instruction that calls nothing, as its builder makes them."""
-    return [pattern.of(instruction) for pattern in patterns_of(instruction, REGISTRY)]
+    return ValueNumbering(REGISTRY).links(instruction, Direction.OUTPUT_TO_INPUT)
 
 
 def _indices(array: Array) -> Iterable[tuple[int, ...]]:
@@ -65,7 +66,7 @@ def _step(instruction: Instruction, found: Pairs) -> None:
     for link in dependencies_of(instruction):
         operand = instruction.operands[link.operand], link.element
         steps: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)
-        for middle, end in pairs_of(link.output_to_input):
+        for middle, end in pairs_of(link.dependence):
             steps[middle].add(end)
         found[operand] |= {
             (start, end)

@@ -9,9 +9,8 @@ import pytest
 
 from indexing.layout import Shape
 from ops import hlo
-from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, MODULE_ATTRIBUTES
-from ops.hlo.codecs import Format, read_value
-from ops.hlo.lexer import Tokens
+from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, MODULE_ATTRIBUTES, Codec, read_value
+from ops.hlo.hlo_lexer import HloLexer
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.replica_groups import IotaGroups, ListedGroups, MeshAxis, MeshGroups
 from ops.hlo.values import Aliasing, DimensionLabels, Window
@@ -63,19 +62,19 @@ VALUES: list[tuple[str, str, Any]] = [
 ]  # fmt: skip
 
 
-def format_of(name: str) -> Format:
+def codec_of(name: str) -> Codec:
     """How the values of an attribute are read and written."""
     form = ATTRIBUTES[name]
-    assert isinstance(form, Format)
+    assert isinstance(form, Codec)
     return form
 
 
 @pytest.mark.parametrize(("name", "text", "value"), VALUES)
 def test_value_is_read_and_written_back(name: str, text: str, value: object) -> None:
-    tokens = Tokens(text)
-    assert read_value(tokens, format_of(name)) == value
-    assert tokens.kind == "end"
-    assert format_of(name).write(value) == text
+    lexer = HloLexer(text)
+    assert read_value(lexer, codec_of(name)) == value
+    assert lexer.kind == "end"
+    assert codec_of(name).write(value) == text
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,7 @@ def test_value_is_read_and_written_back(name: str, text: str, value: object) -> 
     ],
 )
 def test_value_is_written_in_one_form(name: str, text: str, written: str) -> None:
-    assert format_of(name).write(read_value(Tokens(text), format_of(name))) == written
+    assert codec_of(name).write(read_value(HloLexer(text), codec_of(name))) == written
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_value_is_written_in_one_form(name: str, text: str, written: str) -> Non
     ],
 )
 def test_groups_are_listed(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
-    assert read_value(Tokens(text), format_of("replica_groups")).groups == groups
+    assert read_value(HloLexer(text), codec_of("replica_groups")).groups == groups
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,7 @@ def test_groups_are_listed(text: str, groups: tuple[tuple[int, ...], ...]) -> No
 )
 def test_a_wrong_value_is_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)):
-        read_value(Tokens(text), format_of(name))
+        read_value(HloLexer(text), codec_of(name))
 
 
 def test_every_attribute_belongs_to_an_opcode() -> None:

@@ -27,13 +27,13 @@ b = f32[2,3]{0,2} negate(a)
     ^^^^^^^^^^^^^ %b: the layout {0,2} is no permutation of the dimensions 0 to 1
 
 b = f32[1000000000000000000000000000000] negate(a)
-        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ %b: 1000000000000000000000000000000 does not fit in 64 bits
+        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ %b: '1000000000000000000000000000000' does not fit in 64 bits
 
 b = f32[9223372036854775808] negate(a)
     ^^^^^^^^^^^^^^^^^^^^^^^^ %b: dimension 9223372036854775808 does not fit in 64 bits
 
 b = f32[-2] negate(a)
-        ^ %b: expected a number, but there is '-'
+        ^ %b: expected a number, but found '-'
 
 b = f33[2] negate(a)
     ^^^ %b: there is no opcode f33
@@ -52,7 +52,7 @@ b = f32[2,3] reduce(a, a, a), dimensions={1}, to_apply=g
 
 b = f32[2,3] negate(a
 = f32[]
-^ %b: expected ',' or ')' after one of the operands, but there is '='
+^ %b: expected ',' or ')' after one of the operands, but found '='
 
 b = f32[2,2] reshape(a)
              ^^^^^^^ %b: reshape keeps the number of elements, but f32[2,3]{1,0} has 6 and f32[2,2]{1,0} has 4
@@ -67,16 +67,16 @@ b = f32[2,3] transpose(a) dimensions={0,1}
                           ^^^^^^^^^^ %b: expected attribute dimensions of transpose before this
 
 b = f32[2,3] transpose(a), dimension={0,1}
-                           ^^^^^^^^^ %b: expected an attribute of transpose, but there is 'dimension'
+                           ^^^^^^^^^ %b: expected an attribute of transpose, but found 'dimension'
 
 b = f32[2,3] transpose(a), dimensions={0,1}, dimensions={0,1}
                                              ^^^^^^^^^^ %b: attribute dimensions stands here for the second time
 
 b = f32[2,3] transpose(a), dimensions={0,1.5}
-                                         ^^^ %b: expected a number, but there is '1.5'
+                                         ^^^ %b: expected a number, but found '1.5'
 
 b = f32[2,3] transpose(a), dimensions={0 1}
-                                         ^ %b: expected ',' or '}' after one of the numbers, but there is '1'
+                                         ^ %b: expected ',' or '}' after one of the numbers, but found '1'
 
 b = f32[2,3] add(a, g)
                     ^ %b: operand %g is not defined before this
@@ -112,7 +112,7 @@ b = f32[2] constant({1, 2, 3})
                             ^ %b: expected 2 elements in these braces, but there are 3
 
 b = f32[] constant({1})
-                   ^ %b: expected a number as a value of type f32, but there is '{'
+                   ^ %b: expected a number as a value of type f32, but found '{'
 
 b = f32[2] constant(1)
                     ^ %b: expected braces nested 1 deep for f32[2]
@@ -121,7 +121,7 @@ b = f32[] constant(1e400)
                    ^^^^^ %b: the number is too large for f32
 
 b = c64[] constant(3)
-                   ^ %b: expected '(' before a value of type c64, but there is '3'
+                   ^ %b: expected '(' before a value of type c64, but found '3'
 
 b = token[] constant(3)
                      ^ %b: a constant of type token has no value
@@ -145,7 +145,7 @@ b = f32[2] reduce-window(a, a), window={size=2 stride=1x1}, to_apply=g
                                        ^^^^^^^^^^^^^^^^^^^ %b: the window has 1 sizes, but stride has 2
 
 b = f32[2] reduce-window(a, a), window={size=2 step=1}, to_apply=g
-                                               ^^^^ %b: expected '}' or a new one of size, stride, pad, lhs_dilate, rhs_dilate, rhs_reversal, but there is 'step'
+                                               ^^^^ %b: expected '}' or a new one of size, stride, pad, lhs_dilate, rhs_dilate, rhs_reversal, but found 'step'
 
 b = f32[2,3] all-gather(a), dimensions={0}, replica_groups=[2,2]<=[3]
                                                            ^^^^^^^^^^ %b: [2,2] and [3] differ in size
@@ -166,22 +166,22 @@ b = f32[2,3] async-done(((f32[2,3]), f32[2,3]) abs-start(a)), calls=g
              ^^^^^^^^^^ %b: the operand calls %async_wrapped, not %g
 
 b = f32[2,3] negate(a) # and so on
-                       ^ expected '}' or an instruction, but there is '#'
+                       ^ expected '}' or an instruction, but found '#'
 """
 """Lines of a computation after ``a = f32[2,3] parameter(0)``."""
 
 MODULES = """
 HloModule m, is_scheduled=true, scheduled=true
-                                ^^^^^^^^^ expected an attribute of the module, but there is 'scheduled'
+                                ^^^^^^^^^ expected an attribute of the module, but found 'scheduled'
 
 HloModule m is_scheduled=true
-            ^^^^^^^^^^^^ expected a computation, but there is 'is_scheduled'
+            ^^^^^^^^^^^^ expected a computation, but found 'is_scheduled'
 
 HloModule m
-           ^ expected a computation, but the text ends here
+           ^ expected a computation, but the text ends
 
 f32[2] add
-^^^ expected a computation, but there is 'f32'
+^^^ expected a computation, but found 'f32'
 
 ENTRY e { }
           ^ computation %e has no instructions
@@ -190,10 +190,10 @@ ENTRY e { a = f32[] parameter(0)
                                 ^ the text ends inside of computation %e, which no '}' closes
 
 ENTRY e { a = f32[2
-                   ^ %a: expected ',' or ']', but the text ends here
+                   ^ %a: expected ',' or ']', but the text ends
 
 ENTRY e { a = f32[2] parameter(
-                               ^ %a: expected the number of the parameter, but the text ends here
+                               ^ %a: expected the number of the parameter, but the text ends
 
 ENTRY e (a: f32[2]) -> f32[3] { a = f32[2] parameter(0) }
                        ^^^^^^ the result of %e is f32[2], not f32[3]{0}
@@ -208,7 +208,7 @@ HloModule m, entry_computation_layout={(f32[])->f32[]} e { a = f32[2] parameter(
                                                                                     ^ %e is (f32[2]{0})->f32[2]{0}, but the module declares (f32[])->f32[] as its entry
 
 ENTRY e { a = f32[2] parameter(0) } }
-                                    ^ expected a computation, but there is '}'
+                                    ^ expected a computation, but found '}'
 """
 """Whole texts."""
 
@@ -282,7 +282,7 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
         ("ENTRY e { a = f32[" + "9" * 10_000, "does not fit in 64 bits"),
         ("", "expected an HLO module, but the text is empty"),
         (" // nothing\n", "expected an HLO module, but the text is empty"),
-        ("HloModule m\n\0", r"expected a computation, but there is '\x00'"),
+        ("HloModule m\n\0", r"expected a computation, but found '\x00'"),
     ],
     ids=lambda value: value[:40],
 )

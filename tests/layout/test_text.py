@@ -60,28 +60,28 @@ def test_layouts_can_be_left_out() -> None:
 
 BAD_SHAPES = """
 f32[2
-     ^ expected ',' or ']', but the text ends here
+     ^ expected ',' or ']', but the text ends
 
 f32[2,]
-      ^ expected a number, but there is ']'
+      ^ expected a number, but found ']'
 
 f32[-2]
-    ^ expected a number, but there is '-'
+    ^ expected a number, but found '-'
 
 f32[٣]
-    ^ expected a number, but there is '٣'
+    ^ expected a number, but found '٣'
 
 f32[1000000000000000000000000000000]
-    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 1000000000000000000000000000000 does not fit in 64 bits
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ '1000000000000000000000000000000' does not fit in 64 bits
 
 f33[2]
-^^^ expected a shape, but there is 'f33'
+^^^ expected a shape, but found 'f33'
 
 f32[2]{}
-      ^ expected the end of the shape, but there is '{'
+      ^ expected the end of the shape, but found '{'
 
 f32[2] f32[2]
-       ^^^ expected the end of the shape, but there is 'f32'
+       ^^^ expected the end of the shape, but found 'f32'
 
 f32[2,2]{1,1}
 ^^^^^^^^^^^^^ minor_to_major {1,1} lists a dimension twice
@@ -93,16 +93,16 @@ f32[2,2]{0}
          ^^^^^^^^^^^ the shape has 2 dimensions, but the layout {0} orders 1
 
 f32[2]{0:E(4)T(2)}
-             ^ expected '}' or one of D T L # * E S SC P M in this order, but there is 'T'
+             ^ expected '}' or one of D T L # * E S SC P M in this order, but found 'T'
 
 f32[2]{0:T(2,)}
-             ^ expected a number, but there is ')'
+             ^ expected a number, but found ')'
 
 f32[2]{0:D(X)}
-           ^ expected a level type D, C, S or H, but there is 'X'
+           ^ expected a level type D, C, S or H, but found 'X'
 
 f32[2]{0:#(x32)}
-           ^^^ expected an element type, but there is 'x32'
+           ^^^ expected an element type, but found 'x32'
 
 f32[2]{0:T(0)}
 ^^^^^^^^^^^^^^ the layout {0:T(0)} has a tile without elements
@@ -117,13 +117,13 @@ token[2]
 ^^^^^^^^ a shape of type token has neither dimensions nor a layout
 
 (f32[2]
-       ^ expected ',' or ')', but the text ends here
+       ^ expected ',' or ')', but the text ends
 
 b((f32[2]))
-  ^ expected a shape, but there is '('
+  ^ expected a shape, but found '('
 
 f32[2] /* and
-       ^ expected the end of the shape, but there is '/'
+       ^ expected the end of the shape, but found '/'
 """
 """Text, carets and message; the message is of the place that the carets show."""
 

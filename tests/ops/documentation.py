@@ -17,7 +17,8 @@ from tests.ops.operations import PROGRAMS, Program
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.analysis.answers import Answer, OperandIndexing
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Instruction
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -67,7 +68,7 @@ def _forward(program: Program) -> str:
     )
 
 
-def _status(program: Program, answers: Iterable[Answer]) -> str:
+def _status(program: Program, answers: Iterable[AnyDependence]) -> str:
     """What the answers are together: exact maps, maps that hold more, none needed, or unknown."""
     reasons = {answer.reason: None for answer in answers if isinstance(answer, Unknown)}
     if reasons:
@@ -121,8 +122,12 @@ def _as_markdown(text: str) -> str:
 
 def _maps(program: Program) -> Iterator[str]:
     """An instruction, and its maps from and to every operand."""
-    root = program.root
     yield program.body.rpartition("ROOT ")[2]
+    yield from map_lines(program.root)
+
+
+def map_lines(root: Instruction) -> Iterator[str]:
+    """The maps from every array of the result to every array of the operands, and back."""
     names = _names(root)
     for output, name in enumerate(names):
         for operand, answer in enumerate(output_to_input(root, output).indexing):
@@ -141,7 +146,7 @@ def _names(instruction: Instruction) -> list[str]:
     return [f"{instruction.name}[{number}]" for number in range(len(instruction.shape.arrays))]
 
 
-def _ways(answer: Answer) -> list[OperandIndexing]:
+def _ways(answer: AnyDependence) -> list[OperandIndexing]:
     """The maps that have points."""
     ways = () if isinstance(answer, Unknown) else answer
     return [way for way in ways if not way.map.is_known_empty]

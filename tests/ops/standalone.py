@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from indexing.layout import ElementType, Shape, linear_index
-from ops.analysis.fusion import postorder
+from ops.analysis.dataflow import postorder
 from ops.hlo import Computation
 
 if TYPE_CHECKING:

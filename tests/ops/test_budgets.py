@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from indexing import parse_map
-from ops import OperandIndexing, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.analysis import chaining
-from ops.analysis import loops as rounds
-from ops.analysis.chaining import joined
+from ops import (
+    OperandIndexing,
+    Unknown,
+    fusion_indexing,
+    hlo,
+    input_to_output,
+    limits,
+    output_to_input,
+)
+from ops.dependence import operand_indexing
+from ops.dependence.dependence import NOTHING, Dependence
 from tests.evaluation import related
 from tests.ops import growing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
     from tests.evaluation import Pair
 
 MAPS = "more than 128 different maps"
@@ -25,7 +32,7 @@ TERMS = "formulas of more than 128 terms"
 ROUNDS = "rounds of a loop along more than 64 different maps"
 
 
-def ways_of(answer: Answer) -> tuple[OperandIndexing, ...]:
+def ways_of(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
     assert not isinstance(answer, Unknown)
     return answer
 
@@ -45,13 +52,13 @@ def relation(ways: Iterable[OperandIndexing]) -> set[Pair]:
 def composed(monkeypatch: pytest.MonkeyPatch) -> list[OperandIndexing]:
     """All that is composed in a test."""
     made: list[OperandIndexing] = []
-    compose = chaining.compose
+    compose = OperandIndexing.compose
 
     def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
         made.append(compose(consumer, producer))
         return made[-1]
 
-    monkeypatch.setattr(chaining, "compose", counted)
+    monkeypatch.setattr(OperandIndexing, "compose", counted)
     return made
 
 
@@ -99,7 +106,7 @@ def test_one_map_takes_the_place_of_many_and_is_marked(
     (way,) = parameter_ways(text)
     assert way.approximation == reason
     assert str(way.map) == expected
-    assert len(composed) < 2 * chaining.MOST_COMPOSITIONS
+    assert len(composed) < 2 * limits.MAX_COMPOSITIONS
 
 
 def test_formulas_do_not_grow_without_end() -> None:
@@ -121,13 +128,13 @@ def test_what_comes_again_costs_nothing(composed: list[OperandIndexing]) -> None
 
 
 SMALL = [
-    ("copies that are shifted", growing.shifted(5, 20), "MOST_MAPS"),
-    ("butterflies", growing.doubling(4), "MOST_MAPS"),
-    ("permutations of dimensions", growing.permuted(6, 4), "MOST_MAPS"),
-    ("places that are computed", growing.looked_up(3, 4), "MOST_MAPS"),
-    ("many compositions of shifts", growing.shifted(5, 20), "MOST_COMPOSITIONS"),
-    ("many compositions of butterflies", growing.doubling(4), "MOST_COMPOSITIONS"),
-    ("bits that change places", growing.shuffled(3, 6), "MOST_TERMS"),
+    ("copies that are shifted", growing.shifted(5, 20), "MAX_MAPS"),
+    ("butterflies", growing.doubling(4), "MAX_MAPS"),
+    ("permutations of dimensions", growing.permuted(6, 4), "MAX_MAPS"),
+    ("places that are computed", growing.looked_up(3, 4), "MAX_MAPS"),
+    ("many compositions of shifts", growing.shifted(5, 20), "MAX_COMPOSITIONS"),
+    ("many compositions of butterflies", growing.doubling(4), "MAX_COMPOSITIONS"),
+    ("bits that change places", growing.shuffled(3, 6), "MAX_TERMS"),
 ]
 
 
@@ -140,8 +147,9 @@ def test_what_is_exact_is_held(
 ) -> None:
     exact = parameter_ways(text)
     assert not any(way.approximation for way in exact)
-    monkeypatch.setattr(chaining, limit, most)
-    monkeypatch.setattr(chaining, "_composed", chaining._composed.__wrapped__)
+    monkeypatch.setattr(limits, limit, most)
+    plain = operand_indexing._composed.__wrapped__
+    monkeypatch.setattr(operand_indexing, "_composed", plain)
     wide = parameter_ways(text)
     assert any(way.approximation for way in wide)
     assert relation(exact) <= relation(wide)
@@ -205,7 +213,7 @@ SMALL_LOOPS = [
 )
 def test_what_rounds_do_is_held(text: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = ways_of(output_to_input(hlo.parse(text).entry.root).indexing[0])
-    monkeypatch.setattr(rounds, "MOST_MAPS_OF_LOOP", most)
+    monkeypatch.setattr(limits, "MAX_MAPS_OF_LOOP", most)
     wide = ways_of(output_to_input(hlo.parse(text).entry.root).indexing[0])
     for element in {way.element for way in exact}:
         held = relation(way for way in wide if way.element == element)
@@ -254,7 +262,7 @@ JOINED = [
 def test_of_marked_ways_one_is_left(
     ways: list[OperandIndexing], expected: list[OperandIndexing]
 ) -> None:
-    assert joined(*((way,) for way in ways)) == tuple(expected)
+    assert NOTHING.union(*(Dependence([way]) for way in ways)) == tuple(expected)
 
 
 @pytest.mark.parametrize(

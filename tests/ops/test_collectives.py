@@ -21,7 +21,7 @@ from ops import (
     ragged_all_to_all,
     reduce_scatter,
 )
-from ops.analysis.answers import OperandIndexing
+from ops.dependence.operand_indexing import OperandIndexing
 from tests.ops import replicas
 from tests.ops.replicas import operands, relation_of, relation_read, relation_told
 

@@ -7,6 +7,7 @@ import pytest
 from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.rules.custom_calls import CUSTOM_CALLS
 from tests.evaluation import related
+from tests.ops.documentation import map_lines
 
 GEMM = (
     'backend_config={"gemm_backend_config":{"beta":BETA,"dot_dimension_numbers":'
@@ -56,6 +57,26 @@ def test_known_targets_do_what_operations_do(target: str, text: str, like: str) 
         given, expected = (input_to_output(each, number).indexing for each in (custom, other))
         assert given[: len(expected)] == expected
         assert not any(given[len(expected) :])
+
+
+MAPS = [
+    (
+        "xla.sdy.Sharding",
+        "(f32[2,4], f32[5]) custom-call(a, row)",
+        [
+            "r[0] -> a: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
+            "r[1] -> row: (d0) -> (d0), domain: d0 in [0, 4]",
+            "a -> r[0]: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
+            "row -> r[1]: (d0) -> (d0), domain: d0 in [0, 4]",
+        ],
+    ),
+]
+"""A target, a call, and all of its maps."""
+
+
+@pytest.mark.parametrize(("target", "text", "maps"), MAPS, ids=[row[0] for row in MAPS])
+def test_known_targets_have_these_maps(target: str, text: str, maps: list[str]) -> None:
+    assert [*map_lines(call(target, text))] == maps
 
 
 ADDED = [

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.coverage import TARGETS
-from ops import REGISTRY, fusion_indexing, hlo, parameter_indexing
-from ops.analysis import chaining
-from ops.analysis.control_flow import Direction
-from ops.analysis.findings import paths_in
+from ops import REGISTRY, fusion_indexing, hlo, limits, parameter_indexing
+from ops.analysis.findings import flow_in
+from ops.rules.op_indexing import Direction
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.slow_paths import agrees, slow_paths
 
@@ -110,16 +109,16 @@ def test_random_programs_are_followed_as_the_slow_way_does(module: HloModule) ->
     check(module.entry)
 
 
-@given(programs(), st.sampled_from(["MOST_MAPS", "MOST_COMPOSITIONS"]), st.integers(1, 8))
+@given(programs(), st.sampled_from(["MAX_MAPS", "MAX_COMPOSITIONS"]), st.integers(1, 8))
 def test_questions_together_get_what_each_gets_alone(
     module: HloModule, limit: str, most: int
 ) -> None:
     """Also where a budget ends, which is that of each question."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chaining, limit, most)
-        paths = paths_in(module, Direction.OUTPUT_TO_INPUT, REGISTRY)
+        patch.setattr(limits, limit, most)
+        flow = flow_in(module, Direction.OUTPUT_TO_INPUT, REGISTRY)
         root = module.entry.root
         begins = [(root, output) for output in range(len(root.shape.arrays))]
-        together = paths._across(module.entry, begins)
-        alone = [paths._across(module.entry, [begin]) for begin in begins]
+        together = flow._across(module.entry, begins)
+        alone = [flow._across(module.entry, [begin]) for begin in begins]
         assert together == {place: links for each in alone for place, links in each.items()}

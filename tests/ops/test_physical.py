@@ -13,7 +13,7 @@ from indexing import IndexingMap, parse_map
 from indexing.layout import ElementType, Shape, tiled_sizes
 from indexing.layout.steps import memory_size
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.analysis.physical import View
+from ops.analysis.findings import View
 from tests.evaluation import related
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ops import OperandIndexing
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
 
 Index = tuple[int, ...]
 
@@ -64,7 +64,7 @@ def instructions(draw: st.DrawFn) -> hlo.Instruction:
     return instruction(shapes[0], shapes[1], text)
 
 
-def pairs(answer: Answer) -> set[tuple[Index, Index]]:
+def pairs(answer: AnyDependence) -> set[tuple[Index, Index]]:
     assert isinstance(answer, tuple)
     return {pair for way in answer for pair in related(way.map)}
 
@@ -104,19 +104,19 @@ VIEWS = {
 """What is asked for, and how elements are told then: at the near end, and at the far end."""
 
 
-def backward(root: hlo.Instruction, view: View, output: int = 0) -> tuple[Answer, ...]:
+def backward(root: hlo.Instruction, view: View, output: int = 0) -> tuple[AnyDependence, ...]:
     return output_to_input(
         root, output, physical_layout=view.physical_layout, linear_offsets=view.linear_offsets
     ).indexing
 
 
-def forward(root: hlo.Instruction, view: View) -> tuple[Answer, ...]:
+def forward(root: hlo.Instruction, view: View) -> tuple[AnyDependence, ...]:
     return input_to_output(
         root, physical_layout=view.physical_layout, linear_offsets=view.linear_offsets
     ).indexing
 
 
-def only(answer: Answer) -> OperandIndexing:
+def only(answer: AnyDependence) -> OperandIndexing:
     """The one way of an answer."""
     assert isinstance(answer, tuple)
     (way,) = answer
@@ -271,6 +271,6 @@ def test_real_modules(name: str) -> None:
                 assert [*map(arrays_in, backward(found, view, output))] == [*map(arrays_in, plain)]
 
 
-def arrays_in(answer: Answer) -> set[int] | None:
+def arrays_in(answer: AnyDependence) -> set[int] | None:
     """The arrays that an answer leads to, which stay however elements are told."""
     return None if isinstance(answer, Unknown) else {way.element for way in answer}

@@ -28,7 +28,7 @@ from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import FAMILIES
 
 if TYPE_CHECKING:
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
     from ops.rules.rule import OpRule
 
 
@@ -144,7 +144,7 @@ CUSTOM = hlo.parse(
 )
 
 
-def texts(answer: Answer) -> list[str]:
+def texts(answer: AnyDependence) -> list[str]:
     assert isinstance(answer, tuple)
     return [str(way) for way in answer]
 

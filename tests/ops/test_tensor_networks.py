@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import Fusion, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.analysis import chaining
+from ops import (
+    Fusion,
+    OperandIndexing,
+    Unknown,
+    fusion_indexing,
+    hlo,
+    input_to_output,
+    output_to_input,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ops import OperandIndexing
-    from ops.analysis.answers import Answer
+    from ops.dependence.dependence import AnyDependence
 
 PROGRAMS = Path(__file__).parents[1] / "data" / "networks"
 
@@ -62,13 +68,13 @@ NETWORKS = [
 def composed(monkeypatch: pytest.MonkeyPatch) -> list[OperandIndexing]:
     """All that is composed in a test."""
     made: list[OperandIndexing] = []
-    compose = chaining.compose
+    compose = OperandIndexing.compose
 
     def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
         made.append(compose(consumer, producer))
         return made[-1]
 
-    monkeypatch.setattr(chaining, "compose", counted)
+    monkeypatch.setattr(OperandIndexing, "compose", counted)
     return made
 
 
@@ -98,7 +104,7 @@ def test_every_fusion_has_maps_in_both_directions(composed: list[OperandIndexing
     assert len(composed) < 20 * len(fusions)
 
 
-def are_exact(answers: Iterable[Answer]) -> None:
+def are_exact(answers: Iterable[AnyDependence]) -> None:
     for answer in answers:
         assert not isinstance(answer, Unknown)
         assert not any(way.approximation for way in answer)

@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import hlo, parameter_indexing
-from ops.analysis import chaining
+from ops import OperandIndexing, hlo, parameter_indexing
 from tests.work import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ops.analysis.answers import OperandIndexing
     from ops.hlo import HloModule
 
 
 def compositions(module: HloModule, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many maps are composed for the maps from all results of the entry to its parameters."""
     count = 0
-    compose = chaining.compose
+    compose = OperandIndexing.compose
 
     def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
         nonlocal count
@@ -28,7 +26,7 @@ def compositions(module: HloModule, monkeypatch: pytest.MonkeyPatch) -> int:
         return compose(consumer, producer)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chaining, "compose", counted)
+        patch.setattr(OperandIndexing, "compose", counted)
         ask_all(module)
     return count
 

@@ -16,17 +16,18 @@ Floors: TypeAlias = tuple[tuple[str, ...], ...]
 FLOORS: Final[Mapping[str, Floors]] = {
     "": (("simplifier",), ("indexing",), ("ops",)),
     "simplifier": (
-        ("simplifier.errors", "simplifier.tools"),
+        ("simplifier.errors", "simplifier.limits"),
+        ("simplifier.tools",),
         ("simplifier.expr",),
-        ("simplifier.limits",),
+        ("simplifier.bounds.interval",),
+        ("simplifier.laws",),
         ("simplifier.bounds",),
         ("simplifier.tabulate",),
-        ("simplifier.laws",),
         ("simplifier.canonical",),
-        ("simplifier.trace",),
         ("simplifier.extraction",),
         ("simplifier.fixpoint",),
-        ("simplifier.problem", "simplifier.problem"),
+        ("simplifier.problem",),
+        ("simplifier.trace",),
         ("simplifier.exact",),
         ("simplifier.simplification",),
         ("simplifier",),
@@ -35,7 +36,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.errors",),
         ("indexing.variable",),
         ("indexing.domain",),
-        ("indexing.arguments", "indexing.relation"),
+        ("indexing.relation", "indexing.validation"),
         ("indexing.simplify",),
         ("indexing.transform",),
         ("indexing.exact",),
@@ -63,7 +64,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
-        ("ops.index_maps",),
+        ("ops.index_maps", "ops.limits"),
         ("ops.hlo",),
         ("ops.devices",),
         ("ops.rules",),
@@ -101,5 +102,6 @@ LIMIT_WORDS: Final = ("MAX", "BUDGET", "LIMIT", "MOST", "LONGEST", "DEEPEST", "L
 SAME_IDEA: Final[Mapping[str, str]] = {
     "__init__": "the door of each package",
     "errors": "the errors of each package",
+    "limits": "how much each package does at most, with the reasons",
 }
 """File names that several modules may carry, and the idea that these share."""

@@ -1,0 +1,376 @@
+"""A relation that answers questions about itself exactly, by isl."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.errors import MapError
+from indexing.exact.boxes import box_set, whole
+from indexing.exact.counting import count_points
+from indexing.exact.differences import are_comparable, first_difference
+from indexing.exact.points import check_bounded, first_point, rank_of
+from indexing.exact.sets import read_set
+from indexing.exact.to_isl import (
+    accesses_of,
+    both,
+    domain_of,
+    graph_of,
+    image_of,
+    points_of,
+)
+from indexing.relation import Relation, check_map
+from simplifier import Interval
+from simplifier.exact import BUDGET, Space
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy
+
+    from indexing.domain import Domain
+    from indexing.exact.differences import Difference
+    from indexing.exact.sets import IndexSet
+    from indexing.transform.evaluate import Point
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.expr.form import Form
+
+
+class ExactRelation(Relation):
+    """Pairs of elements, ``dims`` of one tensor and ``results`` of another, and questions to isl.
+
+    Ranges and runtime variables count for what they reach: two elements are related if some values
+    of these variables within the domain relate them. With ``runtime_as_parameters`` a question is
+    asked for each value of the runtime variables on its own.
+
+    The answers are exact. Each question raises
+
+    * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if what it
+      looks at multiplies variables or divides by one;
+    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
+      its ``budget``; the default is seconds, ``None`` is no limit;
+    * :class:`MapError <indexing.MapError>` if the map is undefined.
+    """
+
+    __slots__ = ()
+
+    def is_empty(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether the map has no point.
+
+        Costs one integer programme over the variables: milliseconds for everyday maps.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
+        >>> parse_map(odd).is_empty()
+        True
+        """
+        if self.domain.is_known_empty:
+            return True
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            return bool(points_of(self, space.context).is_empty())
+
+    def equals(
+        self,
+        other: Relation,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether both maps relate the same elements to each other.
+
+        Names and number of ranges and runtime variables do not matter, but as parameters runtime
+        variables are compared in order. Costs milliseconds for everyday maps; in the worst case
+        the time would grow exponentially with the number of ranges, quotients and extrema.
+
+        >>> from indexing import parse_map
+        >>> pairs = "()[s0, s1] -> (s0 * 2 + s1), domain: s0 in [0, 3], s1 in [0, 1]"
+        >>> parse_map(pairs).equals(parse_map("()[s0] -> (s0), domain: s0 in [0, 7]"))
+        True
+        """
+        check_map(other, "equals: the other map")
+        if self == other:
+            return True
+        if not are_comparable(self, other, runtime_as_parameters=runtime_as_parameters):
+            return False
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            mine, others = both(
+                self, other, space.context, runtime_as_parameters=runtime_as_parameters
+            )
+            return bool(mine.is_equal(others))
+
+    def is_subset(
+        self,
+        other: Relation,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether all elements that this map relates are related by the other one.
+
+        Costs about what :meth:`equals` does.
+
+        >>> from indexing import parse_map
+        >>> even = parse_map("()[s0] -> (s0 * 2), domain: s0 in [0, 3]")
+        >>> even.is_subset(parse_map("()[s0] -> (s0), domain: s0 in [0, 6]"))
+        True
+        """
+        check_map(other, "is_subset: the other map")
+        if self == other:
+            return True
+        if not are_comparable(self, other, runtime_as_parameters=runtime_as_parameters):
+            return False
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            fewer, more = both(
+                self, other, space.context, runtime_as_parameters=runtime_as_parameters
+            )
+            return bool(fewer.is_subset(more))
+
+    def first_difference(
+        self,
+        other: Relation,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> Difference | None:
+        """The first point at which both maps reach different elements; ``None`` if they are equal.
+
+        Costs :meth:`equals` twice, and an integer programme for each dimension.
+
+        Raises:
+            MapError: the maps have different numbers of dimensions or results, or of parameters.
+
+        >>> from indexing import parse_map
+        >>> short = parse_map("(d0) -> (d0), domain: d0 in [0, 6]")
+        >>> print(short.first_difference(parse_map("(d0) -> (d0), domain: d0 in [0, 7]")))
+        at (7): only the second map is defined; it gives (7)
+        """
+        return first_difference(
+            self, other, budget=budget, runtime_as_parameters=runtime_as_parameters
+        )
+
+    def image(
+        self,
+        dims: Sequence[IntervalLike] | None = None,
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> IndexSet:
+        """The elements that are reached: from all ``dims``, or from those in the intervals given.
+
+        A few boxes of strided intervals where that says it all, else constraints. Costs
+        milliseconds for everyday maps, and as much again for each box; up to a second where
+        quotients are taken of sums of quotients.
+
+        Raises:
+            MapError: the number of intervals is not that of the dimensions.
+
+        >>> from indexing import parse_map
+        >>> strided = parse_map("(d0)[s0] -> (d0 * 8 + s0 * 2), domain: d0 in [0, 9], s0 in [0, 3]")
+        >>> print(strided.image())
+        (d0): d0 in [0, 78] step 2
+        >>> print(strided.image([(2, 3)]))
+        (d0): d0 in [16, 30] step 2
+        """
+        domain = self.domain if dims is None else _restricted(self.domain, dims)
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            points = image_of(
+                self.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
+            )
+        *_, runtime = domain.by_role(domain.names)
+        return read_set(points, space, (), runtime if runtime_as_parameters else ())
+
+    def range_set(
+        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+    ) -> IndexSet:
+        """The elements that are reached from all ``dims``: :meth:`image`."""
+        return self.image(budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def domain_set(
+        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+    ) -> IndexSet:
+        """The ``dims`` from which some element is reached.
+
+        Costs what :meth:`image` does.
+
+        >>> from indexing import parse_map
+        >>> padded = "(d0) -> (d0 - 3), domain: d0 in [0, 9], d0 - 3 in [0, 4]"
+        >>> print(parse_map(padded).domain_set())
+        (d0): d0 in [3, 7]
+        """
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            points = domain_of(self, space.context, runtime_as_parameters=runtime_as_parameters)
+        names, _, runtime = self.domain.by_role(self.domain.names)
+        return read_set(points, space, names, runtime if runtime_as_parameters else ())
+
+    def count(self, *, budget: int | None = BUDGET) -> int:
+        """The number of points of the domain: of dimensions, ranges and runtime variables.
+
+        Costs milliseconds where no more than two variables or quotients depend on each other,
+        however many points there are; of more, the thinnest is gone through value by value.
+
+        Raises:
+            MapError: a variable is not bounded.
+
+        >>> from indexing import parse_map
+        >>> half = "(d0, d1) -> (), domain: d0 in [0, 999999], d1 in [0, inf], d0 - d1 in [0, inf]"
+        >>> parse_map(half).count()
+        500000500000
+        """
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            points = points_of(self, space.context)
+            check_bounded(points, self.domain.names, "count")
+            return count_points(points)
+
+    def count_results(self, *, budget: int | None = BUDGET) -> int:
+        """The number of different elements that are reached.
+
+        Costs an :meth:`image` and a :meth:`count` of its elements.
+
+        Raises:
+            MapError: a result is not bounded.
+
+        >>> from indexing import parse_map
+        >>> windows = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]"
+        >>> parse_map(windows).count(), parse_map(windows).count_results()
+        (3000000, 2000001)
+        """
+        names = [f"result {number}" for number in range(len(self.forms))]
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            graph = graph_of(self, space.context)
+            reached = graph.range()
+            check_bounded(reached, names, "count_results")
+            # Of a map that reaches nothing twice it is far less work to count the points.
+            return count_points(graph.domain() if graph.is_injective() else reached)
+
+    def is_injective(
+        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+    ) -> bool:
+        """Whether no element is reached twice: from two points of dimensions and ranges.
+
+        Each value of a range is a point of its own, also of a range that is not used. Costs a
+        comparison of the map with itself: milliseconds for everyday maps.
+
+        >>> from indexing import parse_map
+        >>> slices = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 92]")
+        >>> slices.is_injective(), slices.is_injective(runtime_as_parameters=True)
+        (False, True)
+        """
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            accesses = accesses_of(self, space.context, runtime_as_parameters=runtime_as_parameters)
+            return bool(accesses.is_injective())
+
+    def covers(
+        self,
+        sizes: Sequence[int],
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether every element of a tensor of these sizes is reached; others may be, too.
+
+        Costs an :meth:`image` and a comparison.
+
+        Raises:
+            MapError: the number of sizes is not that of the results.
+
+        >>> from indexing import parse_map
+        >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")
+        >>> windows.covers([11]), windows.covers([12])
+        (True, False)
+        """
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            image = image_of(
+                self.forms, self.domain, space.context, runtime_as_parameters=runtime_as_parameters
+            )
+            return bool(_tensor(self, sizes, image).is_subset(image))
+
+    def is_bijective_onto(
+        self,
+        sizes: Sequence[int],
+        *,
+        budget: int | None = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether every element of a tensor of these sizes is reached once, and no other element.
+
+        So does a kernel write its output: :meth:`is_injective`, and the :meth:`image` is the
+        tensor. Costs both.
+
+        Raises:
+            MapError: the number of sizes is not that of the results.
+
+        >>> from indexing import parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 31], s0 in [0, 3]")
+        >>> blocks.is_bijective_onto([128])
+        True
+        """
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            accesses = accesses_of(self, space.context, runtime_as_parameters=runtime_as_parameters)
+            image = accesses.range()
+            tensor = _tensor(self, sizes, image)
+            if not image.is_subset(tensor) or not accesses.is_injective():
+                return False
+            if self.domain.runtime:
+                return bool(tensor.is_subset(image))
+            # As many elements as points: to count these is far less work than to compare the sets.
+            return count_points(points_of(self, space.context)) == prod(sizes)
+
+    def sample(self, *, budget: int | None = BUDGET) -> Point | None:
+        """The first point of the domain with its results; ``None`` if there is none.
+
+        A point is ``(dims, ranges, runtime, results)``. Along a variable that goes down without
+        end, 0 comes first and the negative values last. Costs an integer programme for each
+        variable. The results need not be quasi-affine, only the constraints.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0)[s0] -> (d0 * s0), domain: d0 in [2, 9], s0 in [0, 3], d0 + s0 in [4, 4]"
+        >>> parse_map(odd).sample()
+        ((2,), (2,), (), (4,))
+        """
+        domain = self.domain
+        space = Space({}, budget=budget)
+        with space.within_budget():
+            points = points_of(self, space.context)
+            if points.is_empty():
+                return None
+            values = first_point(points)
+        constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
+        results = operations.substitute(self.forms, constants)
+        return (*domain.by_role(values), tuple(map(_value, results)))
+
+
+def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy.Set:
+    """The elements of a tensor, with every value of the parameters that the image has."""
+    rank = len(relation.forms)
+    if len(sizes) != rank:
+        raise MapError(f"sizes: {len(sizes)} are given; expected {rank}, one for each result")
+    intervals = [Interval(0, size - 1) for size in sizes]
+    if rank_of(image) > rank:
+        intervals += [variable.bounds for variable in relation.domain.runtime]
+    return box_set(tuple(map(whole, intervals)), image.get_ctx())
+
+
+def _restricted(domain: Domain, dims: Sequence[IntervalLike]) -> Domain:
+    """The domain with each dimension within an interval."""
+    if len(dims) != len(domain.dims):
+        raise MapError(f"image: dims has {len(dims)} intervals; expected {len(domain.dims)}")
+    variables = map(forms.variable, domain.identifiers)
+    return domain.constrained(zip(variables, map(Interval.of, dims), strict=False))
+
+
+def _value(result: Form) -> int:
+    if not result.is_constant:
+        raise MapError(f"sample: {result} has no value; expected divisions by other than zero")
+    return result.constant

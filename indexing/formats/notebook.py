@@ -1,0 +1,208 @@
+"""Maps as tables, for notebooks: what is declared, what comes out, what must hold.
+
+A notebook shows the table; the formula of :mod:`indexing.formats.notebook` goes into its PDF.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import sympy
+
+from indexing.formats.text import format_map
+from simplifier.expr.form import Kind
+from simplifier.expr.functions import symbol
+from simplifier.expr.printer import Printer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.domain import Domain
+    from indexing.relation import Relation
+    from simplifier import Interval
+    from simplifier.expr.form import Atom, Form
+
+
+_MOST_ROWS: Final = 50
+"""Rows of each part of the table; of more it says how many there are."""
+
+_LONGEST: Final = 1000
+"""Characters of an expression; longer ones are cut."""
+
+_STYLE: Final = """\
+.indexing-map table { border-collapse: collapse; font-family: monospace; }
+.indexing-map th { font-family: sans-serif; font-weight: normal; opacity: 0.7; }
+.indexing-map th, .indexing-map td { padding: 0.1em 0.8em 0.1em 0; text-align: left; }
+.indexing-map th, .indexing-map td { vertical-align: top; background: none; }
+.indexing-map tbody { border-top: 1px solid; }
+.indexing-map summary { font-size: smaller; opacity: 0.7; }
+.indexing-map pre { white-space: pre-wrap; }
+"""
+"""Nothing but the text's own color, so that light and dark notebooks look alike."""
+
+
+def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -> str:
+    """The map as a table with its text folded up below; no script, nothing from the network.
+
+    ``notes`` are more rows of the table: names, and what is to be said of them.
+
+    >>> from indexing import parse_map
+    >>> print(html_of_map(parse_map("(d0) -> (d0 mod 8), domain: d0 in [0, 31]")))
+    <div class="indexing-map">
+    <style>...</style>
+    <table>
+    <tbody>
+    <tr><th scope="rowgroup" rowspan="1">dimension</th><td>d0</td><td>[0, 31]</td></tr>
+    </tbody>
+    <tbody>
+    <tr><th scope="rowgroup" rowspan="1">result</th><td>0</td><td>d0 mod 8</td></tr>
+    </tbody>
+    </table>
+    <details><summary>text</summary><pre>(d0) -&gt; (d0 mod 8),
+    domain:
+    d0 in [0, 31]</pre></details>
+    </div>
+    """
+    if indexing_map.is_undefined:
+        return f'<div class="indexing-map">{escape(str(indexing_map))}</div>'
+    listed = (*_parts(indexing_map), ("note", notes))
+    parts = "".join(_part(title, rows) for title, rows in listed if rows)
+    text = escape(format_map(indexing_map, multiline=True))
+    return (
+        f'<div class="indexing-map">\n<style>\n{_STYLE}</style>\n'
+        f"<table>\n{parts}</table>\n"
+        f"<details><summary>text</summary><pre>{text}</pre></details>\n</div>"
+    )
+
+
+def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
+    """The titles of the table's parts with their rows: what it is about, and what it is."""
+    domain = indexing_map.domain
+    bounds = zip(domain.names, (str(variable.bounds) for variable in domain), strict=True)
+    yield from zip(("dimension", "range", "runtime"), domain.by_role(bounds), strict=True)
+    results = [
+        (str(position), domain.text_of(form)) for position, form in enumerate(indexing_map.forms)
+    ]
+    yield "result", results
+    if domain.is_known_empty:
+        yield "domain", [("known empty", "")]
+    else:
+        yield "constraint", _constraints(domain)
+
+
+def _constraints(domain: Domain) -> list[tuple[str, str]]:
+    return [(text, str(interval)) for text, (_, interval) in domain.constraint_texts()]
+
+
+def _part(title: str, rows: Sequence[tuple[str, str]]) -> str:
+    shown = list(islice(rows, _MOST_ROWS))
+    if len(rows) > len(shown):
+        shown.append((f"and {len(rows) - len(shown)} more", ""))
+    head = f'<th scope="rowgroup" rowspan="{len(shown)}">{title}</th>'
+    cells = ("".join(f"<td>{_cell(text)}</td>" for text in row) for row in shown)
+    lines = "</tr>\n<tr>".join(cells)
+    return f"<tbody>\n<tr>{head}{lines}</tr>\n</tbody>\n"
+
+
+def _cell(text: str) -> str:
+    return escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+
+
+def latex_of_map(indexing_map: Relation) -> str:
+    r"""The map as a formula, its domain as a column of inequalities beside it.
+
+    >>> from indexing import parse_map
+    >>> print(latex_of_map(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]")))
+    $\displaystyle \left(d_{0}\right) \mapsto
+    \left(\left\lfloor \frac{d_{0}}{8} \right\rfloor\right), \quad
+    \begin{array}{l} 0 \le d_{0} \le 31 \end{array}$
+    """
+    if indexing_map.is_undefined:
+        return rf"$\text{{{str(indexing_map).translate(_ESCAPED)}}}$"
+    writer = _LatexWriter(indexing_map.domain.names)
+    named = (indexing_map.domain.named(form) for form in indexing_map.forms)
+    results = _tuple(map(writer.write, named), "()")
+    formula = rf"{_declarations(indexing_map)} \mapsto {results}"
+    if indexing_map.is_known_empty:
+        return rf"$\displaystyle {formula}, \quad \text{{known empty}}$"
+    limits = indexing_map.domain.limits()
+    rows = [_inequality(writer.write(form), interval) for form, interval in limits]
+    if not rows:
+        return rf"$\displaystyle {formula}$"
+    column = r" \\ ".join(rows)
+    return rf"$\displaystyle {formula}, \quad \begin{{array}}{{l}} {column} \end{{array}}$"
+
+
+# What means something to LaTeX even within text.
+_ESCAPED: Final = str.maketrans(
+    {
+        **{mark: f"\\{mark}" for mark in "#$%&_{}"},
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+    }
+)
+
+
+class _LatexWriter(Printer):
+    """Terms in the order of the text; coefficients in front, divisions as fractions."""
+
+    def atom(self, atom: Atom) -> str:
+        if not atom.arguments:
+            return _latex_of_name(atom.name)
+        operands = list(map(self.sum, atom.arguments))
+        if atom.kind in _AROUND_FRACTION:
+            opening, closing = _AROUND_FRACTION[atom.kind]
+            return rf"\left\{opening} \frac{{{operands[0]}}}{{{operands[1]}}} \right\{closing}"
+        if atom.kind is Kind.MOD:
+            return r"\left({} \bmod {}\right)".format(*map(self._factor, atom.arguments))
+        if atom.kind is Kind.PRODUCT:
+            factors = sorted(atom.arguments, key=self._factor_order)
+            return r" \cdot ".join(map(self._factor, factors))
+        return rf"\{atom.kind.name.lower()}\left({', '.join(operands)}\right)"
+
+    def scaled(self, atom: Atom, factor: int) -> str:
+        sign = "-" if factor < 0 else ""
+        number = f"{abs(factor)} " if abs(factor) != 1 else ""
+        return f"{sign}{number}{self.texts[atom]}"
+
+    def _factor(self, form: Form) -> str:
+        """An operand of a product or remainder: a sum needs parentheses."""
+        text = self.sum(form)
+        is_sum = len(form.terms) + (form.constant != 0) > 1
+        return rf"\left({text}\right)" if is_sum else text
+
+
+_AROUND_FRACTION: Final = {
+    Kind.FLOORDIV: ("lfloor", "rfloor"),
+    Kind.QUOTIENT: ("lfloor", "rfloor"),
+    Kind.CEILDIV: ("lceil", "rceil"),
+}
+
+
+def _declarations(indexing_map: Relation) -> str:
+    domain = indexing_map.domain
+    return "".join(
+        _tuple(map(_latex_of_name, names), brackets)
+        for names, brackets in zip(domain.by_role(domain.names), ("()", "[]", "{}"), strict=True)
+        if names or brackets == "()"
+    )
+
+
+def _tuple(texts: Iterable[str], brackets: str) -> str:
+    opening, closing = (rf"\{mark}" if mark in "{}" else mark for mark in brackets)
+    return rf"\left{opening}{', '.join(texts)}\right{closing}"
+
+
+def _latex_of_name(name: str) -> str:
+    return sympy.latex(symbol(name))
+
+
+def _inequality(text: str, interval: Interval) -> str:
+    if interval.is_point:
+        return rf"{text} = {interval.lower}"
+    lower = "" if interval.lower is None else rf"{interval.lower} \le "
+    upper = "" if interval.upper is None else rf" \le {interval.upper}"
+    return f"{lower}{text}{upper}" if lower or upper else rf"{text} \in \mathbb{{Z}}"

@@ -1,0 +1,204 @@
+"""One constraint in normal shape, so that equal constraints meet.
+
+A constraint says that a form lies in an interval. In normal shape the form is canonical and
+primitive (no constant, no common factor, its first coefficient positive), no quotient stands
+outermost, no low-order part is left that cannot change the answer, and an end of the interval
+that the bounds imply is open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from indexing.domain import substituted_constraints
+from simplifier import Interval, symbol
+from simplifier.bounds.context import Fact
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
+from simplifier.bounds.maxima import branches
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form, Kind, weighted_sum
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import simplified as simplified_form
+from simplifier.tools.disjoint_set import connected_components
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from indexing.domain import Constraint, Domain
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Atom, Form
+
+
+_Limited: TypeAlias = "tuple[Form, Range]"
+"""A canonical form and what it lies between."""
+
+
+def normal(scope: Scope, constraint: Constraint) -> list[Fact] | None:
+    """What is to be met instead of the constraint, in normal shape; nothing if bounds imply it.
+
+    The facts hold together exactly where the constraint holds, within the bounds of the scope;
+    ``None`` if that is nowhere.
+    """
+    form, interval = constraint
+    pending: list[_Limited] = [(scope.canonical(form), interval.ends)]
+    found: list[Fact] = []
+    while pending:
+        form, ends = pending.pop()
+        values = scope.range_of(form)
+        if values[0] > ends[1] or values[1] < ends[0]:
+            return None
+        fact = _primitive(form, ends, values)
+        if fact is None:
+            continue
+        smaller = _smaller(scope, fact)
+        pending += smaller
+        if not smaller:
+            found.append(fact)
+    return found
+
+
+def numerator(fact: Fact) -> list[_Limited]:
+    """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is Kind.FLOORDIV and atom.divisor > 0 and factor in (1, -1):
+            lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
+            rest, divisor = fact.form.without(atom).times(factor), atom.divisor
+            ends = lower * divisor, upper * divisor + (divisor - 1)
+            return [(rest.times(divisor).plus(atom.numerator), ends)]
+    return []
+
+
+def spelled(scope: Scope, fact: Fact) -> Constraint:
+    """The cheapest text of a fact: the form or its negative, without a constant."""
+    ends = scope.range_of(fact.form)
+    interval = Interval.from_range(fact.ends).intersect(Interval.from_range(ends))
+    same, turned = fact.form, -fact.form
+    if not same.is_affine:
+        same, turned = simplified_form(scope, same), simplified_form(scope, turned)
+    if _spelling_rank(turned) < _spelling_rank(same):
+        same, interval = turned, -interval
+    return same.plus_constant(-same.constant), interval - same.constant
+
+
+def _spelling_rank(form: Form) -> tuple[int, int]:
+    bare = form.plus_constant(-form.constant)
+    return cost_of_form(bare), sum(factor < 0 for factor in bare.terms.values())
+
+
+# Laws of constraints: each gives what can stand in place of a fact, or nothing.
+
+
+def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
+    """``k*A + c`` in ``[l, u]`` is ``A`` in ``[(l - c) ceildiv k, (u - c) floordiv k]``, ``k > 0``.
+
+    For ``k < 0`` the ends change places. An end that the values never pass is open; nothing is left
+    if both are.
+    """
+    lower = NEGATIVE_INFINITY if values[0] >= ends[0] else ends[0]
+    upper = INFINITY if values[1] <= ends[1] else ends[1]
+    is_implied = lower == NEGATIVE_INFINITY and upper == INFINITY
+    return None if is_implied else Fact.of(form, (lower, upper))
+
+
+def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
+    """By the first law that applies."""
+    return numerator(fact) or _high_part(scope, fact) or list(_branches(fact))
+
+
+def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:
+    """``g*A + B`` in ``[l, u]`` is ``A`` in ``[p, q]``, where the value of ``B`` does not matter.
+
+    That is, where ``(l - B) ceildiv g`` is ``p`` and ``(u - B) floordiv g`` is ``q`` for all values
+    of ``B``: the interval ends at multiples of ``g``, and what is below is a digit.
+    """
+    view = scope.view(fact.form)
+    for weight in sorted({abs(weight) for weight, _ in view.units} - {1}, reverse=True):
+        high = weighted_sum(
+            (factor, unit.value) for factor, unit in view.units if factor % weight == 0
+        )
+        low = fact.form.plus(high, -1)
+        least, most = scope.range_of(low)
+        first = [-(-(fact.ends[0] - end) // weight) for end in (least, most)]
+        last = [(fact.ends[1] - end) // weight for end in (least, most)]
+        if first[0] == first[1] and last[0] == last[1]:
+            return [(high.exactly_divided(weight), (first[0], last[0]))]
+    return []
+
+
+def _branches(fact: Fact) -> Iterator[_Limited]:
+    """``max(A, B) + C`` is at most ``u`` where ``A + C`` and ``B + C`` are; likewise a minimum."""
+    is_open = fact.ends[0] == NEGATIVE_INFINITY, fact.ends[1] == INFINITY
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is Kind.MAX and is_open[factor < 0]:
+            yield from ((branch, fact.ends) for branch in branches(fact.form, atom))
+            return
+
+
+def connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
+    """The constraints in groups that share no variable: each group is a problem of its own."""
+    return connected_components(constraints, lambda pair: forms.variables_of((pair[0],)))
+
+
+# The simplifier's view of a domain.
+
+
+def scope_with_facts(domain: Domain) -> Scope:
+    """The scope in which the domain's bounds and constraints hold."""
+    return scope_within(domain, domain.constraints)
+
+
+def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
+    """The scope in which the domain's bounds hold, and some constraints."""
+    bounds = tuple(domain.bounds.items())
+    # Without constraints it is the one that every scope with some begins with.
+    return scope_of(bounds, constraints) if constraints else scope_of(bounds)
+
+
+class Kept(NamedTuple):
+    """The foreign terms that stand for variables, by identifier, and their values."""
+
+    terms: Mapping[str, Form]
+    facts: tuple[Constraint, ...]
+
+    @classmethod
+    def of(cls, domain: Domain) -> Kept:
+        """Terms for all variables of a domain that have one value."""
+        points = {
+            identifier: bounds for identifier, bounds in domain.bounds.items() if bounds.is_point
+        }
+        terms = {identifier: forms.opaque(identifier, symbol(identifier)) for identifier in points}
+        return cls(
+            terms, tuple((terms[identifier], bounds) for identifier, bounds in points.items())
+        )
+
+    def hidden(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """Constraints with the terms in place of the variables."""
+        constraints = tuple(constraints)
+        return (
+            tuple(substituted_constraints(constraints, self.terms)) if self.terms else constraints
+        )
+
+    def shown(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """Constraints with the variables in place of the terms."""
+        return tuple((self.form_shown(form), interval) for form, interval in constraints)
+
+    def form_hidden(self, form: Form) -> Form:
+        """The form with the terms in place of the variables."""
+        return operations.substitute((form,), self.terms)[0] if self.terms else form
+
+    def form_shown(self, form: Form) -> Form:
+        """The form with the variables in place of the terms."""
+        return operations.replace(form, self._variables) if self.terms else form
+
+    @property
+    def _variables(self) -> dict[Atom, Form]:
+        return {
+            atom: forms.variable(identifier)
+            for identifier, term in self.terms.items()
+            for atom in term.terms
+        }
+
+
+NOTHING: Final = Kept({}, ())

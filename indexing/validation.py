@@ -1,0 +1,117 @@
+"""Checks what users give and converts it; errors name the argument and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from indexing.domain import ROLES
+from indexing.errors import MapError
+from indexing.variable import GRID, Variable, interval_of, size_of
+from simplifier.errors import quoted
+from simplifier.expr.sympy_conversion import ConversionError, from_sympy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import sympy
+
+    from indexing.domain import ByRole, Constraint
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.expr.form import Form
+
+T = TypeVar("T")
+
+ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
+"""A value for each of some variables, by name or symbol."""
+
+
+def read_results(results: Iterable[sympy.Expr | int]) -> list[Form]:
+    """The forms of the results."""
+    numbered = enumerate(_items(results, "results", "expressions"))
+    return [_read_expression(result, f"result {position}") for position, result in numbered]
+
+
+def read_variables(argument: str, variables: Iterable[Variable]) -> list[Variable]:
+    """The variables of one role, such as ``dims``."""
+    read = _items(variables, argument, "Variables")
+    for position, variable in enumerate(read):
+        if not isinstance(variable, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            complaint = f"{argument}[{position}] is {quoted(variable)}; expected a Variable"
+            raise MapError(f"IndexingMap: {complaint}")
+    return read
+
+
+def read_roles(
+    dims: Iterable[Variable], ranges: Iterable[Variable], runtime: Iterable[Variable]
+) -> ByRole[Variable]:
+    """The variables of all roles."""
+    first, second, third = (
+        tuple(read_variables(role, variables))
+        for role, variables in zip(ROLES, (dims, ranges, runtime), strict=True)
+    )
+    return first, second, third
+
+
+def read_sizes(argument: str, sizes: Iterable[int]) -> list[Variable]:
+    """One variable for each size."""
+    numbered = enumerate(_items(sizes, argument, "sizes"))
+    named = ((size, f"IndexingMap: {argument}[{position}]") for position, size in numbered)
+    return [Variable.of_size(size_of(size, where)) for size, where in named]
+
+
+def read_grid(grid: Iterable[int]) -> list[Variable]:
+    """The coordinates of a GPU launch: threads in x, y, z, then blocks."""
+    sizes = read_sizes("grid", grid)
+    if len(sizes) != len(GRID):
+        axes = ", ".join(kind.value for kind in GRID)
+        raise MapError(f"IndexingMap: grid has {len(sizes)} sizes; expected {len(GRID)} ({axes})")
+    return [Variable(size.bounds, kind=kind) for size, kind in zip(sizes, GRID, strict=True)]
+
+
+def read_constraints(
+    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]],
+) -> list[Constraint]:
+    """The constraints: forms, and the intervals that they must lie in."""
+    pairs = _items(constraints, "constraints", "pairs of an expression and an interval")
+    return [_read_constraint(pair, f"constraint {position}") for position, pair in enumerate(pairs)]
+
+
+def read_names(names: ByName[T], where: str) -> dict[str, T]:
+    """The values by the names of the variables."""
+    if not isinstance(names, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise MapError(f"{where}: {quoted(names)} is no mapping; expected one from names")
+    return {str(name): given for name, given in names.items()}
+
+
+def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]:
+    """The values as forms, by the names of the variables."""
+    return {
+        name: _read_expression(value, f"the value of {name}")
+        for name, value in read_names(values, where).items()
+    }
+
+
+def _read_constraint(pair: tuple[sympy.Expr | int, IntervalLike], where: str) -> Constraint:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
+        complaint = f"{where} is {quoted(pair)}; expected a pair of an expression and an interval"
+        raise MapError(f"IndexingMap: {complaint}")
+    expression, interval = pair
+    within = interval_of(interval, f"IndexingMap: interval of {where}")
+    return _read_expression(expression, where), within
+
+
+def _read_expression(expression: sympy.Expr | int, where: str) -> Form:
+    try:
+        return from_sympy(expression)
+    except ConversionError as error:
+        error.add_note(f"IndexingMap: in {where}")
+        raise
+
+
+def _items(values: Iterable[T], argument: str, expected: str) -> list[T]:
+    """The values as a list; a string is no sequence here."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        complaint = f"{argument} is {quoted(values)}; expected a sequence of {expected}"
+        raise MapError(f"IndexingMap: {complaint}")
+    return list(values)

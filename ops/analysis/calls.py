@@ -1,0 +1,323 @@
+"""The data flow of a program in one direction: through instructions, and through what they call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.layout import ShapeError
+from ops.analysis.dataflow import Array, Graph, Interner, postorder, single_questions
+from ops.analysis.loops import decided, kept_arrays, repeated, selected
+from ops.dependence.dependence import called_by
+from ops.dependence.links import Link, identity_of
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.hlo.errors import HloTextError
+from ops.rules.op_indexing import Direction
+from ops.rules.rule import arrays_in_operands
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
+
+    from indexing.layout import Shape
+    from ops.analysis.dataflow import Step
+    from ops.analysis.value_numbering import ValueNumbering
+    from ops.dependence.dependence import AnyDependence
+    from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
+    from ops.rules.rule import Call, Calls
+
+Crossing: TypeAlias = "tuple[Array, AnyDependence | None]"
+"""An array of another computation, and the dependence on it; ``None`` if it is the same array."""
+
+Position: TypeAlias = "tuple[int, int]"
+"""The number of a parameter, or 0 for what is none, and that of an array in it."""
+
+Summary: TypeAlias = "Mapping[Position, Sequence[tuple[int, AnyDependence]]]"
+"""For arrays where paths through a computation begin: the numbers of the arrays where these end,
+counted through its parameters or its result, and the dependences on them."""
+
+
+class DataFlow:
+    """Follows dependences in one direction; remembers the computations it has seen.
+
+    A called computation is followed once, from all arrays it begins with together, however often
+    it is called, and however many are like it.
+    """
+
+    def __init__(self, direction: Direction, registry: Registry, numbering: ValueNumbering) -> None:
+        self.direction = direction
+        self._registry = registry
+        self._is_backward = direction is Direction.OUTPUT_TO_INPUT
+        self._interner = Interner()
+        self._callees: dict[Computation, tuple[Computation, ...]] = {}
+        self._graphs: dict[Computation, Graph] = {}
+        self._shortcuts: dict[Computation, Graph] = {}
+        self._arrays_at_ends: dict[Computation, Sequence[Array]] = {}
+        self._numbering = numbering
+        self._links_from: dict[tuple[int, int], list[Link]] = {}
+        self._summaries: dict[int, Summary] = {}
+
+    def callees(self, computation: Computation) -> tuple[Computation, ...]:
+        """The computations that the instructions of one call, each once."""
+        if computation not in self._callees:
+            found = map(self._registry.calls, computation.instructions)
+            called = (callee for calls in found if calls for callee in calls.computations)
+            self._callees[computation] = tuple(dict.fromkeys(called))
+        return self._callees[computation]
+
+    def links_from(self, instruction: Instruction, start: int) -> list[Link]:
+        """The links that begin at one array of the result, or at all arrays of one operand."""
+        number = self._numbering.number(instruction)
+        found = self._links_from.get((number, start))
+        if found is None:
+            grouped: dict[tuple[int, int], list[Link]] = {(number, start): []}
+            for link in self._links(instruction):
+                begin = link.output if self._is_backward else link.operand
+                grouped.setdefault((number, begin), []).append(link)
+            self._links_from |= grouped
+            found = grouped[number, start]
+        return found
+
+    def entries(self, instruction: Instruction, number: int) -> list[Crossing]:
+        """The results of called computations that an array of the result is made of."""
+        calls = self._registry.calls(instruction)
+        if not calls:
+            return []
+        if not calls.condition:
+            inner = number - calls.first_output(instruction)
+            roots = (call.computation.root for call in calls.choices)
+            return [((root, inner), None) for root in roots if inner in range(_count(root))]
+        body, condition = calls.computations
+        steps: list[Crossing] = [
+            ((body.root, link.element), link.dependence)
+            for link in self.links_from(instruction, number)
+        ]
+        if number not in kept_arrays(body, self._registry):
+            decision = decided(instruction.shape.arrays[number], Direction.OUTPUT_TO_INPUT)
+            steps.append(((condition.root, 0), decision))
+        return steps
+
+    def follow(
+        self, starts: Mapping[Array, AnyDependence], within: Container[Instruction] | None = None
+    ) -> dict[Array, AnyDependence]:
+        """From arrays of a computation to all arrays that paths lead to, in topological order.
+
+        Instructions that ``within`` does not hold are not followed.
+        """
+        if not starts:
+            return {}
+        graph = self._graph(next(iter(starts))[0].computation)
+        facts = {array: {self._interner.interned(each): 1} for array, each in starts.items()}
+        solution = graph.solve(facts, self._interner, within)
+        return {array: dependence for array, (dependence,) in solution.items()}
+
+    def follow_through(self, begin: Array) -> dict[Array, AnyDependence]:
+        """From an array of a computation to the arrays where its paths end.
+
+        They are those of its parameters or, in the other direction, of its result.
+        """
+        computation = begin[0].computation
+        if self._is_begin(begin[0]):
+            summary = self._summary(computation)
+        else:
+            summary = self._across(computation, [begin])
+        ends = self._ends(computation)
+        return {ends[number]: found for number, found in summary[_position(begin)]}
+
+    def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
+        """A composition, which is looked up if the analysis has made it."""
+        return self._interner.compose(consumer, producer)
+
+    def steps_from(self, array: Array) -> list[Step]:
+        """The neighbours of an array in its computation; calls lead to their operands."""
+        graph = self._graph(array[0].computation)
+        steps = graph.steps[graph.numbers[array]]
+        return [(graph.arrays[target], step) for target, step in steps]
+
+    def _summary(self, computation: Computation) -> Summary:
+        """Where the paths from all begins lead; the same for all computations that are alike."""
+        number = self._numbering.number_of_computation(computation)
+        if number not in self._summaries:
+            self._summaries[number] = self._across(computation, self._begins(computation))
+        return self._summaries[number]
+
+    def _across(self, computation: Computation, begins: Sequence[Array]) -> Summary:
+        """Where the paths from some arrays lead, which are followed together."""
+        if computation not in self._shortcuts:
+            graph = self._graph(computation)
+            self._shortcuts[computation] = graph.towards(self._ends(computation))
+        starts = {
+            begin: {self._interner.interned(itself(begin)): 1 << number}
+            for number, begin in enumerate(begins)
+        }
+        solution = self._shortcuts[computation].solve(starts, self._interner)
+        found: dict[int, list[tuple[int, AnyDependence]]] = {
+            1 << number: [] for number in range(len(begins))
+        }
+        for number, end in enumerate(self._ends(computation)):
+            for dependence, questions in solution.get(end, {}).items():
+                arrival = number, dependence
+                for question in single_questions(questions):
+                    found[question].append(arrival)
+        return dict(zip(map(_position, begins), found.values(), strict=True))
+
+    def _is_begin(self, instruction: Instruction) -> bool:
+        """Whether paths through a computation begin at the instruction."""
+        if self._is_backward:
+            return instruction.is_root
+        return instruction.parameter_number is not None
+
+    def _begins(self, computation: Computation) -> list[Array]:
+        """The arrays where the paths through a computation begin."""
+        return _arrays([computation.root] if self._is_backward else computation.parameters)
+
+    def _ends(self, computation: Computation) -> Sequence[Array]:
+        """The arrays where they end."""
+        if computation not in self._arrays_at_ends:
+            ends = computation.parameters if self._is_backward else [computation.root]
+            self._arrays_at_ends[computation] = _arrays(ends)
+        return self._arrays_at_ends[computation]
+
+    def _graph(self, computation: Computation) -> Graph:
+        """The graph of a computation; those of the computations that it calls are made before."""
+        if computation not in self._graphs:
+            for each in postorder([computation], self._unseen_callees):
+                self._graphs[each] = self._graph_of(each)
+        return self._graphs[computation]
+
+    def _unseen_callees(self, computation: Computation) -> list[Computation]:
+        return [callee for callee in self.callees(computation) if callee not in self._graphs]
+
+    def _graph_of(self, computation: Computation) -> Graph:
+        steps: dict[Array, list[Step]] = {array: [] for array in _arrays(computation.instructions)}
+        for instruction in computation.instructions:
+            for link in self._links(instruction):
+                result = instruction, link.output
+                operand = instruction.operands[link.operand], link.element
+                begin, end = (result, operand) if self._is_backward else (operand, result)
+                steps[begin].append((end, self._step(begin, link.dependence)))
+        return Graph.of(steps, self._begins(computation))
+
+    def _step(self, begin: Array, dependence: AnyDependence) -> AnyDependence | None:
+        """The dependence, or ``None`` if every element leads to its like.
+
+        A slice from the front is an identity, too, but not from every element.
+        """
+        instruction, number = begin
+        is_identity = dependence == identity_of(instruction.shape.arrays[number])
+        return None if is_identity else self._interner.interned(dependence)
+
+    def _links(self, instruction: Instruction) -> Sequence[Link]:
+        """All links of an instruction."""
+        calls = self._registry.calls(instruction)
+        if not calls:
+            return self._numbering.links(instruction, self.direction)
+        _check_calls(instruction, calls)
+        return [
+            each._replace(dependence=called_by(instruction, each.dependence))
+            for each in self._of_calls(instruction, calls)
+        ]
+
+    def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
+        arrays = instruction.shape.arrays
+        if calls.condition:
+            body, condition = map(self._through_computation, calls.computations)
+            kept = kept_arrays(calls.computations[0], self._registry)
+            return repeated(body, condition, arrays, kept, self.direction)
+        if calls.is_start:
+            return _operands_themselves(instruction) + [
+                link._replace(output=link.output + calls.first_output(instruction))
+                for link in self._through(calls.choices[0])
+            ]
+        if calls.selector is None:
+            return self._through(calls.choices[0])
+        links = [link for call in calls.choices for link in self._through(call)]
+        return links + selected(arrays, calls.selector, self.direction)
+
+    def _through(self, call: Call) -> list[Link]:
+        """The links of a called computation, with the operands of its caller."""
+        links = self._through_computation(call.computation)
+        return [link._replace(operand=call.operands[link.operand]) for link in links]
+
+    def _through_computation(self, callee: Computation) -> list[Link]:
+        """The links between result and parameters."""
+        ends = [_position(end) for end in self._ends(callee)]
+        return [
+            self._link(begin, ends[number], dependence)
+            for begin, arrivals in self._summary(callee).items()
+            for number, dependence in arrivals
+        ]
+
+    def _link(self, begin: Position, end: Position, dependence: AnyDependence) -> Link:
+        (_, output), (operand, element) = (begin, end) if self._is_backward else (end, begin)
+        return Link(output, operand, element, dependence)
+
+
+def _operands_themselves(instruction: Instruction) -> list[Link]:
+    """The links of a result that begins with the operands."""
+    arrays = instruction.shape.arrays
+    return [
+        Link(output, operand, element, identity_of(arrays[output]))
+        for output, (operand, element) in enumerate(arrays_in_operands(instruction))
+    ]
+
+
+def _position(array: Array) -> Position:
+    """What tells an array of a result from the others, or one of all parameters."""
+    instruction, number = array
+    return instruction.parameter_number or 0, number
+
+
+def itself(array: Array) -> AnyDependence:
+    """How an array depends on itself, simplified as all that is composed with it."""
+    instruction, number = array
+    return identity_of(instruction.shape.arrays[number]).apply(OperandIndexing.simplify)
+
+
+def check_output(instruction: Instruction, output: int) -> None:
+    """Raise a :class:`ShapeError` unless the result has an array of this number."""
+    count = _count(instruction)
+    if not 0 <= output < count:
+        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
+
+
+def check_operand(instruction: Instruction, number: int) -> None:
+    """Raise a :class:`ShapeError` unless there is an operand of this number."""
+    count = len(instruction.operands)
+    if not 0 <= number < count:
+        raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
+
+
+def _check_calls(instruction: Instruction, calls: Calls) -> None:
+    """Raise a :class:`HloTextError` unless operands and result have the shapes of the callee's."""
+    operands = instruction.operands
+    pairs = [
+        (operands[number], parameter)
+        for call in calls.choices
+        for number, parameter in zip(call.operands, call.computation.parameters, strict=True)
+    ]
+    if calls.condition:
+        pairs += [(operands[0], instruction), (operands[0], calls.condition.parameters[0])]
+    result = calls.result_shape(instruction)
+    for call in calls.choices:
+        _check_shapes(instruction, instruction.name, result, call.computation.root)
+    for outside, inside in pairs:
+        _check_shapes(instruction, outside.name, outside.shape, inside)
+
+
+def _check_shapes(caller: Instruction, name: str, shape: Shape, inside: Instruction) -> None:
+    if not shape.is_compatible_with(inside.shape):
+        message = f"%{name} is {shape}, but %{inside.name} {inside.shape}"
+        raise HloTextError(message, caller.span, instruction=caller.name)
+
+
+def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
+    return [
+        (instruction, number)
+        for instruction in instructions
+        for number in range(_count(instruction))
+    ]
+
+
+def _count(instruction: Instruction) -> int:
+    """How many arrays the result has."""
+    return len(instruction.shape.arrays)

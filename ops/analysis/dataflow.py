@@ -1,0 +1,282 @@
+"""The dataflow engine: from arrays of a computation to all arrays that dependences lead to.
+
+The arrays of a computation and the steps between them are a graph. A solution is found in one pass
+in topological order: what comes to an array along several steps is united, and then goes on along
+all steps from there.
+
+Many questions can go along the same steps together. Most of them have the same dependence on an
+array, such as all results of a layer in front of it. So an array holds each dependence once, with
+the set of questions that have it: an integer with a bit for each.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from ops import limits
+from ops.dependence.dependence import AnyDependence, Unknown, cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+
+    from indexing.layout import Shape
+    from ops.hlo import Instruction
+
+Array: TypeAlias = "tuple[Instruction, int]"
+"""One array of an instruction's result: a tuple holds several, counted through nested tuples."""
+
+Step: TypeAlias = "tuple[Array, AnyDependence | None]"
+"""A neighbour, and the dependence on it; ``None`` if every element leads to its like."""
+
+Facts: TypeAlias = "Mapping[AnyDependence, int]"
+"""The dependences on an array, each with the set of questions that have it; no question has two."""
+
+Node = TypeVar("Node")
+
+
+class Graph:
+    """``steps[k]`` are the steps from ``arrays[k]``; all lead to arrays behind it."""
+
+    def __init__(
+        self, arrays: Sequence[Array], steps: Sequence[Sequence[tuple[int, AnyDependence | None]]]
+    ) -> None:
+        self.arrays = arrays
+        self.steps = steps
+        self.numbers = {array: number for number, array in enumerate(arrays)}
+
+    @classmethod
+    def of(cls, steps: Mapping[Array, Sequence[Step]], begins: Sequence[Array]) -> Graph:
+        """The graph with these steps, its arrays in topological order from where they begin."""
+        neighbours = {array: [target for target, _ in each] for array, each in steps.items()}
+        arrays = postorder([*steps, *reversed(begins)], neighbours.__getitem__)[::-1]
+        numbers = {array: number for number, array in enumerate(arrays)}
+        return cls(arrays, [[(numbers[to], step) for to, step in steps[at]] for at in arrays])
+
+    def solve(
+        self,
+        starts: Mapping[Array, Facts],
+        interner: Interner,
+        within: Container[Instruction] | None = None,
+    ) -> dict[Array, Facts]:
+        """From arrays to all arrays that steps lead to, in topological order.
+
+        Steps from instructions that ``within`` does not hold are not taken.
+        """
+        arriving = {self.numbers[array]: [facts] for array, facts in starts.items()}
+        waiting = [*arriving]
+        heapify(waiting)
+        budget = Budget(interner)
+        found: dict[Array, Facts] = {}
+        while waiting:
+            number = heappop(waiting)
+            instruction, element = array = self.arrays[number]
+            facts = join(arriving.pop(number), instruction.shape.arrays[element], interner)
+            found[array] = facts
+            if within is not None and instruction not in within:
+                continue
+            for target, step in self.steps[number]:
+                if target not in arriving:
+                    arriving[target] = []
+                    heappush(waiting, target)
+                arriving[target].append(facts if step is None else budget.transfer(facts, step))
+        return found
+
+    def towards(self, ends: Iterable[Array]) -> Graph:
+        """The graph with the steps alone from which a path leads to one of the ends."""
+        leading = {self.numbers[end] for end in ends}
+        for number in reversed(range(len(self.arrays))):
+            if any(target in leading for target, _ in self.steps[number]):
+                leading.add(number)
+        steps = [[step for step in each if step[0] in leading] for each in self.steps]
+        return Graph(self.arrays, steps)
+
+
+def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """Everything that can be reached, each after all that it leads to. Nothing may lead to itself.
+
+    >>> postorder("a", {"a": "bc", "b": "d", "c": "d", "d": ""}.__getitem__)
+    ['d', 'c', 'b', 'a']
+    """
+    done: dict[Node, None] = {}
+    opened: set[Node] = set()
+    waiting = [*starts]
+    while waiting:
+        node = waiting[-1]
+        if node in opened:
+            done.setdefault(waiting.pop())
+        else:
+            opened.add(node)
+            waiting += [after for after in successors(node) if after not in opened]
+    return list(done)
+
+
+# Compositions and unions, each made once.
+
+
+class Interner:
+    """Keeps each dependence once, and what came of it: compositions and unions are looked up.
+
+    The same few dependences meet again and again along the paths of a program: all results of a
+    layer ask for the same arrays in front of it, and layers repeat each other. Maps take time to
+    compare; dependences that are kept once are compared as objects.
+
+    >>> interner = Interner()
+    >>> nothing = interner.interned(Dependence())
+    >>> interner.interned(Dependence()) is nothing
+    True
+    >>> interner.compose(nothing, nothing) is nothing
+    True
+    """
+
+    def __init__(self) -> None:
+        self._interned: dict[AnyDependence, AnyDependence] = {}
+        self._composed: dict[tuple[AnyDependence, AnyDependence], AnyDependence] = {}
+        self._united: dict[object, AnyDependence] = {}
+
+    def interned(self, dependence: AnyDependence) -> AnyDependence:
+        """The one that is kept of all that are equal to this."""
+        found = self._interned.get(dependence)
+        if found is None:
+            if len(self._interned) >= limits.MAX_INTERNED:
+                self._interned.clear()
+                self._composed.clear()
+                self._united.clear()
+            found = self._interned[dependence] = dependence
+        return found
+
+    def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
+        """Every indexing of the producer after every one of the consumer."""
+        pair = consumer, producer
+        found = self._composed.get(pair)
+        if found is None:
+            found = self.interned(consumer.compose(producer))
+            self._composed[pair] = found
+        return found
+
+    def union(self, dependences: Sequence[AnyDependence], array: Shape) -> AnyDependence:
+        """All indexings of several dependences on one array."""
+        first, *others = dependences
+        if not others and (isinstance(first, Unknown) or len(first) <= 1):
+            return first
+        question = (array.dimensions, *dependences)
+        found = self._united.get(question)
+        if found is None:
+            found = self.interned(first.union(*others, sizes=array.dimensions))
+            self._united[question] = found
+        return found
+
+
+class Budget:
+    """Composes with no more than :data:`ops.limits.MAX_COMPOSITIONS` for each question in all.
+
+    What a question asks again costs it nothing, nor does a composition of a cost up to ``free``.
+    """
+
+    def __init__(self, interner: Interner, free: int = 1) -> None:
+        self._interner = interner
+        self._free = free
+        self._paid: dict[tuple[AnyDependence, AnyDependence], int] = {}
+        self._spent: dict[int, int] = {}
+
+    def transfer(self, facts: Facts, step: AnyDependence) -> Facts:
+        """The dependences behind a step; widened ones for questions that have nothing left."""
+        behind: dict[AnyDependence, int] = {}
+        for dependence, questions in facts.items():
+            able = self._able(dependence, step, questions)
+            if able:
+                _add(behind, self._interner.compose(dependence, step), able)
+            if able != questions:
+                wide = self._interner.compose(dependence.widened(), step.widened())
+                _add(behind, wide, questions & ~able)
+        return behind
+
+    def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
+        """The composition for the only question that there is."""
+        if not self._able(consumer, producer, 1):
+            consumer, producer = consumer.widened(), producer.widened()
+        return self._interner.compose(consumer, producer)
+
+    def _able(self, consumer: AnyDependence, producer: AnyDependence, questions: int) -> int:
+        """Those of some questions that can pay for a composition, and now have."""
+        price = cost(consumer, producer)
+        if price <= self._free:
+            return questions
+        paid = self._paid.get((consumer, producer), 0)
+        for question in single_questions(questions & ~paid):
+            spent = self._spent.get(question, 0) + price
+            if spent <= limits.MAX_COMPOSITIONS:
+                self._spent[question] = spent
+                paid |= question
+        self._paid[consumer, producer] = paid
+        return questions & paid
+
+
+# Where steps meet.
+
+_Arrivals: TypeAlias = "dict[tuple[AnyDependence, ...], int]"
+"""The dependences that came to an array, in order, with the questions that have them there."""
+
+_Key = TypeVar("_Key")
+
+
+def join(arriving: Sequence[Facts], array: Shape, interner: Interner) -> Facts:
+    """The facts about an array: what each question brings there, united."""
+    first = arriving[0]
+    others = [facts for facts in arriving[1:] if facts != first]
+    if not others and all(isinstance(each, Unknown) or len(each) <= 1 for each in first):
+        return first
+    together: _Arrivals = {(dependence,): questions for dependence, questions in first.items()}
+    for facts in others:
+        together = _with_arrivals(together, facts)
+    found: dict[AnyDependence, int] = {}
+    for dependences, questions in together.items():
+        _add(found, interner.union(dependences, array), questions)
+    return found
+
+
+def _with_arrivals(before: _Arrivals, facts: Facts) -> _Arrivals:
+    """What has come to an array when further facts come."""
+    both = sum(before.values()) & sum(facts.values())  # no question is in two sets of facts
+    after: _Arrivals = {}
+    for dependences, questions in before.items():
+        _add(after, dependences, questions & ~both)
+    for dependence, questions in facts.items():
+        _add(after, (dependence,), questions & ~both)
+    for dependences, dependence, questions in _meetings(before, facts, both):
+        is_there = dependence in dependences
+        _add(after, dependences if is_there else (*dependences, dependence), questions)
+    return after
+
+
+def _meetings(
+    before: _Arrivals, facts: Facts, both: int
+) -> Iterator[tuple[tuple[AnyDependence, ...], AnyDependence, int]]:
+    """What some questions have and get: all pairs, or question by question if these are fewer."""
+    if len(before) * len(facts) <= both.bit_count():
+        for dependences, questions in before.items():
+            for dependence, others in facts.items():
+                yield dependences, dependence, questions & others
+    else:
+        there = {one: each for each, had in facts.items() for one in single_questions(had & both)}
+        for dependences, questions in before.items():
+            for one in single_questions(questions & both):
+                yield dependences, there[one], one
+
+
+def _add(facts: dict[_Key, int], key: _Key, questions: int) -> None:
+    """Let questions have something, too."""
+    if questions:
+        facts[key] = facts.get(key, 0) | questions
+
+
+def single_questions(questions: int) -> Iterator[int]:
+    """The sets of one question each that make up a set.
+
+    >>> [bin(question) for question in single_questions(0b1101)]
+    ['0b1', '0b100', '0b1000']
+    """
+    while questions:
+        lowest = questions & -questions
+        yield lowest
+        questions ^= lowest

@@ -1,0 +1,159 @@
+"""All indexings from one array to another, as one value that composes and unites."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ops import limits
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.dependence.widening import is_part_at_a_glance, shortened, widened
+from ops.rules.op_indexing import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from ops.hlo import Instruction
+
+
+class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers its hash
+    """All indexings from one array to another, each once; without any, it does not depend on it.
+
+    If nobody can tell, an :class:`Unknown` takes its place, which has the same methods. The hash is
+    remembered, as dependences are keys of whatever is looked up.
+
+    >>> from indexing import parse_map
+    >>> head = OperandIndexing(parse_map("(d0) -> (d0), domain: d0 in [0, 3]"))
+    >>> back = OperandIndexing(parse_map("(d0) -> (-d0 + 3), domain: d0 in [0, 3]"))
+    >>> both = Dependence((head,)).union(Dependence((back, head)))
+    >>> len(both), both.compose(Dependence((back,))) == (back, head)
+    (2, True)
+    >>> print(both.compose(Unknown("sort: no indexing map")))
+    unknown (sort: no indexing map)
+    """
+
+    def compose(self, producer: AnyDependence) -> AnyDependence:
+        """Every indexing of the producer after every one of these, each once.
+
+        If these are more than :data:`ops.limits.MAX_COMPOSITIONS`, both are :meth:`widened` before.
+        """
+        if isinstance(producer, Unknown):
+            return producer
+        if len(self) * len(producer) > limits.MAX_COMPOSITIONS:
+            return self.widened().compose(producer.widened())
+        pairs = (first.compose(second) for first in self for second in producer)
+        return Dependence(dict.fromkeys(pairs))
+
+    def union(self, *others: AnyDependence, sizes: Sequence[int] | None = None) -> AnyDependence:
+        """All indexings of several dependences, each once; unknown if one of them is.
+
+        Of approximate indexings to an array one is left, which holds them all. It also takes the
+        place of what is seen to be a part of it, and of all others if they are more than
+        :data:`ops.limits.MAX_MAPS`. ``sizes`` are those of the array that all of them lead to.
+        """
+        found: dict[OperandIndexing, None] = dict.fromkeys(self)
+        for other in others:
+            if isinstance(other, Unknown):
+                return other
+            found.update(dict.fromkeys(other))
+        most = limits.MAX_MAPS
+        return _limited(found, most, f"more than {most} different maps", sizes)
+
+    def widened(self) -> Dependence:
+        """One indexing to each array that holds all, in short formulas; marked if it holds more.
+
+        This is what becomes of those that take part in more than
+        :data:`ops.limits.MAX_COMPOSITIONS`.
+        """
+        reason = f"more than {limits.MAX_COMPOSITIONS} compositions of maps"
+        return Dependence(shortened(each, reason) for each in _limited(self, 1, reason))
+
+    def apply(self, change: Callable[[OperandIndexing], OperandIndexing]) -> Dependence:
+        """The same with each indexing changed."""
+        changed = Dependence(map(change, self))
+        is_same = all(before is after for before, after in zip(self, changed, strict=True))
+        return self if is_same else changed
+
+    @property
+    def indexings(self) -> Dependence:
+        """The indexings that are known: all."""
+        return self
+
+    @cached_property
+    def burden(self) -> int:
+        """What long formulas add to the cost of a composition: the square of their weight."""
+        beyond = (max(0, indexing.weight - limits.USUAL_WEIGHT) for indexing in self)
+        return sum(weight**2 // 64 for weight in beyond)
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+    def __reduce__(self) -> tuple[type[Dependence], tuple[tuple[OperandIndexing, ...]]]:
+        return Dependence, (tuple(self),)
+
+
+AnyDependence: TypeAlias = "Dependence | Unknown"
+
+NOTHING: Final = Dependence()
+"""No dependence at all."""
+
+
+def cost(consumer: AnyDependence, producer: AnyDependence) -> int:
+    """What a composition costs: one for each pair of indexings, more if they are long."""
+    first, second = map(_count, (consumer, producer))
+    return first * second + consumer.burden * second + producer.burden * first
+
+
+def _count(dependence: AnyDependence) -> int:
+    return 1 if isinstance(dependence, Unknown) else len(dependence)
+
+
+def of_element(dependence: AnyDependence, element: int) -> AnyDependence:
+    """The dependence on one array of a tuple."""
+    return dependence.apply(lambda indexing: indexing.of_element(element))
+
+
+def called_by(caller: Instruction, dependence: AnyDependence) -> AnyDependence:
+    """What holds inside of a computation, seen from where it is called."""
+    return dependence.apply(lambda indexing: indexing.called_by(caller))
+
+
+def _limited(
+    indexings: Collection[OperandIndexing],
+    most: int,
+    reason: str,
+    sizes: Sequence[int] | None = None,
+) -> Dependence:
+    """The indexings, or one instead of those to an array that are more than ``most``."""
+    if len(indexings) <= most and not any(each.approximation for each in indexings):
+        return Dependence(indexings)
+    targets: dict[tuple[int, bool], list[OperandIndexing]] = defaultdict(list)
+    for each in indexings:
+        targets[each.element, each.replica_id is None].append(each)
+    limited = (_limited_to_one_array(each, most, reason, sizes) for each in targets.values())
+    return Dependence(chain.from_iterable(limited))
+
+
+def _limited_to_one_array(
+    indexings: Sequence[OperandIndexing], most: int, reason: str, sizes: Sequence[int] | None
+) -> Sequence[OperandIndexing]:
+    """Indexings that are all on the device that asks, or all on others: see the union."""
+    exact = [each for each in indexings if not each.approximation]
+    marked = [each for each in indexings if each.approximation]
+    if marked:
+        wide = widened(marked, marked[0].approximation, sizes)
+        is_exact = replace(wide, approximation="") in exact
+        marked = [] if is_exact else [wide]
+        exact = [each for each in exact if is_exact or not is_part_at_a_glance(each, wide)]
+    left = [*exact, *marked]
+    return left if len(left) <= most else [widened(left, reason, sizes)]

@@ -1,0 +1,218 @@
+"""How the arrays of an instruction depend on each other: what its rule tells, checked and bound.
+
+A rule holds for every instruction of the same opcode, shapes and attributes. Where the values of
+runtime variables come from, and which are known, is a matter of the single instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexing import IndexingMap, UndefinedMap
+from indexing.layout import ShapeError
+from ops.dependence.dependence import Dependence
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_known_values
+from ops.devices.numbering import asking_device, devices_of
+from ops.hlo.errors import HloTextError
+from ops.index_maps import check_sizes
+from ops.rules.op_indexing import Direction, OpIndexing, Unknown
+from ops.rules.rule import Routes, arrays_in_operands
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from indexing.layout import Shape
+    from ops.dependence.dependence import AnyDependence
+    from ops.hlo import Instruction
+    from ops.rules.op_indexing import MapOfOperand
+    from ops.rules.rule import Maps
+
+
+class Link(NamedTuple):
+    """How array ``output`` of a result and array ``element`` of an operand depend on each other.
+
+    Arrays in tuples are numbered through nested tuples. The dependence is that of one
+    :class:`Direction`: of the result on the operand, or back.
+    """
+
+    output: int
+    operand: int
+    element: int
+    dependence: AnyDependence
+
+    def ends(self, direction: Direction) -> tuple[int, int]:
+        """The numbers of the arrays where the maps begin and where they lead."""
+        if direction is Direction.OUTPUT_TO_INPUT:
+            return self.output, self.element
+        return self.element, self.output
+
+
+class _Pair(NamedTuple):
+    """Two arrays of an instruction, and what its rule tells of them: map ``number`` both ways.
+
+    An array that is passed on as it is has no maps.
+    """
+
+    output: int
+    operand: int
+    element: int
+    indexing: OpIndexing | Unknown | None = None
+    number: int = 0
+
+
+def links_of(instruction: Instruction, told: Maps | Routes, direction: Direction) -> Iterator[Link]:
+    """The links between all arrays of the result and of the operands, in one direction."""
+    outputs = instruction.shape.arrays
+    for output, operand, element, indexing, number in _pairs(instruction, told):
+        if indexing is None:
+            found: AnyDependence = identity_of(outputs[output])
+        elif isinstance(indexing, Unknown):
+            found = indexing
+        else:
+            found = _bound(instruction, indexing.map_of_operand(direction, number))
+        yield Link(output, operand, element, found)
+
+
+def reads_operands(told: Maps | Routes) -> bool:
+    """Whether values that one instruction reads may make its links differ from those of another."""
+    if isinstance(told, (Routes, Unknown)):
+        return False
+    listed = told.values() if isinstance(told, Mapping) else told
+    each = listed if not isinstance(listed, OpIndexing) else (listed,)
+    return any(isinstance(indexing, OpIndexing) and indexing.reads_operands for indexing in each)
+
+
+@contextmanager
+def errors_in(instruction: Instruction) -> Generator[None]:
+    """What is wrong with shapes becomes an error at the place of the instruction."""
+    try:
+        yield
+    except ShapeError as error:
+        raise HloTextError(str(error), instruction.span, instruction=instruction.name) from error
+
+
+def identity_of(array: Shape) -> AnyDependence:
+    """How an array depends on itself."""
+    if array.is_unbounded:
+        return Unknown(f"{array}: no indexing map of dimensions without bound")
+    return _identity(array.dimensions)
+
+
+@lru_cache(maxsize=256)
+def _identity(sizes: tuple[int, ...]) -> Dependence:
+    """Wide tuples hold many arrays of few sizes."""
+    return Dependence((OperandIndexing(IndexingMap.identity(sizes)),))
+
+
+def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
+    """What a rule tells, with the values that are known in one instruction."""
+    if isinstance(found.map, UndefinedMap):
+        return Unknown(found.map.reason)
+    runtime = tuple(
+        RuntimeOrigin(_source(instruction, each.operand), each.map, each.clamp, each.replica)
+        for each in found.origins
+    )
+    return Dependence((with_known_values(OperandIndexing(found.map, runtime, found.replica)),))
+
+
+def _source(instruction: Instruction, operand: int | None) -> Instruction:
+    """The operand that holds a value; without one, what gives the number of the replica."""
+    if operand is None:
+        return asking_device(devices_of(instruction.computation.module))
+    return instruction.operands[operand]
+
+
+def _pairs(instruction: Instruction, told: Maps | Routes) -> Iterator[_Pair]:
+    """The pairs of arrays that a rule is about."""
+    if isinstance(told, Routes):
+        yield from (_Pair(*route) for route in told)
+        return
+    inputs = [*arrays_in_operands(instruction)]
+    if isinstance(told, Mapping):
+        yield from (
+            _Pair(output, *inputs[number], indexing) for (output, number), indexing in told.items()
+        )
+        return
+    count = len(instruction.shape.arrays)
+    each = told if isinstance(told, tuple) else (told,) * count
+    for output, indexing in enumerate(each):
+        for number, (operand, element) in enumerate(inputs):
+            yield _Pair(output, operand, element, indexing, number)
+
+
+# Checks: a rule may be a user's.
+
+
+def check_told(instruction: Instruction, told: Maps | Routes) -> None:
+    """Raise a :class:`ShapeError` unless a rule tells of the arrays that an instruction has."""
+    if isinstance(told, Routes):
+        _check_routes(instruction, told)
+        return
+    outputs, inputs = instruction.shape.arrays, [*arrays_in_operands(instruction)]
+    if isinstance(told, Mapping):
+        listed = [(output, indexing, 1) for (output, _), indexing in told.items()]
+    else:
+        each = told if isinstance(told, tuple) else (told,) * len(outputs)
+        _check_number(instruction, "results", len(each), len(outputs))
+        listed = [(output, indexing, len(inputs)) for output, indexing in enumerate(each)]
+    for output, indexing, count in listed:
+        if isinstance(indexing, OpIndexing):
+            _check_indexing(instruction, outputs[output], indexing, count)
+    for pair in _pairs(instruction, told):
+        _check_ranks(instruction, pair)
+
+
+def _check_routes(instruction: Instruction, routes: Routes) -> None:
+    outputs = instruction.shape.arrays
+    inputs = [operand.shape.arrays for operand in instruction.operands]
+    for output, operand, element in routes:
+        is_there = output < len(outputs) and element < len(inputs[operand])
+        if not (is_there and outputs[output].is_compatible_with(inputs[operand][element])):
+            given = ", ".join(str(each.shape) for each in instruction.operands)
+            message = f"{instruction.opcode}: {instruction.shape} is not made of {given}"
+            raise ShapeError(message)
+
+
+def _check_indexing(
+    instruction: Instruction, result: Shape, indexing: OpIndexing, count: int
+) -> None:
+    """Raise a :class:`ShapeError` unless there are maps of ``count`` arrays in operands."""
+    check_sizes(instruction.opcode, "the result", result.dimensions, indexing.output_sizes)
+    for direction in Direction:
+        maps: tuple[IndexingMap, ...] = getattr(indexing, direction.value)
+        _check_number(instruction, "operands", len(maps), count)
+        for number in range(count):
+            found = indexing.map_of_operand(direction, number)
+            if not isinstance(found.map, UndefinedMap):
+                given = len(found.origins)
+                _check_number(instruction, "runtime variables", given, len(found.map.runtime))
+
+
+def _check_ranks(instruction: Instruction, pair: _Pair) -> None:
+    """Raise a :class:`ShapeError` unless maps lead from the one shape to the other, and back."""
+    if not isinstance(pair.indexing, OpIndexing):
+        return
+    result = instruction.shape.arrays[pair.output]
+    operand = instruction.operands[pair.operand].shape.arrays[pair.element]
+    for direction, source, target in (
+        (Direction.OUTPUT_TO_INPUT, result, operand),
+        (Direction.INPUT_TO_OUTPUT, operand, result),
+    ):
+        found = pair.indexing.map_of_operand(direction, pair.number).map
+        if isinstance(found, UndefinedMap):
+            continue
+        given = len(found.dims), len(found.forms)
+        if given != (source.rank, target.rank):
+            message = f"{instruction.opcode}: its builder has a map from rank {given[0]} to"
+            expected = f"expected {source.rank} to {target.rank}, from {source} to {target}"
+            raise ShapeError(f"{message} {given[1]}; {expected}")
+
+
+def _check_number(instruction: Instruction, what: str, given: int, expected: int) -> None:
+    """Raise a :class:`ShapeError` unless a builder spoke of as many things as there are."""
+    if given != expected:
+        message = f"{instruction.opcode}: its builder speaks of {given} {what}"
+        raise ShapeError(f"{message}; expected {expected}")

@@ -1,0 +1,346 @@
+"""One indexing from an array of a program to another, and how one is composed after another.
+
+What is read on another device is computed there: the values that lead to it are that device's, and
+its own number is the one that a collective operation behind it asks with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain, substituted_constraints
+from indexing.formats.notebook import html_of_map
+from indexing.formats.text import format_head, format_map
+from indexing.transform.hull import longest_formula, shortened, weight
+from ops import limits
+from ops.devices.joint_indexing import ANY, JointIndexing, Part
+from ops.devices.numbering import (
+    asking_device,
+    devices_of,
+    is_asking_device,
+    is_number_of_device,
+)
+from ops.index_maps import dim, runtime_value
+from ops.rules.constant_folding import clamped, value_of
+from ops.rules.op_indexing import replica_note
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr.operations import substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ops.devices.numbering import Devices
+    from ops.hlo import Instruction
+    from simplifier.expr.form import Form
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeOrigin:
+    """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
+
+    ``map`` leads there from the dimensions and ranges of the map that has the variable, and
+    from its runtime variables if the index depends on them. ``clamp`` is that of :class:`Origin`:
+    what is known of a value may narrow the variable's bounds, but not that interval.
+    ``replica_id``, a map with one result from the same variables, says which replica finds the
+    value, if not the one that asks. ``callers`` are the fusions and calls, outermost first, in
+    whose run the instruction gives it: a computation that is called twice has two values.
+
+    Of a collective operation, the number of the replica that asks may be such a value; a
+    ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`).
+
+    It differs from an :class:`Origin`, which a rule gives: a rule holds for every instruction of
+    its kind, so it can name an operand by number, but no instruction and no caller.
+    """
+
+    instruction: Instruction
+    map: IndexingMap
+    clamp: Interval | None = None
+    replica_id: IndexingMap | None = None
+    callers: tuple[Instruction, ...] = ()
+
+    def __str__(self) -> str:
+        within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))
+        source = f"{self.instruction.definition}{within}; {format_head(self.map)}"
+        return source + replica_note(self.replica_id)
+
+    def called_by(self, caller: Instruction) -> RuntimeOrigin:
+        """The same, seen from where the computation is called; devices have one number in all."""
+        if is_number_of_device(self.instruction):
+            return self
+        return replace(self, callers=(caller, *self.callers))
+
+
+@dataclass(frozen=True, slots=True)
+class OperandIndexing:
+    """One way in which elements of a tensor depend on elements of another.
+
+    ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with
+    one result from the same variables, says which replica holds the element, if not the one that
+    asks. ``element`` is the number of the array that is meant where the other is a
+    tuple, counted through nested tuples.
+
+    ``approximation`` is empty if the indexing is what the program says. Otherwise it is the reason
+    why this one stands for many: it holds all that they relate, and maybe more.
+    """
+
+    map: IndexingMap
+    runtime: tuple[RuntimeOrigin, ...] = ()
+    replica_id: IndexingMap | None = None
+    element: int = 0
+    approximation: str = ""
+
+    def compose(self, producer: OperandIndexing) -> OperandIndexing:
+        """The dependence on what the producer depends on, in its smallest form.
+
+        Ranges and runtime variables of the producer come before this one's, with their origins;
+        those that nothing depends on are dropped. The replica that asks for the producer's
+        element is the one that this element is on. What is approximate in either is so in both.
+
+        >>> from indexing import parse_map
+        >>> tail = OperandIndexing(parse_map("(d0) -> (d0 + 2), domain: d0 in [0, 1]"))
+        >>> rows = parse_map("(d0)[s0] -> (s0, d0), domain: d0 in [0, 3], s0 in [0, 7]")
+        >>> print(tail.compose(OperandIndexing(rows)))
+        (d0)[s0] -> (s0, d0 + 2), domain: d0 in [0, 1], s0 in [0, 7]
+        """
+        if not (self.runtime or producer.runtime or self.replica_id or producer.replica_id):
+            whole, reason = _composed(self.map, producer.map)
+            reason = self.approximation or producer.approximation or reason
+            return OperandIndexing(whole, element=producer.element, approximation=reason)
+        return _composed_with_values(self, producer)
+
+    def simplify(self) -> OperandIndexing:
+        """The same with the map in its smallest form."""
+        smallest = self.map.simplify()
+        return self if smallest is self.map else replace(self, map=smallest)
+
+    def of_element(self, element: int) -> OperandIndexing:
+        """The same for one array of a tuple."""
+        return self if element == self.element else replace(self, element=element)
+
+    def called_by(self, caller: Instruction) -> OperandIndexing:
+        """The same, seen from where the computation is called: with the values of this call."""
+        if not self.runtime:
+            return self
+        return replace(self, runtime=tuple(origin.called_by(caller) for origin in self.runtime))
+
+    @property
+    def weight(self) -> int:
+        """How many terms work at once where it is simplified."""
+        replica = [self.replica_id] if self.replica_id else []
+        origins = (origin.map for origin in self.runtime)
+        return sum(map(weight, (self.map, *replica, *origins)))
+
+    @property
+    def longest(self) -> int:
+        """How many terms its longest formula has, and the longest one of each origin."""
+        own = [self.map, *([self.replica_id] if self.replica_id else [])]
+        origins = (longest_formula(origin.map) for origin in self.runtime)
+        return max(map(longest_formula, own)) + sum(origins)
+
+    def notes(self) -> list[tuple[str, str]]:
+        """What the map does not say itself, by name.
+
+        These are the origins of variables, the replica, and why it is an approximation.
+
+        >>> from ops import hlo, output_to_input
+        >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)"
+        >>> text += "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2} }"
+        >>> ((indexing,), _) = output_to_input(hlo.parse(text).entry.root).indexing
+        >>> indexing.notes()
+        [('rt0', '%i = s32[] parameter(1); (d0) -> ()')]
+        >>> print(indexing)
+        (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 7]
+        rt0: %i = s32[] parameter(1); (d0) -> ()
+        """
+        names = self.map.domain.names[-len(self.runtime) :] if self.runtime else ()
+        notes = list(zip(names, map(str, self.runtime), strict=True))
+        if self.replica_id is not None:
+            notes.append(("replica id", format_head(self.replica_id)))
+        if self.approximation:
+            notes.append(("approximation", self.approximation))
+        return notes
+
+    def text(self, *, multiline: bool = False) -> str:
+        """The map with its notes below; ``multiline`` is that of :func:`indexing.format_map`."""
+        notes = (f"{name}: {note}" for name, note in self.notes())
+        return "\n".join([format_map(self.map, multiline=multiline), *notes])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return html_of_map(self.map, self.notes())
+
+
+# Composition.
+
+
+_TOO_LONG = f"formulas of more than {limits.MAX_TERMS} terms"
+
+
+@lru_cache(maxsize=limits.MAX_REMEMBERED_COMPOSITIONS)
+def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap, str]:
+    """The composition, and why it is approximate; along the layers of a model it is the same."""
+    whole, reason = consumer.compose(producer), ""
+    most = _longest_to_keep(consumer, producer)
+    if longest_formula(whole) > most:
+        whole, reason = shortened(whole, most, producer.result_bounds()), _TOO_LONG
+    return whole.simplify().without_unused_symbols(), reason
+
+
+def _longest_to_keep(*maps: IndexingMap) -> int:
+    """What is long already may stay so, but not grow."""
+    return max(limits.MAX_TERMS, *map(longest_formula, maps))
+
+
+def _composed_with_values(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
+    devices = devices_in([consumer, producer])
+    first, second = joint_form(consumer, devices), joint_form(producer, devices)
+    whole = first.compose(second).with_tables_of_devices()
+    most = _longest_to_keep(first.flat, second.flat)
+    if longest_formula(whole.flat) > most:
+        bounds = second.element.result_bounds()
+        whole = whole.for_any_values().shortened(most, bounds, _TOO_LONG)
+    return with_known_values(separate_form(whole, devices, producer.element))
+
+
+# The joint form, and back.
+
+
+def devices_in(indexings: Iterable[OperandIndexing]) -> Devices | None:
+    """The devices of the program that indexings are in, if they tell."""
+    sources = (origin.instruction for each in indexings for origin in each.runtime)
+    return next((devices_of(source.computation.module) for source in sources), None)
+
+
+def joint_form(
+    indexing: OperandIndexing, devices: Devices | None, known: Mapping[int, Form] | None = None
+) -> JointIndexing[RuntimeOrigin]:
+    """The indexing as parts over one domain, with values that are known in place of variables.
+
+    ``known`` are such values, by the number of the runtime variable, over the variables of the map
+    and the :func:`device_of` the indexing. The values are in the bounds of the variables. A runtime
+    variable whose value is the number of the device that asks is no variable there.
+    """
+    own, device = indexing.map.domain, device_of(indexing)
+    every = Interval(0, devices.total - 1) if devices else ANY
+    numbered = [*enumerate(indexing.runtime)]
+    asking = (number for number, origin in numbered if is_asking_device(origin.instruction))
+    given = {**dict.fromkeys(asking, device), **(known or {})}
+    left = [number for number, _ in numbered if number not in given]
+    renumbered = {f"rt{number}": runtime_value(position) for position, number in enumerate(left)}
+    found = dict(zip(given, substitute(given.values(), renumbered), strict=True))
+    values = renumbered | {f"rt{number}": form for number, form in found.items()}
+    runtime = tuple(own.runtime[number] for number in left)
+    domain = Domain((*own.dims, Variable(every)), own.ranges, runtime).constrained(
+        [
+            *substituted_constraints(own.constraints, values),
+            *((form, own.runtime[number].bounds) for number, form in found.items()),
+        ]
+    )
+    origins = tuple(indexing.runtime[number] for number in left)
+    pairs = [(each.map, each.replica_id) for each in origins]
+    parts = (
+        Part(substitute(index.forms, values), *substitute(on.forms if on else [device], values))
+        for index, on in [(indexing.map, indexing.replica_id), *pairs]
+    )
+    return JointIndexing(tuple(parts), domain, every, origins, indexing.approximation)
+
+
+def device_of(indexing: OperandIndexing) -> Form:
+    """The device that asks, as a variable of the joint form."""
+    return dim(len(indexing.map.dims))
+
+
+def separate_form(
+    joint: JointIndexing[RuntimeOrigin], devices: Devices | None, element: int
+) -> OperandIndexing:
+    """The indexing of a joint form, on an array of a tuple, in its smallest form."""
+    found = joint.separate()
+    runtime = [
+        replace(joint.origins[number], map=index, replica_id=replica)
+        for number, index, replica in found.runtime
+    ]
+    if found.asking and devices:
+        runtime.insert(0, RuntimeOrigin(asking_device(devices), found.asking))
+    return OperandIndexing(found.map, tuple(runtime), found.replica, element, joint.approximation)
+
+
+def for_any_values(indexing: OperandIndexing) -> OperandIndexing:
+    """The indexing with ranges in the place of its runtime variables."""
+    if not indexing.runtime:
+        return indexing
+    devices = devices_in([indexing])
+    joint = joint_form(indexing, devices).for_any_values()
+    return separate_form(joint, devices, indexing.element)
+
+
+# Values that are known before the program runs.
+
+
+def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
+    """The same with the values that are known in place of their runtime variables, simplified.
+
+    A value is clamped as the operation does it, and what the map says of the variable holds for
+    the value. What is computed from the number of the device is known as well, if the program says
+    that it runs on several. If no value is known, the indexing stays as it is.
+
+    >>> from ops import hlo, output_to_input
+    >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[4] iota(), iota_dimension=0 ROOT r = "
+    >>> text += "f32[4,7] gather(x, i), offset_dims={1}, collapsed_slice_dims={}, "
+    >>> text += "start_index_map={0}, index_vector_dim=1, slice_sizes={7} }"
+    >>> ((indexing,), _) = output_to_input(hlo.parse(text).entry.root).indexing
+    >>> print(indexing)
+    (d0, d1) -> (min(2, d0) + d1), domain: d0 in [0, 3], d1 in [0, 6]
+    """
+    devices = devices_in([indexing])
+    while indexing.runtime and (known := dict(_known_values(indexing, devices))):
+        indexing = with_values(indexing, known, devices)
+    return indexing
+
+
+def with_values(
+    indexing: OperandIndexing, known: Mapping[int, Form], devices: Devices | None
+) -> OperandIndexing:
+    """The same with these values in place of the runtime variables of these numbers."""
+    return separate_form(joint_form(indexing, devices, known), devices, indexing.element)
+
+
+def _known_values(indexing: OperandIndexing, devices: Devices | None) -> Iterator[tuple[int, Form]]:
+    """The numbers and values of the runtime variables of which the values are known.
+
+    None of them depends on another one of these.
+    """
+    found = {
+        number: _value(origin, indexing, devices)
+        for number, origin in enumerate(indexing.runtime)
+        if not is_asking_device(origin.instruction)
+    }
+    known = {f"rt{number}" for number, value in found.items() if value is not None}
+    for number, value in found.items():
+        if value is not None and known.isdisjoint(forms.variables_of([value])):
+            yield number, value
+
+
+def _value(
+    origin: RuntimeOrigin, indexing: OperandIndexing, devices: Devices | None
+) -> Form | None:
+    index, device = origin.map, None
+    if devices and devices.total > 1:
+        index = _with_device(index, devices)
+        device = origin.replica_id.forms[0] if origin.replica_id else device_of(indexing)
+    value = value_of(origin.instruction, index, device)
+    if value is None or origin.clamp is None:
+        return value
+    return clamped(value, origin.clamp, index)
+
+
+def _with_device(index: IndexingMap, devices: Devices) -> IndexingMap:
+    """The map with the device that asks as its last dimension."""
+    every = Variable(Interval(0, devices.total - 1))
+    domain = replace(index.domain, dims=(*index.domain.dims, every))
+    return IndexingMap.from_forms(index.forms, domain)

@@ -1,0 +1,204 @@
+"""The joint form of an indexing: all its maps over one domain, in which devices are a variable.
+
+An indexing consists of several maps of the same variables: to the element, to the device that
+holds it, and to the values of its runtime variables. When it is composed or widened, these maps go
+on sharing their variables. So algorithms work on the joint form, and separate it afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain
+from indexing.transform.hull import shortened
+from indexing.transform.substitute import arranged
+from ops.devices.device_tables import with_tables_of_devices
+from ops.index_maps import dim
+from simplifier import Interval
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simplifier.expr.form import Form
+
+Origin = TypeVar("Origin")
+
+ANY: Final = Interval(None, None)
+
+
+class Part(NamedTuple):
+    """An index, and the device on which it is meant."""
+
+    index: tuple[Form, ...]
+    device: Form
+
+
+class Separated(NamedTuple):
+    """The maps of an indexing, in their smallest form, without the device that asks as a dimension.
+
+    ``replica`` is ``None`` if the element is on the device that asks. If anything depends on the
+    device that asks, its number is the first runtime variable, and ``asking`` leads to a scalar.
+    ``runtime`` are the numbers of the other runtime variables that are left, counted before any was
+    dropped, with the maps to the index and the replica of their values.
+    """
+
+    map: IndexingMap
+    replica: IndexingMap | None
+    asking: IndexingMap | None
+    runtime: tuple[tuple[int, IndexingMap, IndexingMap | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JointIndexing(Generic[Origin]):
+    """An indexing as parts over one domain, whose last dimension is the device that asks.
+
+    The first part is the element. For each runtime variable there is one more part, which tells
+    where its value is found, and one of ``origins``: an operand or an instruction, whatever the
+    rules or the analysis say. ``devices`` holds the numbers of all devices. ``approximation`` is
+    the reason why the indexing holds more than the program says, if it does.
+    """
+
+    parts: tuple[Part, ...]
+    domain: Domain
+    devices: Interval = ANY
+    origins: tuple[Origin, ...] = ()
+    approximation: str = ""
+
+    def compose(self, producer: JointIndexing[Origin]) -> JointIndexing[Origin]:
+        """The producer's parts as they are at this element, then all other parts of this.
+
+        These pass through the producer in dimensions of their own.
+        """
+        element, *others = self.parts
+        passing = [*_flat(others)]
+        before = IndexingMap.from_forms((*_flat([element]), *passing), self.domain)
+        own = producer.domain
+        through = map(dim, range(len(own.dims), len(own.dims) + len(passing)))
+        parts = (*producer.parts, *_like(others, through))
+        free = [Variable(ANY)] * len(passing)
+        wider = Domain((*own.dims, *free), own.ranges, own.runtime, own.constraints)
+        after = IndexingMap.from_forms(_flat(parts), wider)
+        whole = replace(
+            self,
+            parts=parts,
+            origins=producer.origins + self.origins,
+            approximation=self.approximation or producer.approximation,
+        )
+        return whole.with_results_of(before.compose(after))
+
+    @property
+    def flat(self) -> IndexingMap:
+        """One map of all parts."""
+        return IndexingMap.from_forms(_flat(self.parts), self.domain)
+
+    @property
+    def element(self) -> IndexingMap:
+        """The map of the element and the device that holds it."""
+        return IndexingMap.from_forms(_flat(self.parts[:1]), self.domain)
+
+    def element_as(self, element: IndexingMap) -> JointIndexing[Origin]:
+        """The element alone, as another map from the same variables or less; without origins."""
+        return replace(self, parts=self.parts[:1], origins=()).with_results_of(element)
+
+    def for_any_values(self) -> JointIndexing[Origin]:
+        """The element for any values of the runtime variables, which become further ranges."""
+        dims, ranges, runtime = self.domain.by_role(self.domain.identifiers)
+        return self.element_as(arranged(self.element, dims, ranges + runtime))
+
+    def shortened(
+        self, most: int, limits: Sequence[Interval], reason: str
+    ) -> JointIndexing[Origin]:
+        """The element without formulas of more than ``most`` terms, marked with a reason.
+
+        ``limits`` hold the indices and devices that it leads to.
+        """
+        *index, device = limits
+        known = [*index, device.intersect(self.devices)]
+        short = self.element_as(shortened(self.element, most, known))
+        return replace(short, approximation=reason)
+
+    def with_tables_of_devices(self) -> JointIndexing[Origin]:
+        """The same with shorter formulas in the number of a device."""
+        flat = self.flat
+        shorter = with_tables_of_devices(flat, self.devices)
+        return self if shorter is flat else self.with_results_of(shorter)
+
+    def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:
+        """The parts as the results of one map of all of them, over its domain."""
+        return replace(self, parts=_like(self.parts, iter(joint.forms)), domain=joint.domain)
+
+    def separate(self) -> Separated:
+        """The maps in their smallest form, without the variables that nothing depends on."""
+        return _separated(self.with_results_of(self.flat.simplify()))
+
+
+def _separated(joint: JointIndexing[Origin]) -> Separated:
+    (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
+    told = [form for part in joint.parts for form in (*part.index, *_elsewhere(part, joint))]
+    asked = [device] if _depends_on_device(joint, told) else []
+    wide = IndexingMap.from_forms([*told, *map(forms.variable, asked)], joint.domain)
+    narrow = arranged(wide, dims, ranges, [*asked, *runtime]).without_unused_symbols()
+    results, domain = iter(narrow.forms), narrow.domain
+    (element, holder), *values = [
+        (
+            tuple(islice(results, len(part.index))),
+            tuple(islice(results, len(_elsewhere(part, joint)))),
+        )
+        for part in joint.parts
+    ]
+    dropped = wide.unused_symbols()[2]
+    return Separated(
+        IndexingMap.from_forms(element, domain),
+        _over(domain, holder) if holder else None,
+        _over(domain, ()) if asked else None,
+        tuple(
+            (number, _over(domain, index), _over(domain, on) if on else None)
+            for number, (index, on) in enumerate(values)
+            if number not in dropped
+        ),
+    )
+
+
+def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:
+    return without_unused_runtime(IndexingMap.from_forms(results, domain))
+
+
+def _elsewhere(part: Part, joint: JointIndexing[Origin]) -> list[Form]:
+    """The device of a part, if it is not the one that asks."""
+    is_own = part.device == dim(len(joint.domain.dims) - 1)
+    is_only = joint.devices == Interval(0, 0) or joint.domain.is_known_empty
+    return [] if is_own or is_only else [part.device]
+
+
+def _depends_on_device(joint: JointIndexing[Origin], told: Sequence[Form]) -> bool:
+    """Whether what is told, or whether there is a point, differs between devices that ask."""
+    if joint.domain.is_known_empty:
+        return False
+    device = joint.domain.identifiers[len(joint.domain.dims) - 1]
+    limited = (form for form, _ in joint.domain.constraints)
+    is_used = device in forms.variables_of((*told, *limited))
+    return is_used or joint.domain.bounds[device] != joint.devices
+
+
+def _flat(parts: Iterable[Part]) -> Iterator[Form]:
+    return chain.from_iterable((*part.index, part.device) for part in parts)
+
+
+def _like(parts: Iterable[Part], results: Iterator[Form]) -> tuple[Part, ...]:
+    return tuple(Part(tuple(islice(results, len(part.index))), next(results)) for part in parts)
+
+
+def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:
+    """The map without its runtime variables, if no result depends on them."""
+    domain = indexing_map.domain
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
+    if not {*runtime}.isdisjoint(forms.variables_of(indexing_map.forms)):
+        return indexing_map
+    others = {*dims, *ranges}
+    kept = (pair for pair in domain.constraints if others.issuperset(forms.variables_of(pair[:1])))
+    left = Domain(domain.dims, domain.ranges, (), tuple(kept))
+    return IndexingMap.from_forms(indexing_map.forms, left)

@@ -1,0 +1,226 @@
+"""The tokens of HLO text: :class:`HloLexer` is what its readers work with."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from indexing.layout.shape import BLANK, SHAPE_TYPES, read_shape
+from ops.hlo.errors import HloTextError
+from simplifier.errors import Span, quoted
+from simplifier.tools.lexer import ScanningLexer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indexing.layout import Shape
+
+_T = TypeVar("_T")
+
+_TOKEN = re.compile(
+    BLANK
+    + r"""(?:
+      (?P<mark>[(){}\[\],=:*?@]|->|<=|\.\.\.)
+    | (?P<number>-?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?
+                |-?(?:inf|nan(?:\(0x[0-9a-fA-F]++\))?)(?![\w.-]))
+    | (?P<name>%?[A-Za-z_][\w.-]*+)
+    | (?P<string>"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')
+    | (?P<end>\Z)
+    | (?P<strange>.)
+    )""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+
+_BALANCED = re.compile(
+    r"""[^{}"'/]++|"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|.""",
+    re.DOTALL,
+)
+"""The pieces of a text in braces: what cannot hold a brace that counts, and single characters."""
+
+_UNCLOSED = {
+    '"': "a string is not closed",
+    "'": "a string is not closed",
+    "/*": "a comment is not closed",
+}
+
+_MAX_DIGITS: Final = 20
+"""Those of the longest integer of 64 bits, with its sign."""
+
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPED = {
+    b"n": b"\n",
+    b"t": b"\t",
+    b"r": b"\r",
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"v": b"\v",
+}
+
+
+class HloLexer(ScanningLexer):
+    """A position in HLO text and the token that begins there.
+
+    ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``. ``instruction``
+    is the instruction that errors name.
+    """
+
+    __slots__ = ("instruction",)
+
+    pattern = _TOKEN
+
+    def __init__(self, source: str, file: str = "") -> None:
+        self.instruction = ""
+        super().__init__(source, file)
+
+    def accept(self, text: str) -> bool:
+        """Go past the current token if it reads ``text``; without a call, as it is asked often."""
+        if self.text != text:
+            return False
+        self.jump(self.stop)
+        return True
+
+    def name(self, what: str) -> str:
+        """Take a name; its percent sign is left out."""
+        if self.text in SHAPE_TYPES:
+            raise self.expected(what, f"{self.text} is the name of a type")
+        if self.kind != "name":
+            raise self.expected(what)
+        return self.advance().removeprefix("%")
+
+    def word(self, what: str) -> str:
+        """Take a name that has no percent sign, such as an opcode."""
+        if self.kind != "name" or self.text[0] == "%":
+            raise self.expected(what)
+        return self.advance()
+
+    def integer(self, what: str = "a number") -> int:
+        """Take an integer of 64 bits."""
+        if self.kind != "number" or not self.text.removeprefix("-").isdecimal():
+            raise self.expected(what)
+        if len(self.text) > _MAX_DIGITS:
+            raise self.error(f"expected {what}, but {quoted(self.text)} does not fit in 64 bits")
+        return int(self.advance())
+
+    def integers(self, what: str = "the numbers") -> tuple[int, ...]:
+        """Take integers in braces."""
+        return self.braced(self.integer, what)
+
+    def string(self, what: str = "a string") -> str:
+        """Take a quoted text; the text without quotes and escapes."""
+        if self.kind != "string":
+            raise self.expected(what)
+        return unescape(self.advance())
+
+    def balanced(self, what: str) -> str:
+        """Take the text from an opening brace to the one that closes it, whatever it is."""
+        if self.text != "{":
+            raise self.expected(what)
+        depth = 0
+        for piece in _BALANCED.finditer(self.source, self.start):
+            depth += (piece[0] == "{") - (piece[0] == "}")
+            if depth == 0:
+                text = self.source[self.start : piece.end()]
+                self.jump(piece.end())
+                return text
+        raise self.error("the brace is not closed")
+
+    def shape(self) -> Shape:
+        """Take a shape."""
+        shape, stop = read_shape(self.source, self.start)
+        self.jump(stop)
+        return shape
+
+    def at_shape(self) -> bool:
+        """Whether a shape begins here, rather than a name."""
+        if self.text == "(" or self.text in SHAPE_TYPES:
+            return True
+        return self.text == "b" and self.source.startswith("(", self.stop)
+
+    def listed(
+        self, read: Callable[[], _T], opening: str, closing: str, what: str
+    ) -> tuple[_T, ...]:
+        """Take items with commas between them, inside of two marks; there may be none."""
+        self.expect(opening, f"before {what}")
+        items: list[_T] = []
+        while self.text != closing:
+            items.append(read())
+            if not self.accept(",") and self.text != closing:
+                raise self.expected(f"',' or '{closing}' after one of {what}")
+        self.jump(self.stop)
+        return tuple(items)
+
+    def braced(self, read: Callable[[], _T], what: str) -> tuple[_T, ...]:
+        """Take items with commas between them, in braces."""
+        return self.listed(read, "{", "}", what)
+
+    def expected(self, what: str, hint: str = "") -> HloTextError:
+        """The error that the current token is not ``what``."""
+        opening = self.source[self.start : self.start + 2]
+        unclosed = _UNCLOSED.get(opening) or _UNCLOSED.get(self.text)
+        if self.kind == "strange" and unclosed:
+            return self.error(unclosed)
+        found = f"found {_shown(self.text)}" if self.text else "the text ends"
+        return self.error(f"expected {what}, but {found}", hint=hint)
+
+    def error(self, message: str, span: Span | None = None, hint: str = "") -> HloTextError:
+        """An error about the current token, or about another part of the text."""
+        return HloTextError(message, span or self.span, hint, self.instruction)
+
+    def error_since(self, start: int, message: str, hint: str = "") -> HloTextError:
+        """An error about the text from ``start`` to the last token that was taken."""
+        return self.error(message, self.span_of(start, self.previous_stop), hint)
+
+
+def _shown(text: str) -> str:
+    """A token in a message; one in quotes has them already."""
+    return quoted(text) if text[0] not in "\"'" else quoted(text)[1:-1]
+
+
+def unescape(quoted: str) -> str:
+    r"""The text that a quoted text stands for; escaped bytes that are no UTF-8 become surrogates.
+
+    >>> unescape(r'"a\n\"b\" \x41 \303\251"')
+    'a\n"b" A é'
+    """
+    inner = quoted[1:-1]
+    if "\\" not in inner:
+        return inner
+    return _ESCAPE.sub(_unescaped, inner.encode("utf-8", "surrogateescape")).decode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    if match[1]:
+        return bytes([int(match[1], 16)])
+    if match[2]:
+        return bytes([int(match[2], 8) & 255])
+    return _ESCAPED.get(match[3], match[3])
+
+
+def escape(text: str) -> str:
+    r"""The quoted text that stands for ``text``, as XLA writes it.
+
+    >>> print(escape('a\n"b" é'))
+    "a\n\"b\" \303\251"
+    """
+    escaped = (
+        _ESCAPES.get(byte) or _escaped(byte) for byte in text.encode("utf-8", "surrogateescape")
+    )
+    return f'"{"".join(escaped)}"'
+
+
+def _escaped(byte: int) -> str:
+    return chr(byte) if _SPACE <= byte < _DELETE else f"\\{byte:03o}"
+
+
+_SPACE, _DELETE = 0x20, 0x7F
+_ESCAPES = {
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
+    ord('"'): '\\"',
+    ord("'"): "\\'",
+    ord("\\"): "\\\\",
+}

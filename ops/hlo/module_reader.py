@@ -1,0 +1,232 @@
+"""HLO modules from text: :func:`parse` a text, :func:`load` a file, or load a pickle.
+
+It accepts what XLA's own parser accepts, in one pass over the text, and checks more: see
+:mod:`ops.hlo.verifier`.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import os
+import zlib
+from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
+
+from ops.hlo.attributes import MODULE_ATTRIBUTES, Codec, read_attributes, read_value
+from ops.hlo.errors import HloTextError
+from ops.hlo.files import read_text
+from ops.hlo.hlo_lexer import HloLexer
+from ops.hlo.instruction_reader import InstructionReader
+from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
+from ops.hlo.symbol_table import ComputationTable
+from ops.hlo.values import ProgramShape
+from simplifier.errors import TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from indexing.layout import Shape
+    from ops.hlo.symbol_table import InstructionTable
+
+
+def parse(text: str, file: str = "") -> HloModule:
+    """The module that an HLO text says; ``file`` is named in messages.
+
+    Raises:
+        HloTextError: the text does not follow the grammar, or says something impossible.
+
+    >>> module = parse('''
+    ... ENTRY sum { a = f32[2,3] parameter(0)  zero = f32[] constant(0)
+    ...   ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply={
+    ...     x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) } }''')
+    >>> attributes = module.entry.root.attributes
+    >>> attributes["dimensions"], attributes["to_apply"].root.opcode
+    ((1,), 'add')
+    """
+    lexer = HloLexer(text, file)
+    try:
+        return _ModuleReader(lexer).module()
+    except HloTextError:
+        raise
+    except TextError as error:
+        span = replace(error.span, file=file)
+        raise HloTextError(error.message, span, error.hint, lexer.instruction) from None
+
+
+def load(path: str | os.PathLike[str]) -> HloModule:
+    """The module in a file.
+
+    Raises:
+        HloFileError: there is no such file, or it holds no text.
+        HloTextError: the text does not follow the grammar, or says something impossible.
+    """
+    return parse(read_text(path), os.fspath(path))
+
+
+class _ModuleReader:
+    """One method for each rule of the grammar; each takes the words of its rule."""
+
+    def __init__(self, lexer: HloLexer) -> None:
+        self._lexer = lexer
+        self._computations = ComputationTable()
+        self._instructions = InstructionReader(lexer, self._computations, self._inner_computation)
+
+    def module(self) -> HloModule:
+        """Take a whole text."""
+        lexer, table = self._lexer, self._computations
+        if lexer.kind == "end":
+            raise lexer.error("expected an HLO module, but the text is empty")
+        named = lexer.accept("HloModule")
+        name = lexer.name("the name of the module") if named else ""
+        attributes = self._attributes() if named else NO_ATTRIBUTES
+        tables = MappingProxyType(dict(self._tables()))
+        last = self._top_computation()
+        while lexer.kind != "end":
+            last = self._top_computation()
+        entry = table.entry or last
+        self._check_entry(entry, attributes.get("entry_computation_layout"))
+        name, computations = name or f"module_{entry.name}", tuple(table.computations)
+        return HloModule(name, computations, entry, attributes, lexer.source, lexer.file, tables)
+
+    def _check_entry(self, entry: Computation, declared: ProgramShape | None) -> None:
+        """The entry is the program that the header declares; in a cut-off text it is another."""
+        found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
+        if declared is not None and not declared.is_compatible_with(found):
+            message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
+            raise self._lexer.error(
+                message, hint="the text may be cut off" * (self._computations.entry is None)
+            )
+
+    def _attributes(self) -> Mapping[str, Any]:
+        def read(form: Codec) -> Any:  # noqa: ANN401  (one type for each format)
+            return read_value(self._lexer, form)
+
+        return MappingProxyType(read_attributes(self._lexer, "the module", MODULE_ATTRIBUTES, read))
+
+    def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
+        while self._lexer.text in _TABLES:
+            yield self._lexer.advance(), MappingProxyType(dict(self._rows()))
+
+    def _rows(self) -> Iterator[tuple[int, str | Mapping[str, int]]]:
+        lexer = self._lexer
+        while lexer.kind == "number":
+            yield lexer.integer(), self._row()
+
+    def _row(self) -> str | Mapping[str, int]:
+        if self._lexer.kind == "string":
+            return self._lexer.string()
+        return MappingProxyType(dict(self._fields()))
+
+    def _fields(self) -> Iterator[tuple[str, int]]:
+        lexer = self._lexer
+        lexer.expect("{", "before the fields of a table")
+        while not lexer.accept("}"):
+            name = lexer.word("'}' or the name of a field")
+            lexer.expect("=", f"after {name}")
+            yield name, lexer.integer()
+
+    def _top_computation(self) -> Computation:
+        lexer, table = self._lexer, self._computations
+        is_entry = lexer.accept("ENTRY")
+        start = lexer.start
+        name = lexer.name("a computation")
+        if lexer.text not in {"(", "{"}:
+            hint = _COMMA if lexer.text == "=" else ""
+            raise lexer.error_since(start, f"expected a computation, but found '{name}'", hint)
+        if name in table.by_name:
+            raise lexer.error_since(start, f"computation %{name} is defined already")
+        if is_entry and table.entry:
+            raise lexer.error_since(start, f"%{table.entry.name} is the entry already")
+        computation = self._computation(name)
+        table.by_name[name] = computation
+        table.entry = computation if is_entry else table.entry
+        return computation
+
+    def _computation(self, name: str) -> Computation:
+        lexer = self._lexer
+        declared, declared_at = None, lexer.span
+        if lexer.text == "(":
+            lexer.listed(self._declared_parameter, "(", ")", "the parameters")
+            lexer.expect("->", "after the parameters")
+            start = lexer.start
+            declared = lexer.shape()
+            declared_at = lexer.span_of(start, lexer.previous_stop)
+        table = self._instructions.read_all(name)
+        result = table.result.shape
+        if declared and not declared.is_compatible_with(result):
+            message = f"the result of %{name} is {result.text(layout=False)}, not {declared}"
+            raise lexer.error(message, declared_at)
+        return self._add(name, table, self._execution_thread())
+
+    def _inner_computation(self, name: str) -> Computation:
+        """Take a computation that is written inside of an instruction."""
+        return self._add(name, self._instructions.read_all(name), "main")
+
+    def _declared_parameter(self) -> Shape:
+        name = self._lexer.word("the name of a parameter without a percent sign")
+        self._lexer.expect(":", f"after parameter {name}")
+        return self._lexer.shape()
+
+    def _execution_thread(self) -> str:
+        lexer = self._lexer
+        if not lexer.accept(","):
+            return "main"
+        lexer.expect("execution_thread", "after the comma")
+        lexer.expect("=", "after execution_thread")
+        return lexer.string()
+
+    def _add(self, name: str, table: InstructionTable, thread: str) -> Computation:
+        """Complete a computation; its parameters must be numbered without gaps."""
+        count = len(table.parameters)
+        for number, parameter in table.parameters.items():
+            if number >= count:
+                message = f"parameter number {number} of %{name}, which has only {count} parameters"
+                self._lexer.instruction = parameter.name
+                parameter_span = self._lexer.span_of(parameter.start, parameter.stop)
+                raise self._lexer.error(message, parameter_span)
+        computation = Computation(name, tuple(table.instructions), table.result, thread)
+        self._computations.computations.append(computation)
+        return computation
+
+
+_TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
+"""Where operations come from in the source program; metadata names the rows by their numbers."""
+
+_COMMA = "a comma is missing before an attribute of the module"
+
+
+# A pickled module is its text, compressed. A process that loads it twice holds one module.
+
+_LIVE: Final = WeakValueDictionary[tuple[str, str], HloModule]()
+"""The modules that were pickled or loaded and are still in use, by text and file."""
+
+_MAX_PICKLED: Final = 4
+"""How many compressed modules are kept, for the next of their instructions that is pickled."""
+
+
+def module_of(text: str, file: str = "") -> HloModule:
+    """The module that a text says: the one in use, if it was asked for or pickled before.
+
+    >>> module = module_of("ENTRY e { p = f32[] parameter(0) }")
+    >>> module_of("ENTRY e { p = f32[] parameter(0) }") is module
+    True
+    """
+    live = _LIVE.get((text, file))
+    return _LIVE.setdefault((text, file), parse(text, file)) if live is None else live
+
+
+@lru_cache(maxsize=_MAX_PICKLED)
+def _pickled(module: HloModule) -> tuple[Callable[..., HloModule], tuple[bytes, str]]:
+    _LIVE[module.source, module.file] = module
+    text = module.source.encode(errors="surrogatepass")
+    return _unpickled, (zlib.compress(text, level=9), module.file)
+
+
+def _unpickled(text: bytes, file: str) -> HloModule:
+    return module_of(zlib.decompress(text).decode(errors="surrogatepass"), file)
+
+
+copyreg.pickle(HloModule, _pickled)

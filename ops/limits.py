@@ -1,0 +1,76 @@
+"""How much the analyses of programs do before they give one wide, marked map instead of many.
+
+No limit makes a result wrong: what is beyond one is widened and marked as an approximation, found
+again, or left in a longer form. Each entry names the test that shows why it is there.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# How many maps there may be.
+
+MAX_MAPS: Final = 128
+"""If more different maps lead to an array, one map that holds them all takes their place.
+
+A chain of shifts or butterflies doubles its maps with each step; real modules have below 20.
+Test: ``test_budgets.test_one_map_takes_the_place_of_many_and_is_marked``."""
+
+MAX_MAPS_OF_LOOP: Final = 64
+"""If a loop leads along more different maps between two arrays, one map takes their place.
+
+A loop that moves an element by one has as many maps as iterations, and often that is millions.
+Test: ``test_budgets.test_one_map_takes_the_place_of_rounds_without_end``."""
+
+MAX_COMPOSITIONS: Final = 4096
+"""So many different compositions are made for a question; beyond, each set of maps becomes one map.
+
+It bounds the time of a question to seconds, whatever the program is.
+Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
+
+USUAL_WEIGHT: Final = 16
+"""An indexing with so many terms costs one composition; with more, it costs their square.
+
+Test: ``test_budgets.test_long_formulas_cost_more``."""
+
+# How long a formula may be.
+
+MAX_TERMS: Final = 128
+"""A formula that compositions have made longer becomes a range.
+
+Shuffled bits nest deeper with each operation; simplifying them takes the square of their length.
+Test: ``test_budgets.test_formulas_do_not_grow_without_end``."""
+
+MAX_TERMS_OF_WIDE: Final = 8
+"""Where no compositions are left, formulas have no more terms than this.
+
+Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
+
+# What is remembered.
+
+MAX_REMEMBERED_COMPOSITIONS: Final = 1 << 14
+"""So many compositions of maps are remembered: the layers of a model repeat them.
+
+Test: ``test_work_of_paths``, which counts compositions."""
+
+MAX_INTERNED: Final = 1 << 16
+"""When so many dependences are interned, all are forgotten, and memory stays bounded.
+
+Equal ones are then found again, no more. Test: ``test_budgets.test_interning_forgets``."""
+
+MAX_REMEMBERED_MODULES: Final = 4
+"""So many modules are remembered with what was found about them: questions come in groups.
+
+Test: ``test_likeness``, which asks one module many questions."""
+
+# How much other tools do.
+
+MAX_STEPS_OF_COMPARISON: Final = 100_000
+"""isl spends so many operations to see that one map of a loop is a part of another.
+
+A comparison that is given up leaves one map more. Test: ``test_control_flow``."""
+
+MAX_PATHS: Final = 8
+"""So many paths of provenance are listed unless somebody asks for more.
+
+Test: ``test_why.test_more_paths_than_anyone_can_list_are_counted``."""

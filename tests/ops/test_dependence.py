@@ -1,0 +1,191 @@
+"""Composition of dependences with runtime variables and replicas, on values made by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, parse_map
+from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
+from ops.dependence.dependence import NOTHING, Dependence
+from tests.evaluation import related
+
+if TYPE_CHECKING:
+    from ops.dependence.dependence import AnyDependence
+
+MODULE = hlo.parse(
+    """HloModule m ENTRY e {
+      x = f32[150,64] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
+      i = s32[9,3] parameter(3) ROOT r = f32[150,64] negate(x) }"""
+)
+A, B, INDICES = MODULE.entry.parameters[1:]
+
+
+def way(text: str, *origins: tuple[hlo.Instruction, str], replica: str = "") -> OperandIndexing:
+    return OperandIndexing(
+        parse_map(text),
+        tuple(RuntimeOrigin(instruction, parse_map(place)) for instruction, place in origins),
+        parse_map(replica) if replica else None,
+    )
+
+
+def test_origins_of_the_producer_come_first() -> None:
+    """A slice of a slice: the inner offset is the producer's; openxla/xla#49119 swaps them."""
+    outer = way(
+        "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 24], rt0 in [0, 25]",
+        (B, "(d0) -> (), domain: d0 in [0, 24]"),
+    )
+    inner = way(
+        "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 49], rt0 in [0, 100]",
+        (A, "(d0) -> (), domain: d0 in [0, 49]"),
+    )
+    assert outer.compose(inner) == way(
+        "(d0){rt0, rt1} -> (d0 + rt0 + rt1), "
+        "domain: d0 in [0, 24], rt0 in [0, 100], rt1 in [0, 25]",
+        (A, "(d0) -> (), domain: d0 in [0, 24]"),
+        (B, "(d0) -> (), domain: d0 in [0, 24]"),
+    )
+
+
+def test_the_place_of_a_value_follows_the_consumer() -> None:
+    """A gather, reversed, then summed: the index is read for the place where it ends up."""
+    summed = way("(d0)[s0] -> (s0, d0), domain: d0 in [0, 3], s0 in [0, 8]")
+    turned = way("(d0, d1) -> (-d0 + 8, d1), domain: d0 in [0, 8], d1 in [0, 3]")
+    gather = way(
+        "(d0, d1){rt0} -> (rt0, d1), domain: d0 in [0, 8], d1 in [0, 3], rt0 in [0, 149]",
+        (INDICES, "(d0, d1) -> (d0, 2), domain: d0 in [0, 8], d1 in [0, 3]"),
+    )
+    expected = way(
+        "(d0)[s0]{rt0} -> (rt0, d0), domain: d0 in [0, 3], s0 in [0, 8], rt0 in [0, 149]",
+        (INDICES, "(d0)[s0] -> (-s0 + 8, 2), domain: d0 in [0, 3], s0 in [0, 8]"),
+    )
+    assert summed.compose(turned).compose(gather) == expected
+    assert summed.compose(turned.compose(gather)) == expected
+
+
+def test_the_place_of_a_value_may_depend_on_a_value() -> None:
+    shifted = way(
+        "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 4], rt0 in [0, 4]",
+        (A, "(d0) -> (), domain: d0 in [0, 4]"),
+    )
+    gather = way(
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 8], rt0 in [0, 63]",
+        (INDICES, "(d0) -> (d0, 1), domain: d0 in [0, 8]"),
+    )
+    assert shifted.compose(gather) == way(
+        "(d0){rt0, rt1} -> (rt0), domain: d0 in [0, 4], rt0 in [0, 63], rt1 in [0, 4]",
+        (
+            INDICES,
+            "(d0){rt0, rt1} -> (d0 + rt1, 1), domain: d0 in [0, 4], rt0 in [0, 63], rt1 in [0, 4]",
+        ),
+        (A, "(d0) -> (), domain: d0 in [0, 4]"),
+    )
+
+
+def test_variables_that_nothing_depends_on_go_with_their_origins() -> None:
+    consumer = way(
+        "(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 4], rt0 in [0, 4], rt1 in [0, 5]",
+        (A, "(d0) -> (), domain: d0 in [0, 4]"),
+        (B, "(d0) -> (), domain: d0 in [0, 4]"),
+    )
+    column = way("(d0, d1) -> (d1), domain: d0 in [0, 8], d1 in [0, 5]")
+    assert consumer.compose(column) == way(
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 4], rt0 in [0, 5]",
+        (B, "(d0) -> (), domain: d0 in [0, 4]"),
+    )
+
+
+def test_a_replica_is_asked_for_through_later_operations() -> None:
+    gathered = "(d0, d1) -> (d0 mod 4, d1), domain: d0 in [0, 7], d1 in [0, 7]"
+    all_gather = way(
+        gathered, replica="(d0, d1) -> (d0 floordiv 4), domain: d0 in [0, 7], d1 in [0, 7]"
+    )
+    transposed = way("(d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 7]")
+    local = way("(d0, d1) -> (d0, -d1 + 7), domain: d0 in [0, 3], d1 in [0, 7]")
+    assert transposed.compose(all_gather).compose(local) == way(
+        "(d0, d1) -> (d1 mod 4, -d0 + 7), domain: d0 in [0, 7], d1 in [0, 7]",
+        replica="(d0, d1) -> (d1 floordiv 4), domain: d0 in [0, 7], d1 in [0, 7]",
+    )
+
+
+def test_the_nearest_replica_to_the_element_counts() -> None:
+    first = way(
+        "(d0) -> (d0 mod 4), domain: d0 in [0, 7]",
+        replica="(d0) -> (d0 floordiv 4), domain: d0 in [0, 7]",
+    )
+    second = way(
+        "(d0) -> (d0 mod 2), domain: d0 in [0, 3]",
+        replica="(d0) -> (d0 floordiv 2), domain: d0 in [0, 3]",
+    )
+    assert first.compose(second) == way(
+        "(d0) -> (d0 mod 2), domain: d0 in [0, 7]",
+        replica="(d0) -> ((d0 floordiv 2) mod 2), domain: d0 in [0, 7]",
+    )
+
+
+def test_an_element_that_is_never_needed_keeps_its_origins() -> None:
+    nowhere = way("(d0) -> (d0 + 9), domain: d0 in [0, 4]")
+    gather = way(
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 8], rt0 in [0, 63]",
+        (INDICES, "(d0) -> (d0, 1), domain: d0 in [0, 8]"),
+    )
+    composed = nowhere.compose(gather)
+    assert composed.map.is_known_empty
+    assert len(composed.map.runtime) == len(composed.runtime)
+
+
+@given(first=st.data())
+def test_composition_relates_what_the_maps_relate(first: st.DataObject) -> None:
+    from tests.strategies import maps
+
+    consumer = first.draw(maps(results=2))
+    producer = first.draw(maps(dims=2))
+    composed = OperandIndexing(consumer).compose(OperandIndexing(producer)).map
+    behind: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for index, element in related(producer):
+        behind.setdefault(index, set()).add(element)
+    expected = {
+        (index, end) for index, middle in related(consumer) for end in behind.get(middle, ())
+    }
+    assert related(composed) == expected
+
+
+# Sets.
+
+IDENTITY = OperandIndexing(IndexingMap.identity((4,)))
+TURNED = way("(d0) -> (-d0 + 3), domain: d0 in [0, 3]")
+UNKNOWN = Unknown("sort: no indexing map")
+OTHER = Unknown("fft: no indexing map")
+
+BOTH = Dependence((IDENTITY, TURNED))
+ONE = Dependence((TURNED,))
+
+UNITED = [
+    (Dependence((IDENTITY,)), Dependence((TURNED, IDENTITY)), BOTH),
+    (NOTHING, ONE, ONE),
+    (ONE, UNKNOWN, UNKNOWN),
+    (UNKNOWN, OTHER, UNKNOWN),
+]
+COMPOSED = [
+    (Dependence((TURNED, IDENTITY)), Dependence((TURNED, IDENTITY)), BOTH),
+    (ONE, NOTHING, NOTHING),
+    (ONE, UNKNOWN, UNKNOWN),
+    (OTHER, UNKNOWN, OTHER),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "expected"), UNITED)
+def test_all_indexings_are_in_a_union(
+    left: AnyDependence, right: AnyDependence, expected: AnyDependence
+) -> None:
+    assert left.union(right) == expected
+
+
+@pytest.mark.parametrize(("consumer", "producer", "expected"), COMPOSED)
+def test_every_indexing_is_composed_with_every_other(
+    consumer: AnyDependence, producer: AnyDependence, expected: AnyDependence
+) -> None:
+    assert consumer.compose(producer) == expected

@@ -1,0 +1,294 @@
+"""Which instructions are alike, and that those which are have one answer."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ops import REGISTRY, analyze, elementwise, hlo
+from ops.analysis.value_numbering import ValueNumbering
+from ops.dependence.links import reads_operands
+from tests.hlo.modules import NAMES, module_text
+from tests.ops.operations import PROGRAMS, Program
+from tests.ops.unshared import UNSHARED, all_answers
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from indexing.layout import Shape
+    from ops import OpIndexing
+
+COMPUTATIONS: Final = """
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+  sum { x = f32[] parameter(0) y = f32[] parameter(1)
+    ROOT z = f32[] add(x, y), metadata={op_name="z"} }
+  max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
+  flip { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
+    t = f32[4,4] transpose(a), dimensions={1,0} ROOT r = f32[4,4] add(t, b) }
+  turn { x = f32[4,4] parameter(0) y = f32[4,4] parameter(1)
+    u = f32[4,4] transpose(x), dimensions={1,0} ROOT v = f32[4,4] add(u, y) }
+  swap { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
+    t = f32[4,4] transpose(b), dimensions={1,0} ROOT r = f32[4,4] add(t, a) }
+  left { b = f32[4,4] parameter(1) a = f32[4,4] parameter(0)
+    t = f32[4,4] transpose(b), dimensions={1,0} ROOT r = f32[4,4] subtract(a, t) }
+  right { b = f32[4,4] parameter(1) a = f32[4,4] parameter(0)
+    t = f32[4,4] transpose(b), dimensions={1,0} ROOT r = f32[4,4] subtract(t, a) }
+  inner { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
+    ROOT r = f32[4,4] fusion(a, b), kind=kLoop, calls=flip }
+  outer { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
+    ROOT r = f32[4,4] fusion(a, b), kind=kLoop, calls=turn }
+  other { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
+    ROOT r = f32[4,4] fusion(a, b), kind=kLoop, calls=swap }
+  cut { a = f32[4,4] parameter(0) n = s32[] parameter(1)
+    ROOT r = f32[2,2] dynamic-slice(a, n, n), dynamic_slice_sizes={2,2} }
+"""
+PARAMETERS: Final = """
+  p = f32[4,4] parameter(0)  q = f32[4,4] parameter(1)  z = f32[] parameter(2)
+  i = s32[] parameter(3)  j = s32[] constant(1)  pair = (f32[4,4], f32[4,4]) tuple(p, q)
+  k = s32[] constant(1)  twice = s32[] add(j, j)
+  column = f32[4,4]{0,1} parameter(4)  half = bf16[4,4] parameter(5)
+"""
+
+
+def parsed(*definitions: str) -> list[hlo.Instruction]:
+    """Instructions of one module."""
+    named = "\n".join(f"r{number} = {text}" for number, text in enumerate(definitions))
+    module = hlo.parse(
+        f"HloModule m, replica_count=4 {COMPUTATIONS} ENTRY e {{ {PARAMETERS} {named} }}"
+    )
+    return [*module.entry.instructions[-len(definitions) :]]
+
+
+NEGATED: Final = "f32[4,4] negate(p)"
+ALIKE: Final = {
+    "another operand": (NEGATED, "f32[4,4] negate(q)"),
+    "metadata": (NEGATED, NEGATED + ', metadata={op_name="layer1/neg" source_line=7}'),
+    "a sharding": (NEGATED, NEGATED + ", sharding={replicated}"),
+    "frontend attributes": (NEGATED, NEGATED + ', frontend_attributes={a="b"}'),
+    "a control predecessor": (NEGATED, NEGATED + ", control-predecessors={q}"),
+    "a backend's notes": (NEGATED, NEGATED + ', backend_config={"cycles":"12"}'),
+    "the number of a channel": (
+        "f32[4,4] all-reduce(p), channel_id=1, replica_groups={{0,1,2,3}}, to_apply=add",
+        "f32[4,4] all-reduce(p), channel_id=2, replica_groups={{0,1,2,3}}, to_apply=add",
+    ),
+    "names in what is applied": (
+        "f32[4] reduce(p, z), dimensions={0}, to_apply=add",
+        "f32[4] reduce(p, z), dimensions={0}, to_apply=sum",
+    ),
+    "where a known value is from": (
+        "f32[2,4] dynamic-slice(p, j, j), dynamic_slice_sizes={2,4}",
+        "f32[2,4] dynamic-slice(q, k, j), dynamic_slice_sizes={2,4}",
+    ),
+    "names in what is called": (
+        "f32[4,4] fusion(p, q), kind=kLoop, calls=flip",
+        "f32[4,4] fusion(p, q), kind=kLoop, calls=turn",
+    ),
+    "names in what is called by what is called": (
+        "f32[4,4] call(p, q), to_apply=inner",
+        "f32[4,4] call(p, q), to_apply=outer",
+    ),
+}
+"""Two instructions that differ in something that no map depends on."""
+
+UNLIKE: Final = {
+    "the opcode": (NEGATED, "f32[4,4] cosine(p)"),
+    "the type": (NEGATED, "bf16[4,4] negate(half)"),
+    "the type of an operand": ("f32[4,4] convert(p)", "f32[4,4] convert(half)"),
+    "the result's layout": (NEGATED, "f32[4,4]{0,1} negate(p)"),
+    "an operand's layout": ("f32[4,4] copy(p)", "f32[4,4] copy(column)"),
+    "the result's sizes": ("f32[2,8] reshape(p)", "f32[8,2] reshape(p)"),
+    "the number of operands": ("(f32[4,4]) tuple(p)", "(f32[4,4], f32[4,4]) tuple(p, p)"),
+    "a permutation": (
+        "f32[4,4] transpose(p), dimensions={0,1}",
+        "f32[4,4] transpose(p), dimensions={1,0}",
+    ),
+    "a dimension": (
+        "f32[4,4,2] broadcast(p), dimensions={0,1}",
+        "f32[4,4,2] broadcast(p), dimensions={1,0}",
+    ),
+    "a bound": ("f32[2,4] slice(p), slice={[0:2],[0:4]}", "f32[2,4] slice(p), slice={[1:3],[0:4]}"),
+    "a stride": (
+        "f32[2,4] slice(p), slice={[0:2],[0:4]}",
+        "f32[2,4] slice(p), slice={[0:4:2],[0:4]}",
+    ),
+    "padding": ("f32[5,4] pad(p, z), padding=1_0x0_0", "f32[5,4] pad(p, z), padding=0_1x0_0"),
+    "what is applied": (
+        "f32[4] reduce(p, z), dimensions={0}, to_apply=add",
+        "f32[4] reduce(p, z), dimensions={0}, to_apply=max",
+    ),
+    "what is contracted": (
+        "f32[4,4] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "f32[4,4] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+    ),
+    "an index": (
+        "f32[4,4] get-tuple-element(pair), index=0",
+        "f32[4,4] get-tuple-element(pair), index=1",
+    ),
+    "groups": (
+        "f32[4,4] all-reduce(p), replica_groups={{0,1,2,3}}, to_apply=add",
+        "f32[4,4] all-reduce(p), replica_groups={{0,1},{2,3}}, to_apply=add",
+    ),
+    "that there is a channel": (
+        "f32[4,4] all-reduce(p), replica_groups={{0}}, to_apply=add",
+        "f32[4,4] all-reduce(p), channel_id=1, replica_groups={{0}}, to_apply=add",
+    ),
+    "a target": (
+        'f32[4,4] custom-call(p), custom_call_target="Sharding"',
+        'f32[4,4] custom-call(p), custom_call_target="Unheard"',
+    ),
+    "a custom call's configuration": (
+        'f32[4,4] custom-call(p), custom_call_target="Sharding", backend_config="a"',
+        'f32[4,4] custom-call(p), custom_call_target="Sharding", backend_config="b"',
+    ),
+    "a parameter in what is called": (
+        "f32[4,4] fusion(p, q), kind=kLoop, calls=flip",
+        "f32[4,4] fusion(p, q), kind=kLoop, calls=swap",
+    ),
+    "the order of operands in what is called": (
+        "f32[4,4] fusion(p, q), kind=kLoop, calls=left",
+        "f32[4,4] fusion(p, q), kind=kLoop, calls=right",
+    ),
+    "what is called by what is called": (
+        "f32[4,4] call(p, q), to_apply=inner",
+        "f32[4,4] call(p, q), to_apply=other",
+    ),
+    "a value that is known": (
+        "f32[2,4] dynamic-slice(p, j, j), dynamic_slice_sizes={2,4}",
+        "f32[2,4] dynamic-slice(p, twice, j), dynamic_slice_sizes={2,4}",
+    ),
+    "a value that is not known": (
+        "f32[2,4] dynamic-slice(p, i, j), dynamic_slice_sizes={2,4}",
+        "f32[2,4] dynamic-slice(p, j, i), dynamic_slice_sizes={2,4}",
+    ),
+}
+"""Two instructions that differ in one thing that maps may depend on."""
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE)
+def test_what_no_map_depends_on_makes_no_difference(one: str, other: str) -> None:
+    likeness = ValueNumbering(REGISTRY)
+    assert len({likeness.number(each) for each in parsed(one, other)}) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE)
+def test_one_difference_is_enough(one: str, other: str) -> None:
+    likeness = ValueNumbering(REGISTRY)
+    assert len({likeness.number(each) for each in parsed(one, other)}) == 2
+
+
+@pytest.mark.parametrize(
+    "program",
+    [each for each in PROGRAMS.values() if each.opcode != "parameter"],
+    ids=attrgetter("opcode"),
+)
+def test_copies_are_alike_unless_they_read_values(program: Program) -> None:
+    head, _, last = program.text.rpartition("ROOT r = ")
+    text = last.rpartition("\n}")[0]
+    twice = f'{head} copied = {text}, metadata={{op_name="x"}}\nROOT r = {text}\n}}'
+    *_, copied, root = hlo.parse(twice).entry.instructions
+    likeness = ValueNumbering(REGISTRY)
+    routes = REGISTRY.routes(root)
+    reads = routes is None and reads_operands(REGISTRY.maps(root))
+    assert (likeness.number(root) == likeness.number(copied)) != reads
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "styles" not in name])
+def test_sharing_changes_no_answer(name: str) -> None:
+    module = hlo.parse(module_text(name))
+    pairs = zip(analyze(module), analyze(module, registry=UNSHARED), strict=True)
+    for shared, alone in pairs:
+        assert [*all_answers(shared)] == [*all_answers(alone)], shared.instruction
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("cpu", "tpu"))])
+def test_sharing_changes_nothing_inside_of_what_is_called(name: str) -> None:
+    module = hlo.parse(module_text(name))
+    shared, alone = analyze(module), analyze(module, registry=UNSHARED)
+    for computation in module.computations:
+        for output in range(len(computation.root.shape.arrays)):
+            mine, theirs = shared[computation.root], alone[computation.root]
+            assert mine.parameter_indexing(output) == theirs.parameter_indexing(output)
+
+
+STARTS: Final = ("i", "j", "twice")
+VARIANTS: Final = [
+    *(f"f32[4,4]{{{layout}}} negate(p)" for layout in ("0,1", "1,0")),
+    *(f"f32[4,4] copy({source})" for source in ("p", "column")),
+    *(f"f32[4,4] transpose({source}), dimensions={{1,0}}" for source in ("p", "q", "column")),
+    *(f"f32[4,4,4] broadcast(p), dimensions={{{places}}}" for places in ("0,1", "1,2", "2,0")),
+    *(f"f32[2,4] slice(p), slice={{[{first}:{first + 2}],[0:4]}}" for first in range(3)),
+    *(f"f32[6,4] pad(p, z), padding={low}_{2 - low}x0_0" for low in range(3)),
+    *(f"f32[4] reduce(p, z), dimensions={{{place}}}, to_apply=max" for place in range(2)),
+    *(f"f32[4,4] fusion(p, q), kind=kLoop, calls={name}" for name in ("flip", "turn", "swap")),
+    *(
+        f"f32[2,2] dynamic-slice(p, {first}, {second}), dynamic_slice_sizes={{2,2}}"
+        for first in STARTS
+        for second in STARTS
+    ),
+    *(f"f32[2,2] call(p, {start}), to_apply=cut" for start in STARTS),
+]
+"""Instructions of which many are alike, and others nearly; values are known in some."""
+
+
+@given(st.lists(st.sampled_from(VARIANTS), min_size=2, max_size=8), st.randoms())
+def test_answers_do_not_depend_on_what_is_alike_nor_on_the_order_of_questions(
+    texts: list[str], random: Random
+) -> None:
+    module = parsed(*texts)[0].computation.module
+    shared, alone = analyze(module), [*analyze(module, registry=UNSHARED)]
+    random.shuffle(alone)
+    for each in alone:
+        mine = shared[each.instruction]
+        assert [*all_answers(mine)] == [*all_answers(each)]
+        in_memory = [*all_answers(mine, physical_layout=True)]
+        assert in_memory == [*all_answers(each, physical_layout=True)]
+        assert mine.fusion_indexing() == each.fusion_indexing()
+
+
+def test_what_users_register_is_asked_for_every_instruction() -> None:
+    asked: list[str] = []
+
+    def same(instruction: hlo.Instruction) -> OpIndexing:
+        asked.append(instruction.name)
+        return elementwise([instruction.shape.dimensions])
+
+    text = 'f32[4,4] custom-call(p), custom_call_target="mine"'
+    one, other = parsed(text, text)
+    analysis = analyze(one.computation.module, registry=REGISTRY.with_custom_call("mine", same))
+    assert analysis[one].output_to_input() == analysis[other].output_to_input()
+    assert {*asked} == {one.name, other.name}
+
+
+def test_an_error_names_each_instruction_that_is_wrong() -> None:
+    text = "f32[4,3] transpose(p), dimensions={1,0}"
+    for each in parsed(text, text):
+        with pytest.raises(hlo.HloTextError) as caught:
+            analyze(each.computation.module)[each].output_to_input()
+        assert caught.value.instruction == each.name
+
+
+class OnlyShape(NamedTuple):
+    """All that a builder may see of an operand."""
+
+    shape: Shape
+
+
+BUILT: Final = [
+    program
+    for program in PROGRAMS.values()
+    if (rule := REGISTRY.opcodes.get(program.opcode)) and not rule.calls and not rule.values
+]
+
+
+@pytest.mark.parametrize("program", BUILT, ids=attrgetter("opcode"))
+def test_builders_look_at_nothing_but_shapes_and_attributes(program: Program) -> None:
+    root = program.root
+    operands: Any = tuple(OnlyShape(operand.shape) for operand in root.operands)
+    alone = hlo.Instruction("alone", root.opcode, root.shape, operands, root.attributes)
+    object.__setattr__(alone, "computation", root.computation)
+    assert REGISTRY.routes(alone) == REGISTRY.routes(root)
+    assert REGISTRY.maps(alone) == REGISTRY.maps(root)
