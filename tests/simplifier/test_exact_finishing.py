@@ -29,7 +29,7 @@ from simplifier import (
     simplify,
     symbol,
 )
-from simplifier import question_cache as memory
+from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
 from simplifier.exact.improve import finished, reduced, solved
 from simplifier.expr.form import variable
