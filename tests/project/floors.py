@@ -101,5 +101,6 @@ LIMIT_WORDS: Final = ("MAX", "BUDGET", "LIMIT", "MOST", "LONGEST", "DEEPEST", "L
 SAME_IDEA: Final[Mapping[str, str]] = {
     "__init__": "the door of each package",
     "errors": "the errors of each package",
+    "limits": "how much each package does at most",
 }
 """File names that several modules may carry, and the idea that these share."""
