@@ -1,8 +1,8 @@
-"""Where a map is defined: the variables by role, their bounds, and constraints between them.
+"""Where a map is defined: variables by role, their bounds, and constraints between them.
 
-Inside a map every variable goes by its place, ``d0 d1 ... s0 s1 ... rt0 ...``, whatever its
-name; names come in when somebody looks. So maps that differ in names alone are the same problem
-to the simplifier.
+Formulas inside a map use identifiers, ``d0 d1 ... s0 s1 ... rt0 ...``: the role and position of a
+variable. The names that a reader gave come in only for output. So two maps that differ in names
+alone are the same problem to the simplifier.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ ByRole: TypeAlias = tuple[tuple[T, ...], tuple[T, ...], tuple[T, ...]]
 """Something for each dimension, for each range, and for each runtime variable."""
 
 LETTERS: Final = ("d", "s", "rt")
-"""What the names of dimensions, ranges and runtime variables begin with."""
+"""What the identifiers of dimensions, ranges and runtime variables begin with."""
 
 ROLES: Final = ("dims", "ranges", "runtime")
-"""What the variables of each role are together."""
+"""The roles of variables, as arguments and messages call them."""
 
 NO_VALUES: Final = Interval(0, -1)
 
@@ -48,8 +48,8 @@ NO_VALUES: Final = Interval(0, -1)
 class Domain:
     """Variables with bounds, and constraints in normal order.
 
-    A domain without points that is seen to have none is stored in one way: every bound ``[0, -1]``,
-    no constraints.
+    A domain that is known to have no point is stored in one way: every bound is ``[0, -1]``, and
+    there are no constraints.
     """
 
     dims: tuple[Variable, ...]
@@ -70,13 +70,13 @@ class Domain:
         return plain.constrained(constraints) if constraints or plain.is_known_empty else plain
 
     def __reduce__(self) -> tuple[type[Domain], tuple[object, ...]]:
-        """What was found out about the domain can be found out again."""
+        """Cached properties are not pickled."""
         return Domain, (self.dims, self.ranges, self.runtime, self.constraints)
 
     @cached_property
-    def places(self) -> tuple[str, ...]:
-        """What the variables are called inside, in order of declaration."""
-        return _places(len(self.dims), len(self.ranges), len(self.runtime))
+    def identifiers(self) -> tuple[str, ...]:
+        """The identifiers of the variables, in order of declaration."""
+        return _identifiers(len(self.dims), len(self.ranges), len(self.runtime))
 
     @property
     def roles(self) -> ByRole[Variable]:
@@ -84,7 +84,7 @@ class Domain:
         return self.dims, self.ranges, self.runtime
 
     def by_role(self, values: Iterable[T]) -> ByRole[T]:
-        """Values for all variables, in order of declaration, parted as :attr:`roles` is."""
+        """Splits values, one for each variable in order of declaration, as :attr:`roles` does."""
         values = tuple(values)
         first = len(self.dims)
         second = first + len(self.ranges)
@@ -97,23 +97,23 @@ class Domain:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What a reader calls the variables, in order of declaration."""
+        """The names of the variables for a reader, in order of declaration."""
         return tuple(
-            variable.name or place
-            for variable, place in zip(self.variables, self.places, strict=True)
+            variable.name or identifier
+            for variable, identifier in zip(self.variables, self.identifiers, strict=True)
         )
 
     @cached_property
     def bounds(self) -> dict[str, Interval]:
-        """Bounds of every variable, by place."""
+        """The bounds of every variable, by identifier."""
         return {
-            place: variable.bounds
-            for place, variable in zip(self.places, self.variables, strict=True)
+            identifier: variable.bounds
+            for identifier, variable in zip(self.identifiers, self.variables, strict=True)
         }
 
     @cached_property
     def is_known_empty(self) -> bool:
-        """Whether some variable has no value; an empty domain may fail to be known as one."""
+        """Whether some variable has no value; an empty domain need not be known to be empty."""
         return (
             any(variable.bounds.is_empty for variable in self.variables) or self._is_contradiction
         )
@@ -125,19 +125,19 @@ class Domain:
     def constrained(self, constraints: Iterable[Constraint]) -> Domain:
         """The domain with more constraints.
 
-        Bounds take what is said of one variable, constants are decided, repeated
-        expressions are joined.
+        A constraint on a single variable goes into its bounds, one on a constant is decided, and
+        constraints on the same form become one.
         """
         if self.is_known_empty:
             return self.emptied()
         bounds: dict[str, Interval] = {}
         table: dict[Form, Interval] = {}
         for form, interval in constraints:
-            place = form.single_variable()
-            if place is not None:
-                known = bounds.get(place) or self.bounds[place]
+            identifier = form.single_variable()
+            if identifier is not None:
+                known = bounds.get(identifier) or self.bounds[identifier]
                 if not interval.contains(known):
-                    bounds[place] = known.intersect(interval)
+                    bounds[identifier] = known.intersect(interval)
             elif not form.is_constant:
                 table[form] = table[form].intersect(interval) if form in table else interval
             elif form.constant not in interval:
@@ -147,49 +147,57 @@ class Domain:
             return self.emptied()
         return self._with(bounds, both)
 
+    def constraints_among(self, identifiers: Collection[str]) -> tuple[Constraint, ...]:
+        """The constraints on these variables alone."""
+        among = frozenset(identifiers).issuperset
+        return tuple(pair for pair in self.constraints if among(forms.variables_of((pair[0],))))
+
     def with_constraints(self, constraints: Iterable[Constraint] = ()) -> Domain:
-        """The same variables with these constraints, which are in normal order, and no others."""
+        """The same variables with only these constraints, which are in normal order."""
         return Domain(self.dims, self.ranges, self.runtime, tuple(constraints))
 
     def with_named(self, constraints: Sequence[Constraint]) -> Domain:
-        """The domain with more constraints, in the reader's names.
+        """The domain with more constraints, written in the reader's names.
 
         Raises:
             MapError: a name is not declared.
         """
-        placed = self.placed([form for form, _ in constraints], "constraint")
+        resolved = self.resolved([form for form, _ in constraints], "constraint")
         intervals = (interval for _, interval in constraints)
-        return self.constrained(zip(placed, intervals, strict=True))
+        return self.constrained(zip(resolved, intervals, strict=True))
 
     def emptied(self) -> Domain:
-        """The domain of the same variables that holds no point."""
+        """The empty domain of the same variables."""
         return self._with(
-            dict.fromkeys(self.places, NO_VALUES), () if self.places else _CONTRADICTION
+            dict.fromkeys(self.identifiers, NO_VALUES), () if self.identifiers else _CONTRADICTION
         )
 
     def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
         if not bounds:
             return self.with_constraints(constraints)
         within = (
-            variable.within(bounds[place]) if place in bounds else variable
-            for place, variable in zip(self.places, self.variables, strict=True)
+            variable.within(bounds[identifier]) if identifier in bounds else variable
+            for identifier, variable in zip(self.identifiers, self.variables, strict=True)
         )
         return Domain(*self.by_role(within), constraints)
 
     def named(self, form: Form) -> Form:
-        """The form in the names that a reader knows."""
+        """The form in the reader's names."""
         return operations.substitute((form,), self._renaming)[0] if self._renaming else form
 
     @cached_property
     def _renaming(self) -> dict[str, Form]:
-        pairs = zip(self.places, self.names, strict=True)
-        return {place: forms.variable(name) for place, name in pairs if place != name}
+        pairs = zip(self.identifiers, self.names, strict=True)
+        return {
+            identifier: forms.variable(name) for identifier, name in pairs if identifier != name
+        }
 
     @cached_property
     def by_name(self) -> dict[str, Form]:
-        """For every name that a reader uses, the variable as it is called inside."""
+        """The variable that each of the reader's names stands for, by its identifier."""
         return {
-            name: forms.variable(place) for place, name in zip(self.places, self.names, strict=True)
+            name: forms.variable(identifier)
+            for identifier, name in zip(self.identifiers, self.names, strict=True)
         }
 
     def text_of(self, form: Form, spelling: Spelling = DOCUMENT) -> str:
@@ -197,14 +205,14 @@ class Domain:
         return format_form(self.named(form), self.names, spelling)
 
     def constraint_texts(self, spelling: Spelling = DOCUMENT) -> list[tuple[str, Constraint]]:
-        """The constraints with their texts, sorted as texts as XLA sorts them."""
+        """The constraints with their texts, sorted by these as in XLA."""
         rows = (
             (self.text_of(form, spelling), (form, interval)) for form, interval in self.constraints
         )
         return sorted(rows, key=lambda row: f"{row[0]} in {row[1][1]}")
 
     def limits(self) -> Iterator[Constraint]:
-        """Bounds, then constraints as sorted in the text, of forms in the reader's names."""
+        """Bounds, then constraints sorted by their texts, in the reader's names."""
         for name, variable in zip(self.names, self, strict=True):
             yield forms.variable(name), variable.bounds
         for _, (form, interval) in self.constraint_texts():
@@ -223,16 +231,16 @@ class Domain:
             seen.add(name)
         self.check_forms([form for form, _ in self.constraints], "constraint")
 
-    def placed(
+    def resolved(
         self, given: Sequence[Form], role: str, where: str = "IndexingMap"
     ) -> tuple[Form, ...]:
-        """Forms in the reader's names by place; raises as :meth:`check_forms` does."""
+        """The forms with identifiers for the reader's names; raises as :meth:`check_forms` does."""
         self._check(given, f"{where}: {role}", frozenset(self.names))
         return operations.substitute(given, self.by_name)
 
     def check_forms(self, checked: Sequence[Form], role: str) -> None:
-        """Raise a :class:`MapError` if a form uses anything but places and integer arithmetic."""
-        self._check(checked, f"IndexingMap: {role}", frozenset(self.places))
+        """Raise a :class:`MapError` unless forms are integer arithmetic on identifiers."""
+        self._check(checked, f"IndexingMap: {role}", frozenset(self.identifiers))
 
     def _check(self, checked: Sequence[Form], role: str, known: Collection[str]) -> None:
         for number, form in enumerate(checked):
@@ -240,15 +248,15 @@ class Domain:
                 if objection := self._objection(atom, known):
                     raise MapError(f"{role} {number} uses {objection}")
 
-    def place_of(self, name: str, where: str) -> str:
-        """The place of the variable that a reader calls so.
+    def identifier_of(self, name: str, where: str) -> str:
+        """The identifier of the variable with this name.
 
         Raises:
             MapError: there is none.
         """
-        for place, known in zip(self.places, self.names, strict=True):
+        for identifier, known in zip(self.identifiers, self.names, strict=True):
             if known == name:
-                return place
+                return identifier
         expected = f"expected one of its variables ({listed(self.names)})"
         raise MapError(f"{where}: the map has no {quoted(name)}; {expected}")
 
@@ -265,11 +273,11 @@ class Domain:
 
 
 @lru_cache
-def _places(*counts: int) -> tuple[str, ...]:
+def _identifiers(*counts: int) -> tuple[str, ...]:
     return tuple(
-        f"{letter}{place}"
+        f"{letter}{position}"
         for letter, count in zip(LETTERS, counts, strict=True)
-        for place in range(count)
+        for position in range(count)
     )
 
 
@@ -280,10 +288,9 @@ _CONTRADICTION: Final[tuple[Constraint, ...]] = ((forms.ZERO, Interval(1, 1)),)
 def distinctly_named(
     dims: Iterable[Variable], ranges: Iterable[Variable] = (), runtime: Iterable[Variable] = ()
 ) -> Domain:
-    """The domain of variables from several maps: of two that have one name the first one keeps it.
+    """The domain of variables from several maps: of two with one name, the first keeps it.
 
-    The other one is called after its place, and so is one whose name is the place of a variable
-    without name.
+    The other loses its name, and so does a variable whose name is the identifier of one without.
 
     >>> row = Variable((0, 3), "row")
     >>> distinctly_named([row], [row, Variable((0, 3), "s0")]).names
@@ -296,9 +303,9 @@ def distinctly_named(
 
 
 def _first_come(domain: Domain) -> Iterator[Variable]:
-    """The variables less the names that are taken when it is their turn; places come first."""
-    pairs = zip(domain.places, domain.variables, strict=True)
-    taken = {place for place, variable in pairs if not variable.name}
+    """The variables without names that earlier ones have, or that are identifiers in use."""
+    pairs = zip(domain.identifiers, domain.variables, strict=True)
+    taken = {identifier for identifier, variable in pairs if not variable.name}
     for variable in domain:
         yield Variable(variable.bounds) if variable.name in taken else variable
         taken.add(variable.name)
@@ -307,7 +314,7 @@ def _first_come(domain: Domain) -> Iterator[Variable]:
 def substituted_constraints(
     constraints: Iterable[Constraint], replacements: Mapping[str, Form]
 ) -> list[Constraint]:
-    """The constraints with a form in place of each named variable."""
+    """The constraints with forms in place of some variables."""
     constraints = tuple(constraints)
     replaced = operations.substitute([form for form, _ in constraints], replacements)
     return [(form, interval) for form, (_, interval) in zip(replaced, constraints, strict=True)]
@@ -318,16 +325,16 @@ def _joined(
 ) -> tuple[Constraint, ...] | None:
     """All constraints in normal order; ``None`` if two exclude each other.
 
-    The fewer ones are put among the more, which are not looked through.
+    Inserts the shorter list into the longer one, which is not scanned: chains of maps have many.
     """
     table, fewer = (list(one), other) if len(one) >= len(other) else (list(other), one)
     for form, interval in fewer:
-        place = bisect_left(table, form.order, key=_order)
-        if place == len(table) or table[place][0] != form:
-            table.insert(place, (form, interval))
+        at = bisect_left(table, form.order, key=_order)
+        if at == len(table) or table[at][0] != form:
+            table.insert(at, (form, interval))
             continue
-        table[place] = (form, interval.intersect(table[place][1]))
-        if table[place][1].is_empty:
+        table[at] = (form, interval.intersect(table[at][1]))
+        if table[at][1].is_empty:
             return None
     return tuple(table)
 
@@ -340,11 +347,11 @@ _NAME: Final = attrgetter("name")
 
 
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
-    """The variables without names that say no more than their place."""
+    """The variables without names that are their own identifiers."""
     given = tuple(variables)
     if not any(map(_NAME, given)):
         return given
     return tuple(
-        Variable(variable.bounds) if variable.name == f"{letter}{place}" else variable
-        for place, variable in enumerate(given)
+        Variable(variable.bounds) if variable.name == f"{letter}{position}" else variable
+        for position, variable in enumerate(given)
     )

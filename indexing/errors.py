@@ -1,4 +1,4 @@
-"""What can be wrong with a map."""
+"""The error of this package."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from simplifier.errors import IndexingError
 
 
 class MapError(IndexingError, ValueError):
-    """A map, or a question to it, without sense: wrong arity, unknown variable, doubled name."""
+    """A map or a question makes no sense: wrong arity, unknown variable, name used twice."""

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec
 
-from indexing import arguments
+from indexing import validation
 from indexing.domain import Domain
 from indexing.errors import MapError
+from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
-from indexing.exact.questions import ExactRelation
-from indexing.formats.c import to_c
-from indexing.formats.html import html_of_map
-from indexing.formats.isl import to_isl
-from indexing.formats.latex import latex_of_map
+from indexing.formats.code import to_c, to_triton
+from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
+from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.numpy import CompiledMap
 from indexing.formats.text import format_map
-from indexing.formats.triton import to_triton
 from indexing.simplify import finished, result_bounds, simplified
 from indexing.transform.compose import compose
 from indexing.transform.evaluate import contains, evaluate, points
 from indexing.transform.rescale import rescale_symbols
-from indexing.transform.select import concatenate_results, select_results
-from indexing.transform.substitute import ranges_to_dims, rename, substitute, symbols_to_dims
+from indexing.transform.substitute import (
+    concatenate_results,
+    ranges_to_dims,
+    rename,
+    select_results,
+    substitute,
+    symbols_to_dims,
+)
 from indexing.transform.unused import (
     unused_symbols,
     unused_variables,
@@ -38,9 +42,9 @@ if TYPE_CHECKING:
     import islpy
     import sympy
 
-    from indexing.arguments import ByName
     from indexing.domain import ByRole, Constraint
     from indexing.transform.evaluate import Index, Point
+    from indexing.validation import ByName
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.bounds.interval import IntervalLike
@@ -67,7 +71,7 @@ class IndexingMap(ExactRelation):
 
     Raises:
         MapError: an argument is of another kind, a name is used twice, or an expression uses one
-            that is not declared; the message names the place.
+            that is not declared; the message names the argument.
         ConversionError: an expression is not integer arithmetic.
 
     A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
@@ -91,13 +95,13 @@ class IndexingMap(ExactRelation):
         constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
     ) -> None:
         domain = Domain.of(
-            arguments.read_variables("dims", dims),
-            arguments.read_variables("ranges", ranges),
-            arguments.read_variables("runtime", runtime),
+            validation.read_variables("dims", dims),
+            validation.read_variables("ranges", ranges),
+            validation.read_variables("runtime", runtime),
         )
         domain.check()
-        forms = domain.placed(arguments.read_results(results), "result")
-        self._set(forms, domain.with_named(arguments.read_constraints(constraints)))
+        forms = domain.resolved(validation.read_results(results), "result")
+        self._set(forms, domain.with_named(validation.read_constraints(constraints)))
 
     @classmethod
     def from_sizes(
@@ -110,9 +114,9 @@ class IndexingMap(ExactRelation):
         """A map whose variables count from 0 to one less than their size."""
         return cls(
             results,
-            arguments.read_sizes("dims", dims),
-            arguments.read_sizes("ranges", ranges),
-            arguments.read_sizes("runtime", runtime),
+            validation.read_sizes("dims", dims),
+            validation.read_sizes("ranges", ranges),
+            validation.read_sizes("runtime", runtime),
         )
 
     @classmethod
@@ -137,7 +141,7 @@ class IndexingMap(ExactRelation):
         (th_x, th_y, th_z, bl_x, bl_y, bl_z) -> (bl_x * 128 + th_x), domain: th_x in [0, 127],
         th_y in [0, 0], th_z in [0, 0], bl_x in [0, 7], bl_y in [0, 0], bl_z in [0, 0]
         """
-        return cls(results, arguments.read_grid(grid), ranges, runtime, constraints)
+        return cls(results, validation.read_grid(grid), ranges, runtime, constraints)
 
     @classmethod
     def identity(cls, sizes: Iterable[int]) -> IndexingMap:
@@ -146,7 +150,7 @@ class IndexingMap(ExactRelation):
         >>> print(IndexingMap.identity([4, 8]))
         (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        domain = Domain.of(arguments.read_sizes("sizes", sizes))
+        domain = Domain.of(validation.read_sizes("sizes", sizes))
         return cls.from_forms((domain.by_name[name] for name in domain.names), domain)
 
     @property
@@ -250,7 +254,9 @@ class IndexingMap(ExactRelation):
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
         """The map on the points where the expression lies in the interval."""
-        return self._derive(_with_constraints, arguments.read_constraints([(expression, interval)]))
+        return self._derive(
+            _with_constraints, validation.read_constraints([(expression, interval)])
+        )
 
     # Variables that nothing depends on.
 
@@ -350,8 +356,9 @@ class IndexingMap(ExactRelation):
     ) -> IndexingMap:
         """The map with other names of variables, given by their old names; all change at once.
 
-        ``None`` or an empty name stands for the one that says the place. The coordinates of a
-        launch (:class:`VariableKind`) are those that are called so.
+        ``None`` or an empty name removes a name: the variable is then called ``d0``, ``s0`` or
+        ``rt0`` by its role and position. A variable that is called like a coordinate of a launch
+        (:class:`VariableKind`) becomes one.
 
         Raises:
             MapError: there is no variable of an old name, or a new name is taken or not one.
@@ -362,7 +369,7 @@ class IndexingMap(ExactRelation):
         >>> print(IndexingMap.identity([4, 8]).rename({"d0": "d1", "d1": "d0"}))
         (d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 7]
         """
-        return self._derive(rename, arguments.read_names(names, "rename") | by_name)
+        return self._derive(rename, validation.read_names(names, "rename") | by_name)
 
     def substitute(
         self,
@@ -393,8 +400,8 @@ class IndexingMap(ExactRelation):
         >>> print(IndexingMap.identity([4, 8]).substitute({"d0": 3}))
         (d0) -> (3, d0), domain: d0 in [0, 7]
         """
-        new = arguments.read_roles(dims, ranges, runtime)
-        return self._derive(substitute, arguments.read_values(values, "substitute"), new)
+        new = validation.read_roles(dims, ranges, runtime)
+        return self._derive(substitute, validation.read_values(values, "substitute"), new)
 
     # Results.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from indexing.formats.isl import read_isl
+from indexing.formats.isl_relation import read_isl
 from indexing.formats.mlir import read_affine_map
 from indexing.formats.text import read_map
 from indexing.map import UNDEFINED, IndexingMap, UndefinedMap
@@ -14,7 +14,7 @@ from simplifier.exact import BUDGET
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from indexing.formats.isl import IslRelation
+    from indexing.formats.isl_relation import IslRelation
     from indexing.relation import Relation
     from simplifier.bounds.interval import IntervalLike
 

@@ -1,4 +1,4 @@
-"""The variables of a map: what they range over, what they are called, what they stand for."""
+"""The variables of a map: their bounds, names and kinds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class VariableKind(enum.Enum):
-    """What a variable counts; all but ``DEFAULT`` are coordinates of a GPU launch, as in XLA."""
+    """What a variable counts. All but ``DEFAULT`` are coordinates of a GPU launch, as in XLA."""
 
     DEFAULT = "default"
     TH_X = "th_x"
@@ -42,18 +42,19 @@ GRID: Final = (
 """The coordinates of a launch, in XLA's order."""
 
 _KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
-"""By name: who is called as a coordinate of a launch is one."""
+"""The kind of a variable by its name."""
 
-_REMEMBERED: Final = 1 << 10
-"""How many variables without names are kept, by their sizes."""
+_MAX_CACHED: Final = 1 << 10
+"""Variables without names that are kept by their sizes: a program has few different sizes."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Variable:
     """A dimension, range or runtime variable: the closed interval of its values, and its name.
 
-    Without a name it is called after its place in the map: ``d0``, ``s0``, ``rt0``. The coordinates
-    of a launch are called after their kind, as in XLA; either of name and kind gives the other.
+    Without a name it is called after its role and position in the map: ``d0``, ``s0``, ``rt0``.
+    The coordinates of a launch are called after their kind, as in XLA: the name gives the kind, and
+    the kind the name.
 
     Raises:
         MapError: the bounds are no interval, the name cannot be read as one, or it is not that of
@@ -98,25 +99,25 @@ class Variable:
         return other
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_MAX_CACHED)
 def _counting(size: int) -> Variable:
-    """Programs have many tensors of few sizes."""
+    """The variable of a size; programs have many tensors of few sizes."""
     return Variable(Interval(0, size - 1))
 
 
-def interval_of(bounds: IntervalLike, place: str) -> Interval:
-    """The interval that somebody gave, or a :class:`MapError` that names the place."""
+def interval_of(bounds: IntervalLike, where: str) -> Interval:
+    """The interval that a user gave; raises a :class:`MapError` that names the argument."""
     try:
         return Interval.of(bounds)
     except IntervalError as error:
         expected = "expected an Interval, or a pair of integers or None"
-        raise MapError(f"{place} is {quoted(bounds)}; {expected}") from error
+        raise MapError(f"{where} is {quoted(bounds)}; {expected}") from error
 
 
-def size_of(size: int, place: str) -> int:
-    """The size that somebody gave, or a :class:`MapError` that names the place."""
+def size_of(size: int, where: str) -> int:
+    """The size that a user gave; raises a :class:`MapError` that names the argument."""
     if isinstance(size, bool) or not hasattr(size, "__index__") or size < 0:
-        raise MapError(f"{place} is {quoted(size)}; expected a size, an integer of at least 0")
+        raise MapError(f"{where} is {quoted(size)}; expected a size, an integer of at least 0")
     return index(size)
 
 

@@ -11,6 +11,7 @@ from indexing.domain import Domain
 from indexing.layout import ShapeError
 from simplifier import Interval
 from simplifier.expr import form as forms
+from simplifier.expr.operations import floordiv, mod
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,26 +28,36 @@ Extent: TypeAlias = "int | Interval"
 
 
 @cache
-def dim(place: int) -> Form:
-    """The dimension variable at a place: ``d0``, ``d1``, ..."""
-    return forms.variable(f"d{place}")
+def dim(position: int) -> Form:
+    """The dimension variable at a position: ``d0``, ``d1``, ..."""
+    return forms.variable(f"d{position}")
 
 
 @cache
-def symbol(place: int) -> Form:
-    """The range variable at a place: ``s0``, ``s1``, ..."""
-    return forms.variable(f"s{place}")
+def symbol(position: int) -> Form:
+    """The range variable at a position: ``s0``, ``s1``, ..."""
+    return forms.variable(f"s{position}")
 
 
 @cache
-def runtime_value(place: int) -> Form:
-    """The runtime variable at a place: ``rt0``, ``rt1``, ..."""
-    return forms.variable(f"rt{place}")
+def runtime_value(position: int) -> Form:
+    """The runtime variable at a position: ``rt0``, ``rt1``, ..."""
+    return forms.variable(f"rt{position}")
 
 
 def dimensions_of(sizes: Sizes) -> list[Form]:
     """The index of an element of a tensor, as dimension variables."""
-    return [dim(place) for place in range(len(sizes))]
+    return [dim(position) for position in range(len(sizes))]
+
+
+def block_and_offset(index: Form, size: int) -> tuple[Form, Form]:
+    """The number of the block of some size that holds an index, and the offset in the block.
+
+    >>> block_and_offset(dim(0), 4)
+    (Form(d0 floordiv 4), Form(d0 mod 4))
+    """
+    divisor = forms.constant(max(size, 1))
+    return floordiv(index, divisor), mod(index, divisor)
 
 
 def index_map(
@@ -67,14 +78,16 @@ def _variable(extent: Extent) -> Variable:
     return Variable(extent) if isinstance(extent, Interval) else Variable.of_size(extent)
 
 
-def constrained(found: IndexingMap, form: Form, interval: Interval) -> IndexingMap:
+def constrained(indexing_map: IndexingMap, form: Form, interval: Interval) -> IndexingMap:
     """The map where a form over its variables lies in an interval."""
-    return IndexingMap.from_forms(found.forms, found.domain.constrained([(form, interval)]))
+    return IndexingMap.from_forms(
+        indexing_map.forms, indexing_map.domain.constrained([(form, interval)])
+    )
 
 
 def every_element(sizes: Sizes) -> IndexingMap:
     """From a scalar to every element of a tensor."""
-    return index_map((symbol(place) for place in range(len(sizes))), (), sizes)
+    return index_map((symbol(position) for position in range(len(sizes))), (), sizes)
 
 
 def no_dimensions(sizes: Sizes) -> IndexingMap:
@@ -85,10 +98,10 @@ def no_dimensions(sizes: Sizes) -> IndexingMap:
 def paired(
     output_sizes: Sizes, operand_sizes: Sizes, pairs: Iterable[tuple[int, int]] = ()
 ) -> tuple[IndexingMap, IndexingMap]:
-    """Maps, both ways, between elements with the same index in dimensions that are paired.
+    """Maps in both directions between elements with equal indices in paired dimensions.
 
-    Each pair is a dimension of the result and one of the operand; in all other dimensions an
-    element belongs to every element of the other side.
+    Each pair is a dimension of the result and one of the operand. An element is related to every
+    element of the other side whose indices in the paired dimensions are equal.
 
     >>> to_input, to_output = paired((2, 3), (5, 2), [(0, 1)])
     >>> print(to_input)
@@ -105,32 +118,32 @@ def paired(
 
 
 def _with_the_same(sizes: Sizes, others: Sizes, pairs: Mapping[int, int]) -> IndexingMap:
-    free = [place for place in range(len(others)) if place not in pairs]
-    element = {place: symbol(number) for number, place in enumerate(free)}
-    element |= {place: dim(same) for place, same in pairs.items()}
-    results = (element[place] for place in range(len(others)))
-    return index_map(results, sizes, [others[place] for place in free])
+    free = [axis for axis in range(len(others)) if axis not in pairs]
+    element = {axis: symbol(number) for number, axis in enumerate(free)}
+    element |= {axis: dim(same) for axis, same in pairs.items()}
+    results = (element[axis] for axis in range(len(others)))
+    return index_map(results, sizes, [others[axis] for axis in free])
 
 
 def unrelated(output_sizes: Sizes, operand_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:
-    """Maps, both ways, of a result and an operand that have nothing to do with each other."""
+    """Empty maps in both directions: the result does not depend on the operand."""
     never = [(forms.constant(1), Interval(0, 0))]
-    ways = (output_sizes, operand_sizes), (operand_sizes, output_sizes)
+    pairs = (output_sizes, operand_sizes), (operand_sizes, output_sizes)
     there, back = (
-        index_map([forms.constant(0)] * len(others), sizes, (), never) for sizes, others in ways
+        index_map([forms.constant(0)] * len(others), sizes, (), never) for sizes, others in pairs
     )
     return there, back
 
 
-# Checks: each gives back what it checked.
+# Checks.
 
 
 def checked_sizes(op: str, role: str, sizes: Iterable[int]) -> tuple[int, ...]:
     """The sizes as integers that are not negative."""
     checked = checked_integers(op, f"{role} sizes", sizes)
-    for place, size in enumerate(checked):
+    for axis, size in enumerate(checked):
         if size < 0:
-            raise ShapeError(f"{op}: {role} dimension {place} has size {size}; expected 0 or more")
+            raise ShapeError(f"{op}: {role} dimension {axis} has size {size}; expected 0 or more")
     return checked
 
 
@@ -147,12 +160,12 @@ def checked_integers(op: str, role: str, values: Iterable[int]) -> tuple[int, ..
 
 
 def checked_dimensions(op: str, role: str, dimensions: Iterable[int], rank: int) -> tuple[int, ...]:
-    """The numbers of different dimensions of a tensor of some rank."""
+    """The numbers of distinct dimensions of a tensor of some rank."""
     checked = checked_integers(op, role, dimensions)
-    for place, number in enumerate(checked):
+    for axis, number in enumerate(checked):
         if not 0 <= number < rank:
             raise ShapeError(f"{op}: {role} lists dimension {number} of a tensor of rank {rank}")
-        if number in checked[:place]:
+        if number in checked[:axis]:
             raise ShapeError(f"{op}: {role} lists dimension {number} twice; expected it once")
     return checked
 
@@ -178,7 +191,7 @@ as in the operand
     if len(sizes) != len(expected):
         message = f"{op}: the rank of {role} is {len(sizes)}"
         raise ShapeError(f"{message}; expected {len(expected)}{reason}")
-    for place, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
+    for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
         if size != wanted:
-            message = f"{op}: dimension {place} of {role} has size {size}"
+            message = f"{op}: dimension {axis} of {role} has size {size}"
             raise ShapeError(f"{message}; expected {wanted}{reason}")

@@ -275,7 +275,9 @@ def maps(draw: st.DrawFn, results: int | None = None, dims: int | None = None) -
     )
     domain = Domain.of(*variables)
     expression = (
-        quasi_affine(domain.places, leaves=4) if domain.places else _SMALL.map(forms.constant)
+        quasi_affine(domain.identifiers, leaves=4)
+        if domain.identifiers
+        else _SMALL.map(forms.constant)
     )
     many = st.lists(expression, min_size=results or 0, max_size=3 if results is None else results)
     limits = st.tuples(expression, st.tuples(st.integers(-9, 3), st.integers(0, 12)))
@@ -313,7 +315,7 @@ def any_maps(draw: st.DrawFn) -> IndexingMap:
     first = draw(st.integers(0, len(names)))
     second = draw(st.integers(first, len(names)))
     domain = Domain.of(variables[:first], variables[first:second], variables[second:])
-    expression = expressions(domain.places) if names else _SMALL.map(forms.constant)
+    expression = expressions(domain.identifiers) if names else _SMALL.map(forms.constant)
     limits = st.tuples(expression, st.one_of(_ANY_INTERVAL, st.just(NO_VALUES)))
     constraints = draw(st.lists(limits, max_size=2))
     results = draw(st.lists(expression, max_size=3))

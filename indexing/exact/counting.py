@@ -8,21 +8,21 @@ is cut into slices across its thinnest direction.
 
 from __future__ import annotations
 
-from itertools import chain
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing.exact.boxes import box_size
+from indexing.exact.boxes import box_size, lone_box
 from indexing.exact.points import coordinates, rank_of
-from indexing.exact.polygons import HalfPlane, points_in_polygon
-from indexing.exact.slabs import lone_box
 from simplifier import Interval
 from simplifier.exact.isl import integer, load_isl, number
+from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import islpy
+
 
 _PLANE: Final = 2
 
@@ -46,10 +46,10 @@ def _count(polytope: islpy.BasicSet) -> int:
     polytope = polytope.detect_equalities().remove_redundancies()
     if polytope.is_empty():
         return 0
-    place = _determined_place(polytope)
-    if place is not None:
-        return _count_pieces(polytope.project_out(coordinates(), place, 1).to_set())
-    factors = [_factor(polytope, places) for places in _independent_places(polytope)]
+    axis = _determined_axis(polytope)
+    if axis is not None:
+        return _count_pieces(polytope.project_out(coordinates(), axis, 1).to_set())
+    factors = [_factor(polytope, axes) for axes in _independent_axes(polytope)]
     return prod(map(_count_factor, factors))
 
 
@@ -72,42 +72,41 @@ def _half_plane(row: islpy.Constraint) -> HalfPlane:
 # Coordinates.
 
 
-def _determined_place(polytope: islpy.BasicSet) -> int | None:
+def _determined_axis(polytope: islpy.BasicSet) -> int | None:
     """A coordinate that an equation gives from the others, if possible without a division."""
     equations = [_factors(row) for row in polytope.get_constraints() if row.is_equality()]
     candidates = (
-        (abs(factor), place)
+        (abs(factor), axis)
         for factors in equations
-        for place, factor in enumerate(factors)
+        for axis, factor in enumerate(factors)
         if factor
     )
     return min(candidates, default=(0, None))[1]
 
 
-def _independent_places(polytope: islpy.BasicSet) -> list[list[int]]:
+def _independent_axes(polytope: islpy.BasicSet) -> list[list[int]]:
     """Coordinates by groups, such that no inequality involves two of them."""
-    groups = [[place] for place in range(rank_of(polytope))]
-    for row in polytope.get_constraints():
-        involved = {place for place, factor in enumerate(_factors(row)) if factor}
-        touched = [group for group in groups if involved.intersection(group)]
-        apart = [group for group in groups if not involved.intersection(group)]
-        groups = [*apart, sorted(chain.from_iterable(touched))] if touched else apart
-    return groups
+    involved = [
+        {axis for axis, factor in enumerate(_factors(row)) if factor}
+        for row in polytope.get_constraints()
+    ]
+    alone = ({axis} for axis in range(rank_of(polytope)))
+    return [sorted(group) for group in united([*alone, *filter(None, involved)])]
 
 
-def _factor(polytope: islpy.BasicSet, places: Sequence[int]) -> islpy.BasicSet:
+def _factor(polytope: islpy.BasicSet, axes: Sequence[int]) -> islpy.BasicSet:
     """The inequalities between these coordinates alone."""
-    for place in reversed(range(rank_of(polytope))):
-        if place not in places:
-            polytope = polytope.drop_constraints_involving_dims(coordinates(), place, 1)
-            polytope = polytope.project_out(coordinates(), place, 1)
+    for axis in reversed(range(rank_of(polytope))):
+        if axis not in axes:
+            polytope = polytope.drop_constraints_involving_dims(coordinates(), axis, 1)
+            polytope = polytope.project_out(coordinates(), axis, 1)
     return polytope
 
 
 def _factors(row: islpy.Constraint) -> list[int]:
     """The coefficients of the coordinates."""
     kind = coordinates()
-    return [integer(row.get_coefficient_val(kind, place)) for place in range(row.dim(kind))]
+    return [integer(row.get_coefficient_val(kind, axis)) for axis in range(row.dim(kind))]
 
 
 # Slices.
@@ -117,7 +116,7 @@ class _Direction(NamedTuple):
     """A sum of coordinates, and the values it has."""
 
     width: int
-    place: int
+    index: int
     sum: islpy.Aff
     values: Interval
 
@@ -125,14 +124,109 @@ class _Direction(NamedTuple):
 def _slices(polytope: islpy.BasicSet) -> Iterator[islpy.BasicSet]:
     """The parts in which the sum that takes the fewest values has each of them."""
     rows = polytope.get_constraints()
-    thinnest = min(_direction(polytope, place, row) for place, row in enumerate(rows))
+    thinnest = min(_direction(polytope, index, row) for index, row in enumerate(rows))
     for value in thinnest.values:
         offset = thinnest.sum.add_constant_val(number(-value, polytope.get_ctx()))
         yield polytope.add_constraint(load_isl().Constraint.equality_from_aff(offset))
 
 
-def _direction(polytope: islpy.BasicSet, place: int, row: islpy.Constraint) -> _Direction:
+def _direction(polytope: islpy.BasicSet, index: int, row: islpy.Constraint) -> _Direction:
     """The sum that an inequality limits."""
     total = row.get_aff().set_constant_val(number(0, polytope.get_ctx()))
     lower, upper = (integer(polytope.max_val(side)) for side in (total.neg(), total))
-    return _Direction(upper + lower, place, total, Interval(-lower, upper))
+    return _Direction(upper + lower, index, total, Interval(-lower, upper))
+
+
+class HalfPlane(NamedTuple):
+    """The points ``(x, y)`` with ``x_factor * x + y_factor * y + constant >= 0``."""
+
+    x_factor: int
+    y_factor: int
+    constant: int
+
+
+class Line(NamedTuple):
+    """The values ``(slope * x + constant) / divisor``."""
+
+    slope: int
+    constant: int
+    divisor: int
+
+    def at(self, x: int) -> Fraction:
+        """The exact value at ``x``."""
+        return Fraction(self.slope * x + self.constant, self.divisor)
+
+    @property
+    def steepness(self) -> Fraction:
+        """What the value gains where ``x`` gains 1."""
+        return Fraction(self.slope, self.divisor)
+
+
+def points_in_polygon(sides: Iterable[HalfPlane], first: int, last: int) -> int:
+    """How many integer points lie in all half-planes, with ``first <= x <= last``.
+
+    The half-planes must leave some real ``y`` for each such ``x``, and bound it on both sides.
+
+    >>> triangle = [HalfPlane(0, 1, 0), HalfPlane(1, -1, 0)]  # 0 <= y <= x
+    >>> points_in_polygon(triangle, 0, 9)
+    55
+    >>> points_in_polygon(triangle, 0, 2**40) == (2**40 + 1) * (2**40 + 2) // 2
+    True
+    """
+    above: list[Line] = []
+    below: list[Line] = []
+    for x_factor, y_factor, constant in sides:
+        if y_factor:
+            line = Line(x_factor, constant, abs(y_factor))
+            (above if y_factor < 0 else below).append(line)
+    # From ceil(-a) to floor(b) there are floor(a) + floor(b) + 1 integers, if -a <= b.
+    return sum_of_least(above, first, last) + sum_of_least(below, first, last) + last - first + 1
+
+
+def sum_of_least(lines: Sequence[Line], first: int, last: int) -> int:
+    """The sum of the least of the lines' values, rounded down, from ``first`` to ``last``.
+
+    >>> sum_of_least([Line(1, 0, 2), Line(-1, 9, 1)], 0, 9)  # 0 0 1 1 2 2 3 2 1 0
+    12
+    """
+    total = 0
+    while first <= last:
+        least = min(lines, key=lambda line: (line.at(first), line.steepness))
+        end = min([last, *_crossings(least, lines, first)])
+        total += _sum_of_line(least, first, end)
+        first = end + 1
+    return total
+
+
+def _crossings(least: Line, lines: Iterable[Line], first: int) -> Iterator[int]:
+    """Where the least line is lower for the last time, for each line that it will meet."""
+    for line in lines:
+        closing = least.steepness - line.steepness
+        if closing > 0:
+            yield first + (line.at(first) - least.at(first)) // closing
+
+
+def _sum_of_line(line: Line, first: int, last: int) -> int:
+    return sum_of_floors(
+        last - first + 1, line.slope, line.slope * first + line.constant, line.divisor
+    )
+
+
+def sum_of_floors(count: int, slope: int, constant: int, divisor: int) -> int:
+    """The sum of ``floor((slope * i + constant) / divisor)`` for ``0 <= i < count``.
+
+    As many steps as Euclid's algorithm takes for ``slope`` and ``divisor``: what is whole in both
+    summands is summed at once, and the points left under the line are counted by columns of its
+    mirror image.
+
+    >>> sum_of_floors(10, 3, 1, 4) == sum((3 * i + 1) // 4 for i in range(10))
+    True
+    """
+    total = 0
+    while count:
+        whole, slope = divmod(slope, divisor)
+        start, constant = divmod(constant, divisor)
+        total += whole * (count * (count - 1) // 2) + start * count
+        height, rest = divmod(slope * count + constant, divisor)
+        count, slope, constant, divisor = height, divisor, rest, slope
+    return total

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import MapError
 from indexing.exact.points import first_point, point_set
-from indexing.exact.reading import read_set
-from indexing.exact.relations import both
+from indexing.exact.sets import read_set
+from indexing.exact.to_isl import both
 from indexing.relation import check_map
 from simplifier.exact import BUDGET, Space
 

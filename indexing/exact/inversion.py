@@ -65,19 +65,19 @@ def _inverted(straight: RelationT, written: Sequence[Form]) -> RelationT:
     scope = _scope_with(domain, wholes)
     results = _over_wholes(written, wholes) if wholes else straight.forms
     outputs = [
-        Equation(scope.canonical(form), forms.variable(f"y{place}"))
-        for place, form in enumerate(results)
+        Equation(scope.canonical(form), forms.variable(f"y{position}"))
+        for position, form in enumerate(results)
     ]
     sums = [Equation(whole - forms.variable(name), forms.ZERO) for name, whole in wholes.items()]
-    *_, runtime = domain.by_role(domain.places)
+    *_, runtime = domain.by_role(domain.identifiers)
     sought = {name: ends for name, ends in scope.bounds.items() if name not in runtime}
     solution = solved(scope, [*outputs, *sums, *_equalities(domain)], sought)
     others = substituted_constraints(_inequalities(scope, domain, outputs), solution.values)
-    values = [solution.values[place] for place in domain.places[: len(domain.dims)]]
+    values = [solution.values[identifier] for identifier in domain.identifiers[: len(domain.dims)]]
     free = _in_order(values, solution)
     made = distinctly_named(_dims_of(straight), _ranges_of(domain, solution, free), domain.runtime)
-    old = (*(f"y{place}" for place in range(len(outputs))), *free)
-    renaming = dict(zip(old, map(forms.variable, made.places), strict=False))
+    old = (*(f"y{position}" for position in range(len(outputs))), *free)
+    renaming = dict(zip(old, map(forms.variable, made.identifiers), strict=False))
     constraints = substituted_constraints([*solution.conditions, *others], renaming)
     return straight.derived(operations.substitute(values, renaming), made.constrained(constraints))
 
@@ -94,7 +94,7 @@ def _wholes(written: Sequence[Form]) -> dict[str, Form]:
         if atom.divisor and len(atom.numerator.terms) > 1 and atom.numerator.is_affine
     )
     shared = (form for form, times in numerators.items() if times > 1)
-    return {f"n{place}": form for place, form in enumerate(shared)}
+    return {f"n{position}": form for position, form in enumerate(shared)}
 
 
 def _over_wholes(written: Sequence[Form], wholes: Mapping[str, Form]) -> list[Form]:
@@ -151,7 +151,7 @@ def _in_order(values: Sequence[Form], solution: Solution) -> list[str]:
 
 def _dims_of(straight: Relation) -> Iterator[Variable]:
     """A dimension for each result, called like the variable that it is, if it is one."""
-    known = dict(zip(straight.domain.places, straight.domain, strict=True))
+    known = dict(zip(straight.domain.identifiers, straight.domain, strict=True))
     for form, bounds in zip(straight.forms, result_bounds(straight), strict=True):
         variable = known.get(form.single_variable() or "")
         yield Variable(bounds) if variable is None else variable.within(bounds)
@@ -160,9 +160,9 @@ def _dims_of(straight: Relation) -> Iterator[Variable]:
 def _ranges_of(domain: Domain, solution: Solution, free: Sequence[str]) -> Iterator[Variable]:
     """A range for each free variable, called like the variable whose values it takes, if any."""
     taken = {
-        solution.values[place].single_variable(): variable
-        for place, variable in zip(domain.places, domain, strict=True)
-        if place in solution.values
+        solution.values[identifier].single_variable(): variable
+        for identifier, variable in zip(domain.identifiers, domain, strict=True)
+        if identifier in solution.values
     }
     for name in free:
         bounds = solution.free[name]

@@ -9,31 +9,36 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import reduce
-from itertools import product
+from itertools import chain, product
 from math import prod
 from operator import mul
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact.counting import count_points
-from indexing.exact.fibres import levels_of
-from indexing.exact.parts import parts_of
-from indexing.exact.points import check_bounded
-from indexing.exact.relations import points_of
-from indexing.relation import check_map
+from indexing.exact.points import check_bounded, coordinates
+from indexing.exact.sets import read_set
+from indexing.exact.to_isl import image_of, points_of, relation_of
+from indexing.relation import RelationT, check_map
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
+from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
 from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.isl import load_isl
+from simplifier.exact.isl import integer, load_isl
+from simplifier.exact.isl import number as isl_number
+from simplifier.expr import form as forms
+from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import islpy
 
-    from indexing.relation import Relation, RelationT
+    from indexing.exact.sets import IndexSet
+    from indexing.relation import Relation
+
 
 Times: TypeAlias = "tuple[int, ...]"
 """How often each of several maps reaches an element."""
@@ -72,7 +77,7 @@ def multiplicities(maps: Iterable[Relation], *, budget: int | None = BUDGET) -> 
     known = [each for each in given if not each.is_known_empty]
     if not known:
         return {}
-    parts, rests = parts_of(known)
+    parts, rests = independent_parts(known)
     kinds: Mapping[Times, int] = {tuple(_count(rest, budget) for rest in rests): 1}
     for part in parts:
         kinds = _multiplied(kinds, _kinds_of(part.maps, budget))
@@ -190,12 +195,227 @@ def _tabulated(maps: Sequence[Relation]) -> Mapping[Times, int]:
     tables = np.zeros((len(maps), _volume(hull)), dtype=np.int64)
     for table, each in zip(tables, maps, strict=True):
         for points, columns in result_columns(each):
-            place = np.zeros(points, dtype=np.int64)
+            element = np.zeros(points, dtype=np.int64)
             for column, interval in zip(columns, hull, strict=True):
                 offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
-                place = place * (interval.size or 0) + offset
-            reached, times = np.unique(place, return_counts=True)
+                element = element * (interval.size or 0) + offset
+            reached, times = np.unique(element, return_counts=True)
             table[reached] += times
     kinds, numbers = np.unique(tables, axis=1, return_counts=True)
     rows = zip(kinds.T.tolist(), numbers.tolist(), strict=True)
     return {tuple(times): number for times, number in rows if any(times)}
+
+
+def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
+    """The elements of a tensor of this rank that one of the maps reaches.
+
+    >>> from indexing import parse_map
+    >>> ends = [f"(d0) -> (d0 + {start}), domain: d0 in [0, 3]" for start in (0, 6)]
+    >>> print(reached(map(parse_map, ends), 1))
+    (d0): d0 in [0, 3] or d0 in [6, 9]
+    """
+    space = Space({}, budget=budget)
+    with space.within_budget():
+        found = _nothing(rank, space.context)
+        for each in maps:
+            found = found.union(image_of(each.forms, each.domain, space.context))
+    return read_set(found, space)
+
+
+def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
+    """The elements of a tensor of this rank that are reached at least twice.
+
+    By two maps, or by one from two points of its dimensions and ranges.
+
+    >>> from indexing import parse_map
+    >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
+    >>> print(reached_again([windows], 1))
+    (d0): d0 in [2, 18] step 2
+    """
+    space = Space({}, budget=budget)
+    with space.within_budget():
+        again = seen = _nothing(rank, space.context)
+        for each in maps:
+            image = image_of(each.forms, each.domain, space.context)
+            again = again.union(_twice(each, image)).union(image.intersect(seen))
+            seen = seen.union(image)
+    return read_set(again, space)
+
+
+def _nothing(rank: int, context: islpy.Context) -> islpy.Set:
+    isl = load_isl()
+    return isl.Set.empty(isl.Space.set_alloc(context, 0, rank))
+
+
+def _twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
+    """The elements that a map reaches from two points: from two of some part of it."""
+    parts, (rest,) = independent_parts([indexing_map])
+    context, rank = image.get_ctx(), len(indexing_map.forms)
+    if count_points(points_of(rest, context)) > 1:
+        return image
+    found = _nothing(rank, context)
+    for part in parts:
+        (each,) = part.maps
+        twice = _from_two_points(relation_of(each, context))
+        for axis in range(rank):
+            if axis not in part.coordinates:
+                twice = twice.insert_dims(coordinates(), axis, 1)
+        found = found.union(twice.intersect(image))
+    return found
+
+
+def _from_two_points(pairs: islpy.Map) -> islpy.Set:
+    """What a relation relates to two different points."""
+    if pairs.is_injective():
+        return pairs.range().subtract(pairs.range())
+    same = pairs.apply_range(pairs.reverse())
+    others = same.subtract(load_isl().Map.identity(same.get_space()))
+    return others.domain().apply(pairs)
+
+
+Node: TypeAlias = "int | tuple[int, str]"
+"""A coordinate; or a variable, by the number of its map and its identifier there."""
+
+
+class IndependentPart(NamedTuple, Generic[RelationT]):
+    """Some coordinates, and of each map what leads to them, with all variables as dimensions."""
+
+    coordinates: tuple[int, ...]
+    maps: tuple[RelationT, ...]
+
+
+def independent_parts(
+    maps: Sequence[RelationT],
+) -> tuple[list[IndependentPart[RelationT]], list[RelationT]]:
+    """The parts of maps to one tensor, and of each map what leads to no coordinate.
+
+    No map has a variable or a constraint that two parts share. A part has all coordinates that
+    depend on each other in one of the maps.
+
+    >>> from indexing import parse_map
+    >>> text = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 5]"
+    >>> rows = parse_map(text)
+    >>> parts, (rest,) = independent_parts([rows])
+    >>> for part in parts:
+    ...     print(part.coordinates, *part.maps)
+    (0,) (d0) -> (d0), domain: d0 in [0, 3]
+    (1,) (d0) -> (d0), domain: d0 in [0, 5]
+    >>> print(rest)
+    (d0) -> (), domain: d0 in [0, 7]
+    """
+    dependent = (group for number, each in enumerate(maps) for group in _dependent(number, each))
+    leading = [group for group in united(dependent) if any(isinstance(node, int) for node in group)]
+    inside = frozenset(chain.from_iterable(leading))
+    parts = (_part(maps, group) for group in leading)
+    rests = [
+        _restricted(
+            each,
+            [],
+            [
+                identifier
+                for identifier in each.domain.identifiers
+                if (number, identifier) not in inside
+            ],
+        )
+        for number, each in enumerate(maps)
+    ]
+    return sorted(parts, key=lambda part: part.coordinates), rests
+
+
+def _dependent(number: int, indexing_map: Relation) -> Iterator[set[Node]]:
+    """What depends on each other in a map: coordinates and variables."""
+    for coordinate, form in enumerate(indexing_map.forms):
+        yield {coordinate, *((number, identifier) for identifier in forms.variables_of((form,)))}
+    for form, _ in indexing_map.domain.constraints:
+        yield {(number, identifier) for identifier in forms.variables_of((form,))}
+
+
+def _part(maps: Sequence[RelationT], group: Collection[Node]) -> IndependentPart[RelationT]:
+    coordinates = sorted(node for node in group if isinstance(node, int))
+    made = (
+        _restricted(
+            each,
+            coordinates,
+            [identifier for identifier in each.domain.identifiers if (number, identifier) in group],
+        )
+        for number, each in enumerate(maps)
+    )
+    return IndependentPart(tuple(coordinates), tuple(made))
+
+
+def _restricted(
+    indexing_map: RelationT, coordinates: Sequence[int], identifiers: Sequence[str]
+) -> RelationT:
+    """From some of the variables, as dimensions, to some coordinates."""
+    domain = indexing_map.domain
+    kept = domain.with_constraints(domain.constraints_among(identifiers))
+    results = (indexing_map.forms[coordinate] for coordinate in coordinates)
+    return arranged(indexing_map.derived(results, kept), identifiers)
+
+
+_MOST_LEVELS: Final = 64
+"""So many different numbers of points are told apart."""
+
+
+def levels_of(indexing_map: Relation, context: islpy.Context) -> dict[int, islpy.Set] | None:
+    """For each number of points the elements that so many lead to; ``None`` if isl cannot tell.
+
+    The map has dimensions only.
+    """
+    pairs = relation_of(indexing_map, context)
+    if pairs.is_injective():
+        return {1: pairs.range()}
+    fibres = pairs.reverse().compute_divs().make_disjoint().get_basic_maps()
+    sizes = [_sizes(each.to_map()) for each in fibres]
+    known = [each for each in sizes if each is not None]
+    if len(known) < len(sizes):
+        return None
+    return _level_sets(reduce(load_isl().PwAff.union_add, known))
+
+
+def _level_sets(sizes: islpy.PwAff) -> dict[int, islpy.Set] | None:
+    """Where an expression has each of its values, if these are few."""
+    values = load_isl().Map.from_pw_aff(sizes).range()
+    first, last = integer(values.dim_min_val(0)), integer(values.dim_max_val(0))
+    if last - first >= _MOST_LEVELS:
+        return None
+    context = sizes.get_ctx()
+    return {
+        value: sizes.add_constant_val(isl_number(-value, context)).zero_set()
+        for value in range(first, last + 1)
+    }
+
+
+def _sizes(fibres: islpy.Map) -> islpy.PwAff | None:
+    """How many points each element is related to, if one coordinate tells them apart."""
+    kind = load_isl().dim_type
+    rank = fibres.dim(kind.out)
+    for axis in range(rank):
+        element_and_axis = fibres.move_dims(kind.in_, fibres.dim(kind.in_), kind.out, axis, 1)
+        if element_and_axis.is_single_valued():
+            behind = fibres.project_out(kind.out, axis + 1, rank - axis - 1)
+            sizes = _sizes_of_lines(behind.project_out(kind.out, 0, axis))
+            if sizes is not None:
+                return sizes
+    return None
+
+
+def _sizes_of_lines(lines: islpy.Map) -> islpy.PwAff | None:
+    """How many numbers each element is related to, if all are the same step apart."""
+    step = lines.reverse().apply_range(lines).deltas().get_stride(0)
+    next_ = _shift(lines, step)
+    beyond = lines.apply_range(next_).subtract(lines)
+    if not beyond.is_subset(lines.lexmax().apply_range(next_)):
+        return None
+    last, first = (
+        found.get_pw_aff(0) for found in (lines.lexmax_pw_multi_aff(), lines.lexmin_pw_multi_aff())
+    )
+    steps = last.sub(first).scale_down_val(step).floor()
+    return steps.add_constant_val(isl_number(1, lines.get_ctx()))
+
+
+def _shift(lines: islpy.Map, by: islpy.Val) -> islpy.Map:
+    """From a number to the one that is so much greater."""
+    isl = load_isl()
+    line = isl.LocalSpace.from_space(lines.range().get_space())
+    return isl.Map.from_aff(isl.Aff.var_on_domain(line, isl.dim_type.set, 0).add_constant_val(by))

@@ -30,19 +30,19 @@ def rank_of(points: islpy.Set | islpy.BasicSet) -> int:
     return points.dim(coordinates())
 
 
-def extent(points: islpy.Set, place: int) -> Interval:
+def extent(points: islpy.Set, axis: int) -> Interval:
     """The least and the greatest value of a coordinate, in a set that has points."""
-    return Interval(least(points, place), greatest(points, place))
+    return Interval(least(points, axis), greatest(points, axis))
 
 
-def least(points: islpy.Set, place: int) -> int | None:
+def least(points: islpy.Set, axis: int) -> int | None:
     """The least value of a coordinate."""
-    return _finite(min, (piece.dim_min_val(place) for piece in _conjunctions(points)))
+    return _finite(min, (piece.dim_min_val(axis) for piece in _conjunctions(points)))
 
 
-def greatest(points: islpy.Set, place: int) -> int | None:
+def greatest(points: islpy.Set, axis: int) -> int | None:
     """The greatest value of a coordinate."""
-    return _finite(max, (piece.dim_max_val(place) for piece in _conjunctions(points)))
+    return _finite(max, (piece.dim_max_val(axis) for piece in _conjunctions(points)))
 
 
 def _conjunctions(points: islpy.Set) -> Iterator[islpy.Set]:
@@ -60,25 +60,25 @@ def _finite(choose: Callable[[list[int]], int], extremes: Iterable[islpy.Val]) -
     return choose([integer(value) for value in found]) if are_finite else None
 
 
-def at(points: islpy.Set, place: int, value: int) -> islpy.Set:
+def at(points: islpy.Set, axis: int, value: int) -> islpy.Set:
     """The points that have this value there."""
-    return points.fix_val(coordinates(), place, number(value, points.get_ctx()))
+    return points.fix_val(coordinates(), axis, number(value, points.get_ctx()))
 
 
-def from_value(points: islpy.Set, place: int, value: int) -> islpy.Set:
+def from_value(points: islpy.Set, axis: int, value: int) -> islpy.Set:
     """The points that have this value there, or a greater one."""
-    return points.lower_bound_val(coordinates(), place, number(value, points.get_ctx()))
+    return points.lower_bound_val(coordinates(), axis, number(value, points.get_ctx()))
 
 
-def line_of(points: islpy.Set, place: int) -> islpy.Set:
+def line_of(points: islpy.Set, axis: int) -> islpy.Set:
     """The values of one coordinate."""
-    behind = rank_of(points) - place - 1
-    return points.project_out(coordinates(), place + 1, behind).project_out(coordinates(), 0, place)
+    behind = rank_of(points) - axis - 1
+    return points.project_out(coordinates(), axis + 1, behind).project_out(coordinates(), 0, axis)
 
 
-def slice_at(points: islpy.Set, place: int, value: int) -> islpy.Set:
+def slice_at(points: islpy.Set, axis: int, value: int) -> islpy.Set:
     """What the other coordinates can be where one has this value."""
-    return at(points, place, value).project_out(coordinates(), place, 1)
+    return at(points, axis, value).project_out(coordinates(), axis, 1)
 
 
 def first_point(points: islpy.Set) -> tuple[int, ...]:
@@ -88,17 +88,17 @@ def first_point(points: islpy.Set) -> tuple[int, ...]:
     the greatest.
     """
     found: list[int] = []
-    for place in range(rank_of(points)):
-        found.append(_first_value(points, place))
-        points = at(points, place, found[-1])
+    for axis in range(rank_of(points)):
+        found.append(_first_value(points, axis))
+        points = at(points, axis, found[-1])
     return tuple(found)
 
 
-def _first_value(points: islpy.Set, place: int) -> int:
-    for candidate in (least(points, place), least(from_value(points, place, 0), place)):
+def _first_value(points: islpy.Set, axis: int) -> int:
+    for candidate in (least(points, axis), least(from_value(points, axis, 0), axis)):
         if candidate is not None:
             return candidate
-    return greatest(points, place) or 0
+    return greatest(points, axis) or 0
 
 
 def values(line: islpy.Set) -> Iterator[int]:
@@ -121,14 +121,14 @@ def in_order(points: islpy.Set) -> Iterator[tuple[int, ...]]:
 def point_set(values: Sequence[int], space: islpy.Space) -> islpy.Set:
     """The set of one point."""
     point = load_isl().Point.zero(space)
-    for place, value in enumerate(values):
-        point = point.set_coordinate_val(coordinates(), place, number(value, space.get_ctx()))
+    for axis, value in enumerate(values):
+        point = point.set_coordinate_val(coordinates(), axis, number(value, space.get_ctx()))
     return load_isl().Set.from_point(point)
 
 
-def shifted(points: islpy.Set, place: int, by: int) -> islpy.Set:
+def shifted(points: islpy.Set, axis: int, by: int) -> islpy.Set:
     """The points with so much more in one coordinate."""
-    step = [by if place == other else 0 for other in range(rank_of(points))]
+    step = [by if axis == other else 0 for other in range(rank_of(points))]
     return points.sum(point_set(step, points.get_space()))
 
 
@@ -136,7 +136,7 @@ def check_bounded(points: islpy.Set, names: Sequence[str], question: str) -> Non
     """Raise a :class:`MapError` that names the first coordinate without least or greatest value."""
     if points.is_empty():
         return
-    for place in range(rank_of(points)):
-        if extent(points, place).size is None:
-            message = f"{question}: {names[place]} is not bounded"
+    for axis in range(rank_of(points)):
+        if extent(points, axis).size is None:
+            message = f"{question}: {names[axis]} is not bounded"
             raise MapError(f"{message}; expected finitely many values")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from heapq import merge
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.exact.boxes import box_size
+from indexing.exact.boxes import box_size, boxes_of, lone_box
 from indexing.exact.counting import count_points
-from indexing.exact.points import EVERYTHING, in_order, rank_of, slice_at
-from simplifier.exact import BUDGET, Space
+from indexing.exact.points import EVERYTHING, extent, in_order, rank_of, slice_at
+from indexing.simplify import simplified_domain
+from indexing.variable import Variable
+from simplifier import Interval
+from simplifier.exact import BUDGET, BudgetError, Space
 from simplifier.exact.isl import load_isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
@@ -22,10 +28,8 @@ if TYPE_CHECKING:
     import islpy
     import sympy
 
-    from indexing.domain import Constraint, Domain
+    from indexing.domain import Constraint
     from indexing.exact.boxes import Box
-    from indexing.variable import Variable
-    from simplifier import Interval
 
     Index = tuple[int, ...]
     Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
@@ -128,8 +132,6 @@ class IndexSet:
         >>> print(depends.at([5]))
         (d0): d0 in [5, 12]
         """
-        from indexing.exact.reading import read_set  # noqa: PLC0415 - it makes sets
-
         if len(parameters) != len(self.parameters):
             expected = f"expected {len(self.parameters)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
@@ -152,13 +154,13 @@ class IndexSet:
         points = self._points(context or isl.DEFAULT_CONTEXT)
         points = points.move_dims(kinds.param, 0, kinds.set, self.rank, len(self.parameters))
         for kind, called in ((kinds.set, names[: self.rank]), (kinds.param, names[self.rank :])):
-            for place, name in enumerate(called):
-                points = points.set_dim_name(kind, place, name)
+            for axis, name in enumerate(called):
+                points = points.set_dim_name(kind, axis, name)
         return points
 
     def _points(self, context: islpy.Context) -> islpy.Set:
         """The set in isl's coordinates; parameters are coordinates behind the others."""
-        space = Space(dict.fromkeys(self.hull.places, EVERYTHING), context)
+        space = Space(dict.fromkeys(self.hull.identifiers, EVERYTHING), context)
         points = space.isl.Set.empty(space.domain().get_space())
         for piece in self.pieces:
             points = points.union(Space(piece.bounds, context).domain(piece.constraints))
@@ -208,8 +210,8 @@ class IndexSet:
 
 def _limits(piece: Domain) -> Iterator[Constraint]:
     """The bounds of every variable, then the constraints."""
-    for place, bounds in piece.bounds.items():
-        yield forms.variable(place), bounds
+    for identifier, bounds in piece.bounds.items():
+        yield forms.variable(identifier), bounds
     for _, constraint in piece.constraint_texts():
         yield constraint
 
@@ -220,7 +222,7 @@ def _joined(limits: Iterable[tuple[object, object]]) -> str:
 
 def _holds(piece: Domain, element: Sequence[int]) -> bool:
     """Whether an element meets the bounds and constraints."""
-    values = dict(zip(piece.places, map(forms.constant, element), strict=True))
+    values = dict(zip(piece.identifiers, map(forms.constant, element), strict=True))
     limits = list(_limits(piece))
     found = substitute((form for form, _ in limits), values)
     return all(form.constant in interval for form, (_, interval) in zip(found, limits, strict=True))
@@ -235,3 +237,78 @@ def _elements(box: Box) -> Iterator[Index]:
     for value in first:
         for rest in _elements(tuple(others)):
             yield (value, *rest)
+
+
+def read_set(
+    points: islpy.Set, space: Space, names: Sequence[str] = (), parameters: Sequence[str] = ()
+) -> IndexSet:
+    """The set within the budget of the space; coordinates beyond the names have none.
+
+    The last coordinates are the parameters. Boxes that would take more than the budget are left
+    out.
+
+    Raises:
+        BudgetError: the constraints take more operations of isl than the budget.
+    """
+    with space.within_budget():
+        hull = _hull(points, names, parameters)
+        lone = None if points.is_empty() or parameters else lone_box(points)
+        if lone is not None:
+            return _set_of_boxes(hull, (lone,))
+        points = points.compute_divs().coalesce()
+        pieces = sorted(_pieces(points, hull), key=_order)
+    if not parameters:
+        with suppress(BudgetError), space.within_budget():
+            boxes = boxes_of(points)
+            if boxes is not None:
+                return _set_of_boxes(hull, boxes)
+    return IndexSet(hull, tuple(pieces))
+
+
+def _set_of_boxes(hull: Domain, boxes: tuple[Box, ...]) -> IndexSet:
+    return IndexSet(hull, tuple(_piece_of_box(box, hull) for box in boxes), boxes)
+
+
+def _hull(points: islpy.Set, names: Sequence[str], parameters: Sequence[str]) -> Domain:
+    """The variables within the least bounds."""
+    rank = rank_of(points) - len(parameters)
+    called = [*names, *[""] * (rank - len(names)), *parameters]
+    is_empty = points.is_empty()
+    variables = [
+        Variable(Interval(0, -1) if is_empty else extent(points, axis), name)
+        for axis, name in enumerate(called)
+    ]
+    return Domain.of(variables[:rank], (), variables[rank:])
+
+
+def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
+    """The conjunctions that a set is made of."""
+    space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
+    for conjunction in points.get_basic_sets():
+        if not conjunction.is_empty():
+            yield simplified_domain(hull.constrained(limits_of(conjunction, space)))
+
+
+def limits_of(conjunction: islpy.BasicSet, space: Space) -> Iterator[Constraint]:
+    """The equations and inequalities, without their constants."""
+    for row in conjunction.get_constraints():
+        if row.is_div_constraint():
+            continue
+        form = space.form_of(row.get_aff())
+        limit = Interval(-form.constant, -form.constant if row.is_equality() else None)
+        sum_ = form.plus_constant(-form.constant)
+        is_negative = next(iter(sum_.terms.values()), 1) < 0
+        yield (-sum_, -limit) if is_negative else (sum_, limit)
+
+
+def _order(piece: Domain) -> tuple[object, ...]:
+    """Sorts pieces by their bounds, and then as texts."""
+    texts = [f"{text} in {interval}" for text, (_, interval) in piece.constraint_texts()]
+    return [bounds.ends for bounds in piece.bounds.values()], texts
+
+
+def _piece_of_box(box: Box, hull: Domain) -> Domain:
+    rows = (
+        interval.constraints(axis) for axis, interval in zip(hull.identifiers, box, strict=True)
+    )
+    return hull.constrained(chain.from_iterable(rows))

@@ -12,7 +12,7 @@ from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing.exact.digits import Digit, chain, digit_of, floordiv, gathered, mod
+from indexing.exact.known_digits import Digit, chain, digit_of, floordiv, gathered, mod
 from simplifier.bounds.interval import INFINITY, Infinity, Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -21,7 +21,7 @@ from simplifier.expr.form import ZERO, Form
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from indexing.exact.digits import Chain
+    from indexing.exact.known_digits import Chain
     from simplifier.bounds.digits import Unit
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Atom
@@ -138,10 +138,10 @@ class _Solver:
 
     def _follow(self) -> bool:
         """One step from an equation or from the digits of a source; whether there is one."""
-        for place, equation in enumerate(self._pending):
+        for index, equation in enumerate(self._pending):
             following = self._split(self._open(equation, self._digits))
             if following is not None:
-                self._pending[place : place + 1] = following
+                self._pending[index : index + 1] = following
                 return True
         return self._complete()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.formats.grammar import read_items, read_names
+from indexing.formats.text import read_items, read_names
 from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
 from simplifier import Interval
@@ -180,7 +180,7 @@ def read_affine_map(
     )
     _finish(lexer, is_enclosed)
     constraints = _read_set(affine_set, dims, symbols) if affine_set else []
-    return Relation.from_forms(domain.placed(results, "result"), domain.with_named(constraints))
+    return Relation.from_forms(domain.resolved(results, "result"), domain.with_named(constraints))
 
 
 def _domain(
@@ -196,9 +196,9 @@ def _domain(
         raise MapError(f"from_affine_map: runtime is {quoted(runtime)}; expected {expected}")
 
     def variables(of: Iterable[str]) -> list[Variable]:
-        place = "from_affine_map: bounds of {!r}"
+        where = "from_affine_map: bounds of {!r}"
         return [
-            Variable(interval_of(bounds.get(name, _ANY), place.format(name)), name) for name in of
+            Variable(interval_of(bounds.get(name, _ANY), where.format(name)), name) for name in of
         ]
 
     ranges = len(symbols) - runtime

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
-from indexing.formats.program import reason_against_64_bits
+from indexing.formats.code import reason_against_64_bits
 from indexing.transform.evaluate import Procedure, checked_value, evaluate, is_array
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ class CompiledMap:
     def __call__(self, *values: Value) -> tuple[Value, ...]:
         """The results, one for each dimension of the other tensor."""
         domain = self._map.domain
-        if len(values) != len(domain.places):
-            message = f"to_numpy: got {len(values)} values; expected {len(domain.places)}"
+        if len(values) != len(domain.identifiers):
+            message = f"to_numpy: got {len(values)} values; expected {len(domain.identifiers)}"
             raise MapError(message)
         values = tuple(checked_value(value, "to_numpy") for value in values)
         if not (self._is_safe and _all_within(values, tuple(domain.bounds.values()))):
             return evaluate(self._map, *domain.by_role(values))
-        return self._procedure.run(dict(zip(domain.places, values, strict=True)), "int64")
+        return self._procedure.run(dict(zip(domain.identifiers, values, strict=True)), "int64")
 
     def __reduce__(self) -> tuple[type[CompiledMap], tuple[Relation]]:
         return CompiledMap, (self._map,)

@@ -228,7 +228,7 @@ def _first_without_counterpart(source: _Array, found: IndexingMap) -> str | None
     """The first element that the map does not lead from, or not from one of its parts."""
     if found.domain == source.box:
         return None
-    places = [forms.variable(place) for place in source.box.places]
+    places = [forms.variable(place) for place in source.box.identifiers]
     every, some = (IndexingMap.from_forms(places, domain) for domain in (source.box, found.domain))
     difference = every.first_difference(some)
     return None if difference is None else f"({', '.join(map(str, difference.dims))})"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from indexing.simplify.grouping import connected
-from indexing.simplify.scopes import scope_within
+from indexing.simplify.normal_form import connected, scope_within
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
 from simplifier.fixpoint import simplified as simplified_form
 
 if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
-    from indexing.simplify.kept import Kept
+    from indexing.simplify.normal_form import Kept
     from simplifier.canonical.scope import Scope
 
 
@@ -42,12 +41,12 @@ def _needed(
     """What is left of the group; ``None`` if it contradicts itself."""
     left = sorted(group, key=_price)
     for constraint in left[::-1]:
-        place = left.index(constraint)
-        others = tuple(left[:place] + left[place + 1 :])
+        index = left.index(constraint)
+        others = tuple(left[:index] + left[index + 1 :])
         scope = scope_within(domain, (*facts, *others))
         if scope.is_empty:
             return None
-        left[place : place + 1] = _beside_others(scope, constraint)
+        left[index : index + 1] = _beside_others(scope, constraint)
     return left
 
 

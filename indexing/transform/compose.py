@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from indexing.domain import LETTERS, distinctly_named
 from indexing.errors import MapError
@@ -48,7 +48,9 @@ def compose(consumer: RelationT, producer: RelationT) -> RelationT:
         )
         raise MapError(message)
     inputs, near = substituted(consumer, _renumbering(consumer, producer))
-    results, far = substituted(producer, {f"d{place}": form for place, form in enumerate(inputs)})
+    results, far = substituted(
+        producer, {f"d{position}": form for position, form in enumerate(inputs)}
+    )
     reached = zip(inputs, (variable.bounds for variable in producer.dims), strict=True)
     domain = _joint(consumer, producer, near).constrained([*reached, *far])
     return consumer.derived(results, domain)
@@ -66,11 +68,14 @@ def _joint(consumer: Relation, producer: Relation, constraints: tuple[Constraint
 
 
 def _renumbering(consumer: Relation, producer: Relation) -> dict[str, Form]:
-    """New places for the consumer's ranges and runtime variables, behind the producer's."""
+    """New identifiers for the consumer's ranges and runtime variables, behind the producer's."""
     shifts = (0, len(producer.ranges), len(producer.runtime))
     return {
-        f"{letter}{place}": forms.variable(f"{letter}{place + shift}")
+        f"{letter}{position}": forms.variable(f"{letter}{position + shift}")
         for letter, variables, shift in zip(LETTERS, consumer.domain.roles, shifts, strict=True)
         if shift
-        for place in range(len(variables))
+        for position in range(len(variables))
     }
+
+
+T = TypeVar("T")

@@ -51,7 +51,7 @@ def contains(indexing_map: Relation, dims: Index, ranges: Index = (), runtime: I
     """Whether one point lies within the bounds of the variables and meets all constraints."""
     values = _environment(indexing_map, dims, ranges, runtime)
     bounds = indexing_map.domain.bounds
-    if not all(values[place] in bounds[place] for place in values):
+    if not all(values[identifier] in bounds[identifier] for identifier in values):
         return False
     constraints = indexing_map.domain.constraints
     found = _evaluated([form for form, _ in constraints], values)
@@ -110,7 +110,7 @@ def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
 
 
 def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Value]]:
-    """The points of the domain in order as columns by place, some thousands of candidates a time.
+    """The points of the domain in order: columns by identifier, for some thousands at a time.
 
     Without variables there are no columns, and the one point is a chunk.
     """
@@ -120,18 +120,20 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
     total = prod(map(_size, steps))
     stop = total if budget is None else min(budget, total)
     for start in range(0, stop, _CHUNK):
-        columns = _candidates(domain.places, steps, range(start, min(start + _CHUNK, stop)))
+        columns = _candidates(domain.identifiers, steps, range(start, min(start + _CHUNK, stop)))
         keep = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
         found = _evaluated([form for form, _ in domain.constraints], columns)
         for value, (_, interval) in zip(found, domain.constraints, strict=True):
             lower, upper = interval.ends
             keep &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
         if keep.any():
-            yield {place: column[keep] for place, column in columns.items()}
+            yield {identifier: column[keep] for identifier, column in columns.items()}
 
 
-def _candidates(places: Sequence[str], steps: Sequence[range], numbers: range) -> dict[str, Value]:
-    """Columns of the points within the bounds that have these numbers; the last place is fastest.
+def _candidates(
+    identifiers: Sequence[str], steps: Sequence[range], numbers: range
+) -> dict[str, Value]:
+    """Columns of the points within the bounds with these numbers; the last variable is fastest.
 
     In 64 bits where that is enough, else in Python integers.
     """
@@ -141,10 +143,10 @@ def _candidates(places: Sequence[str], steps: Sequence[range], numbers: range) -
     dtype = np.int64 if max(widest, numbers.stop) <= LARGEST else object
     left = np.array(numbers, dtype=dtype)
     columns: dict[str, Value] = {}
-    for place, step in zip(reversed(places), reversed(steps), strict=True):
-        columns[place] = left % _size(step) + step.start
+    for identifier, step in zip(reversed(identifiers), reversed(steps), strict=True):
+        columns[identifier] = left % _size(step) + step.start
         left = left // _size(step)
-    return {place: columns[place] for place in places}
+    return {identifier: columns[identifier] for identifier in identifiers}
 
 
 def _size(step: range) -> int:
@@ -172,11 +174,11 @@ def _environment(
             message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"
             raise MapError(message)
         values += [checked_value(value, f"evaluate: {role}") for value in given]
-    return dict(zip(indexing_map.domain.places, values, strict=True))
+    return dict(zip(indexing_map.domain.identifiers, values, strict=True))
 
 
-def checked_value(value: Value, place: str) -> Value:
-    """A Python integer, or an array of integers; ``place`` says in a message whose value it is.
+def checked_value(value: Value, where: str) -> Value:
+    """A Python integer, or an array of integers; ``where`` says in a message whose value it is.
 
     Raises:
         MapError: it is neither.
@@ -185,7 +187,7 @@ def checked_value(value: Value, place: str) -> Value:
         return value if value.ndim else int(value)
     if hasattr(value, "__index__") and not hasattr(value, "dtype"):
         return operator.index(value)
-    message = f"{place} has the value {value!r}; expected an integer or an array of integers"
+    message = f"{where} has the value {value!r}; expected an integer or an array of integers"
     raise MapError(message)
 
 

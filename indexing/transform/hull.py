@@ -159,10 +159,10 @@ def _shared_domain(domains: Sequence[Domain]) -> Domain:
 
 
 def _shared_variables(roles: Iterable[Sequence[Variable]]) -> tuple[Variable, ...]:
-    """The variables at the places that are there in all."""
+    """The variables at the identifiers that are there in all."""
     return tuple(
-        places[0].within(_union(each.bounds for each in places))
-        for places in zip(*roles, strict=False)
+        identifiers[0].within(_union(each.bounds for each in identifiers))
+        for identifiers in zip(*roles, strict=False)
     )
 
 
@@ -207,9 +207,9 @@ def _free_ranges(wide: Relation) -> dict[Form, Interval]:
     """The results that are ranges used nowhere else, with their bounds."""
     uses = Counter(name for form in _formulas(wide) for name in forms.variables_of([form]))
     return {
-        form: wide.domain.bounds[place]
+        form: wide.domain.bounds[identifier]
         for form in wide.forms
-        if (place := form.single_variable()) and place[0] == "s" and uses[place] == 1
+        if (identifier := form.single_variable()) and identifier[0] == "s" and uses[identifier] == 1
     }
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.simplify.constraints import normal
+from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
 from indexing.transform.substitute import moved
 from simplifier import Interval
@@ -35,8 +35,8 @@ def rescale_symbols(indexing_map: RelationT) -> RelationT:
 def _rescaled(indexing_map: RelationT) -> RelationT:
     """The map rescaled once; what other constraints say of the steps may be more."""
     domain = indexing_map.domain
-    scope = scope_of(tuple((place, Interval(None, None)) for place in domain.places))
-    symbols = frozenset(domain.places[len(domain.dims) :])
+    scope = scope_of(tuple((identifier, Interval(None, None)) for identifier in domain.identifiers))
+    symbols = frozenset(domain.identifiers[len(domain.dims) :])
     read = [(pair, _residues(scope, symbols, pair)) for pair in domain.constraints]
     rest = tuple(pair for pair, found in read if found is None)
     if len(rest) == len(domain.constraints):
@@ -61,7 +61,7 @@ def _residues(
 
 
 def _variable(residues: Residues) -> str:
-    """The place of the variable that has the residues; empty if that is no variable alone."""
+    """The identifier of the variable that has the residues; empty if that is no variable alone."""
     return residues.form.single_variable() or ""
 
 
@@ -69,12 +69,14 @@ def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> Relatio
     """The map in which some variables count their steps."""
     domain = indexing_map.domain
     dims, ranges, runtime = domain.by_role(
-        variable.within(_count(variable.bounds, steps[place])) if place in steps else variable
-        for place, variable in zip(domain.places, domain, strict=True)
+        variable.within(_count(variable.bounds, steps[identifier]))
+        if identifier in steps
+        else variable
+        for identifier, variable in zip(domain.identifiers, domain, strict=True)
     )
     values = {
-        place: forms.variable(place).times(step.modulus).plus_constant(step.first)
-        for place, step in steps.items()
+        identifier: forms.variable(identifier).times(step.modulus).plus_constant(step.first)
+        for identifier, step in steps.items()
     }
     return moved(indexing_map, Domain(dims, ranges, runtime), values)
 

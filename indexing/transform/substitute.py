@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from indexing.domain import Domain, distinctly_named
+from indexing.domain import ROLES, Domain, distinctly_named
 from indexing.errors import MapError
-from indexing.transform.select import chosen
+from indexing.relation import check_map
 from indexing.variable import Variable
+from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from indexing.domain import ByRole, Constraint
     from indexing.relation import Relation, RelationT
     from simplifier.expr.form import Form
+
+
+T = TypeVar("T")
 
 
 def arranged(
@@ -27,17 +32,17 @@ def arranged(
     ranges: Iterable[str] = (),
     runtime: Iterable[str] = (),
 ) -> RelationT:
-    """The map with the variables at these places in these roles, in this order.
+    """The map with the variables at these identifiers in these roles, in this order.
 
     A name that is taken in the new order goes, as in :func:`distinctly_named`.
     """
     domain = indexing_map.domain
-    known = dict(zip(domain.places, domain.variables, strict=True))
+    known = dict(zip(domain.identifiers, domain.variables, strict=True))
     roles = (tuple(dims), tuple(ranges), tuple(runtime))
-    target = distinctly_named(*([known[place] for place in role] for role in roles))
+    target = distinctly_named(*([known[identifier] for identifier in role] for role in roles))
     if domain.is_known_empty:
         return indexing_map.derived(indexing_map.forms, target.emptied())
-    pairs = zip(chain(*roles), target.places, strict=True)
+    pairs = zip(chain(*roles), target.identifiers, strict=True)
     renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
     return moved(indexing_map, target, renumbering)
 
@@ -51,7 +56,7 @@ def moved(indexing_map: RelationT, domain: Domain, values: Mapping[str, Form]) -
 def substituted(
     indexing_map: Relation, values: Mapping[str, Form]
 ) -> tuple[tuple[Form, ...], tuple[Constraint, ...]]:
-    """Results and constraints with a form in place of each variable of some places."""
+    """Results and constraints with a form in place of each variable of some identifiers."""
     constraints = indexing_map.domain.constraints
     if not values:
         return indexing_map.forms, constraints
@@ -67,7 +72,7 @@ def substituted(
 
 def symbols_to_dims(indexing_map: RelationT) -> RelationT:
     """The map with all ranges, then all runtime variables, as trailing dimensions."""
-    return arranged(indexing_map, indexing_map.domain.places)
+    return arranged(indexing_map, indexing_map.domain.identifiers)
 
 
 def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None) -> RelationT:
@@ -77,14 +82,14 @@ def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None
         MapError: there is no such range, or it is given twice.
     """
     domain = indexing_map.domain
-    dims, ranges, runtime = domain.by_role(domain.places)
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
     if indices is None:
         indices = range(len(ranges))
     converted = chosen(ranges, indices, "ranges_to_dims", "ranges")
     if len(set(converted)) < len(converted):
         message = f"ranges_to_dims: indices are {list(indices)}; expected each range at most once"
         raise MapError(message)
-    left = (place for place in ranges if place not in converted)
+    left = (identifier for identifier in ranges if identifier not in converted)
     return arranged(indexing_map, (*dims, *converted), left, runtime)
 
 
@@ -92,16 +97,16 @@ def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None
 
 
 def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> RelationT:
-    """The map with other names; an empty one is what the place says.
+    """The map with other names; an empty one is what the identifier says.
 
     Raises:
         MapError: there is no variable of an old name, or a new one is no name or taken.
     """
     domain = indexing_map.domain
-    given = {domain.place_of(old, "rename"): new or "" for old, new in names.items()}
+    given = {domain.identifier_of(old, "rename"): new or "" for old, new in names.items()}
     renamed = (
-        Variable(variable.bounds, given[place]) if place in given else variable
-        for place, variable in zip(domain.places, domain.variables, strict=True)
+        Variable(variable.bounds, given[identifier]) if identifier in given else variable
+        for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
     )
     called = Domain.of(*domain.by_role(renamed))
     called.check("rename")
@@ -124,19 +129,22 @@ def substitute(
     """
     domain = indexing_map.domain
     wider = _widened(domain, new)
-    gone = [domain.place_of(name, "substitute") for name in values]
-    placed = dict(zip(gone, wider.placed([*values.values()], "value", "substitute"), strict=True))
-    _check_values(wider, placed)
-    limits = ((form, domain.bounds[place]) for place, form in placed.items())
-    replaced = moved(indexing_map, wider.constrained(limits), placed)
+    gone = [domain.identifier_of(name, "substitute") for name in values]
+    resolved = dict(
+        zip(gone, wider.resolved([*values.values()], "value", "substitute"), strict=True)
+    )
+    _check_values(wider, resolved)
+    limits = ((form, domain.bounds[identifier]) for identifier, form in resolved.items())
+    replaced = moved(indexing_map, wider.constrained(limits), resolved)
     left = (
-        [place for place in role if place not in placed] for role in wider.by_role(wider.places)
+        [identifier for identifier in role if identifier not in resolved]
+        for role in wider.by_role(wider.identifiers)
     )
     return arranged(replaced, *left)
 
 
 def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
-    """The variables of the domain and new ones behind them; every old one keeps its place."""
+    """The variables of the domain and new ones behind them; every old one keeps its identifier."""
     dims, ranges, runtime = (old + added for old, added in zip(domain.roles, new, strict=True))
     wider = Domain.of(dims, ranges, runtime)
     wider.check("substitute")
@@ -144,12 +152,76 @@ def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
 
 
 def _check_values(domain: Domain, values: Mapping[str, Form]) -> None:
-    names = dict(zip(domain.places, domain.names, strict=True))
-    for place, form in values.items():
+    names = dict(zip(domain.identifiers, domain.names, strict=True))
+    for identifier, form in values.items():
         for used in forms.variables_of((form,)):
             if used in values:
-                message = (
-                    f"substitute: the value of {names[place]!r} uses {names[used]!r}, which is "
-                    "replaced itself; expected variables that stay, or new ones"
-                )
-                raise MapError(message)
+                uses = f"the value of {names[identifier]!r} uses {names[used]!r}"
+                expected = "expected variables that stay, or new ones"
+                raise MapError(f"substitute: {uses}, which is replaced itself; {expected}")
+
+
+# Results.
+
+
+def select_results(indexing_map: RelationT, indices: Iterable[int]) -> RelationT:
+    """The map with some results, in the order given; the domain stays.
+
+    Raises:
+        MapError: there is no such result.
+    """
+    selected = chosen(indexing_map.forms, indices, "select_results", "results")
+    return indexing_map.derived(selected, indexing_map.domain)
+
+
+def chosen(items: Sequence[T], indices: Iterable[int], where: str, what: str) -> list[T]:
+    """The items at these indices; negative ones count from the end, as in Python.
+
+    Raises:
+        MapError: there is no such item.
+
+    >>> chosen("abc", [2, 0, -1], "", "")
+    ['c', 'a', 'c']
+    """
+    if isinstance(indices, str) or not hasattr(indices, "__iter__"):
+        raise MapError(f"{where}: indices are {quoted(indices)}; expected a sequence of integers")
+    return [items[_position(index, len(items), where, what)] for index in indices]
+
+
+def _position(index: int, count: int, where: str, what: str) -> int:
+    if not hasattr(index, "__index__") or isinstance(index, bool):
+        raise MapError(f"{where}: {quoted(index)} is no index; expected an integer")
+    if not -count <= index < count:
+        there = f"{what} {-count} to {count - 1}" if count else f"no {what}"
+        raise MapError(f"{where}: index {index} is out of range; the map has {there}")
+    return operator.index(index)
+
+
+def concatenate_results(first: RelationT, second: RelationT) -> RelationT:
+    """The results of one map and then those of another, where both are defined.
+
+    Raises:
+        MapError: the maps differ in number or names of variables.
+    """
+    check_map(second, "concatenate_results: the other map")
+    for side in (first, second):
+        if side.is_undefined:
+            return side
+    _check_same_variables(first.domain, second.domain)
+    bounds = (
+        (forms.variable(identifier), within) for identifier, within in second.domain.bounds.items()
+    )
+    domain = first.domain.constrained([*bounds, *second.domain.constraints])
+    return first.derived(first.forms + second.forms, domain)
+
+
+def _check_same_variables(first: Domain, second: Domain) -> None:
+    for role, names, others in zip(
+        ROLES, first.by_role(first.names), second.by_role(second.names), strict=True
+    ):
+        if names != others:
+            message = (
+                f"concatenate_results: the {role} are ({listed(names)}) in one map and "
+                f"({listed(others)}) in the other; expected the same number and names"
+            )
+            raise MapError(message)

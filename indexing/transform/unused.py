@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
 from indexing.errors import MapError
@@ -13,14 +12,13 @@ from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import ATTEMPT, BudgetError, Space
 from simplifier.expr import form as forms
+from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from indexing.domain import ByRole
     from indexing.relation import Relation, RelationT
-
-T = TypeVar("T")
 
 
 def unused_variables(indexing_map: Relation) -> ByRole[int]:
@@ -44,17 +42,17 @@ def without_unused_symbols(indexing_map: RelationT) -> RelationT:
 
 
 def _variables(domain: Domain) -> Sequence[str]:
-    return domain.places
+    return domain.identifiers
 
 
 def _symbols(domain: Domain) -> Sequence[str]:
-    return domain.places[len(domain.dims) :]
+    return domain.identifiers[len(domain.dims) :]
 
 
-def _positions(domain: Domain, places: Collection[str]) -> ByRole[int]:
+def _positions(domain: Domain, identifiers: Collection[str]) -> ByRole[int]:
     dims, ranges, runtime = (
-        tuple(position for position, place in enumerate(role) if place in places)
-        for role in domain.by_role(domain.places)
+        tuple(position for position, identifier in enumerate(role) if identifier in identifiers)
+        for role in domain.by_role(domain.identifiers)
     )
     return dims, ranges, runtime
 
@@ -62,7 +60,7 @@ def _positions(domain: Domain, places: Collection[str]) -> ByRole[int]:
 def _unused(
     indexing_map: Relation, candidates: Callable[[Domain], Sequence[str]]
 ) -> frozenset[str] | None:
-    """The places of candidates that nothing depends on; ``None`` if the map has no point.
+    """The identifiers of candidates that nothing depends on; ``None`` if the map has no point.
 
     A variable is unused if no result uses it and every constraint on it is on such variables
     alone. Constraints of which nobody can tell soon whether they have a solution make their
@@ -75,7 +73,9 @@ def _unused(
     if not free or not domain.constraints:
         return frozenset(free)
     groups = [set(forms.variables_of((form,))) for form, _ in domain.constraints]
-    while bound := {place for group in groups if not group <= free for place in group & free}:
+    while bound := {
+        identifier for group in groups if not group <= free for identifier in group & free
+    }:
         free -= bound
     for group in united(group for group in groups if group <= free):
         has_values = _has_point(_part(domain, group))
@@ -86,31 +86,14 @@ def _unused(
     return frozenset(free)
 
 
-def united(groups: Iterable[set[T]]) -> list[set[T]]:
-    """Those that have something in common as one.
-
-    >>> [sorted(group) for group in united([{1, 2}, {3}, {2, 4}])]
-    [[3], [1, 2, 4]]
-    """
-    found: list[set[T]] = []
-    for group in groups:
-        met = [other for other in found if other & group]
-        found = [other for other in found if not other & group]
-        found.append(group.union(*met))
-    return found
-
-
-def _part(domain: Domain, places: set[str]) -> Domain:
+def _part(domain: Domain, identifiers: set[str]) -> Domain:
     """The domain of some variables and the constraints on them alone; the others are held at 0."""
     fixed = Interval(0, 0)
     held = (
-        variable if place in places else variable.within(fixed)
-        for place, variable in zip(domain.places, domain.variables, strict=True)
+        variable if identifier in identifiers else variable.within(fixed)
+        for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
     )
-    kept = (
-        pair for pair in domain.constraints if places.issuperset(forms.variables_of((pair[0],)))
-    )
-    return Domain(*domain.by_role(held), tuple(kept))
+    return Domain(*domain.by_role(held), domain.constraints_among(identifiers))
 
 
 def _has_point(domain: Domain) -> bool | None:
@@ -125,18 +108,17 @@ def _has_point(domain: Domain) -> bool | None:
     return None
 
 
-def _without(indexing_map: RelationT, places: frozenset[str] | None) -> RelationT:
+def _without(indexing_map: RelationT, identifiers: frozenset[str] | None) -> RelationT:
     """The map less these variables, which nothing depends on, and the constraints on them."""
-    if places is None:
+    if identifiers is None:
         return indexing_map.derived(indexing_map.forms, indexing_map.domain.emptied())
-    if not places:
+    if not identifiers:
         return indexing_map
     domain = indexing_map.domain
-    kept = (
-        pair for pair in domain.constraints if places.isdisjoint(forms.variables_of((pair[0],)))
+    left = [identifier for identifier in domain.identifiers if identifier not in identifiers]
+    kept = domain.with_constraints(domain.constraints_among(left))
+    roles = (
+        [identifier for identifier in role if identifier not in identifiers]
+        for role in domain.by_role(domain.identifiers)
     )
-    left = (
-        [place for place in role if place not in places] for role in domain.by_role(domain.places)
-    )
-    rest = indexing_map.derived(indexing_map.forms, replace(domain, constraints=tuple(kept)))
-    return arranged(rest, *left)
+    return arranged(indexing_map.derived(indexing_map.forms, kept), *roles)

@@ -221,7 +221,7 @@ def _has_smaller_domain(narrow: IndexingMap, wide: IndexingMap) -> bool:
     domain = wide.domain
     return (
         narrow.forms == wide.forms
-        and narrow.domain.places == domain.places
+        and narrow.domain.identifiers == domain.identifiers
         and {*domain.constraints} <= {*narrow.domain.constraints}
         and all(
             bounds.contains(narrow.domain.bounds[place]) for place, bounds in domain.bounds.items()

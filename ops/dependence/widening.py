@@ -136,7 +136,7 @@ def _values(joint: JointIndexing[RuntimeOrigin]) -> dict[_Value, int]:
 
 def _over(joint: JointIndexing[RuntimeOrigin], numbers: Sequence[int]) -> IndexingMap:
     """The element and its device, over runtime variables of these numbers; others are ranges."""
-    dims, ranges, runtime = joint.domain.by_role(joint.domain.places)
+    dims, ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
     kept = [runtime[number] for number in numbers]
     others = (place for place in runtime if place not in kept)
     return arranged(joint.element, dims, (*ranges, *others), kept)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import shortened
+from indexing.transform.retabulate import retabulated
 from indexing.transform.substitute import arranged
-from ops.devices.device_tables import with_tables_of_devices
 from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -106,7 +106,7 @@ class JointIndexing(Generic[Origin]):
 
     def for_any_values(self) -> JointIndexing[Origin]:
         """The element for any values of the runtime variables, which become further ranges."""
-        dims, ranges, runtime = self.domain.by_role(self.domain.places)
+        dims, ranges, runtime = self.domain.by_role(self.domain.identifiers)
         return self.element_as(arranged(self.element, dims, ranges + runtime))
 
     def shortened(
@@ -124,7 +124,7 @@ class JointIndexing(Generic[Origin]):
     def with_tables_of_devices(self) -> JointIndexing[Origin]:
         """The same with shorter formulas in the number of a device."""
         flat = self.flat
-        shorter = with_tables_of_devices(flat, self.devices)
+        shorter = retabulated(flat, f"d{len(self.domain.dims) - 1}")
         return self if shorter is flat else self.with_results_of(shorter)
 
     def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:
@@ -137,7 +137,7 @@ class JointIndexing(Generic[Origin]):
 
 
 def _separated(joint: JointIndexing[Origin]) -> Separated:
-    (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.places)
+    (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
     told = [form for part in joint.parts for form in (*part.index, *_elsewhere(part, joint))]
     asked = [device] if _depends_on_device(joint, told) else []
     wide = IndexingMap.from_forms([*told, *map(forms.variable, asked)], joint.domain)
@@ -178,7 +178,7 @@ def _depends_on_device(joint: JointIndexing[Origin], told: Sequence[Form]) -> bo
     """Whether what is told, or whether there is a point, differs between devices that ask."""
     if joint.domain.is_known_empty:
         return False
-    device = joint.domain.places[len(joint.domain.dims) - 1]
+    device = joint.domain.identifiers[len(joint.domain.dims) - 1]
     limited = (form for form, _ in joint.domain.constraints)
     is_used = device in forms.variables_of((*told, *limited))
     return is_used or joint.domain.bounds[device] != joint.devices
@@ -195,7 +195,7 @@ def _like(parts: Iterable[Part], results: Iterator[Form]) -> tuple[Part, ...]:
 def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:
     """The map without its runtime variables, if no result depends on them."""
     domain = indexing_map.domain
-    dims, ranges, runtime = domain.by_role(domain.places)
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
     if not {*runtime}.isdisjoint(forms.variables_of(indexing_map.forms)):
         return indexing_map
     others = {*dims, *ranges}

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, MapError
-from indexing.exact.multiplicity import multiplicities
-from indexing.exact.repetitions import reached, reached_again
+from indexing.exact.multiplicity import multiplicities, reached, reached_again
 from indexing.transform.substitute import arranged
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.rules.constant_folding import clamped
@@ -173,7 +172,7 @@ def _objection(way: OperandIndexing) -> str:
 def _without_places(way: OperandIndexing) -> OperandIndexing:
     """The reads alone: what only says where they lead goes."""
     domain = way.map.domain
-    dims, ranges, runtime = domain.by_role(domain.places)
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
     limited = forms.variables_of(form for form, _ in domain.constraints)
     if not {*runtime}.isdisjoint(limited):
         return way

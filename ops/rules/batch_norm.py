@@ -1,7 +1,7 @@
 """Batch normalization: in training, in inference, and its gradient.
 
-All three work on each feature by itself: its elements in a tensor, and its place in vectors that
-hold one number for each feature, such as means.
+All three work on each feature by itself: on its elements in a tensor, and on its element in vectors
+with one number for each feature, such as the means.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 def batch_norm_training(
     operand_sizes: Sizes, feature_index: int
 ) -> tuple[OpIndexing, OpIndexing, OpIndexing]:
-    """Normalized elements need all elements of their feature, through its mean and variance.
+    """Normalizes each feature by its mean and variance, and gives these, too.
 
-    The results are the normalized tensor, the means and the variances; the latter two need the
-    tensor alone. The operands are the tensor, the scales and the offsets.
+    The results are the normalized tensor, the means and the variances. A normalized element needs
+    all elements of its feature. The operands are the tensor, the scales and the offsets; means and
+    variances need only the tensor.
 
     Shapes:
         tensors: ``operand_sizes``.
@@ -60,9 +61,10 @@ def batch_norm_training(
 
 
 def batch_norm_inference(operand_sizes: Sizes, feature_index: int) -> OpIndexing:
-    """Normalized elements need the element at their place, and the vectors at their feature.
+    """Normalizes each feature by a given mean and variance.
 
-    The operands are the tensor, the scales, the offsets, the means and the variances.
+    A normalized element needs the element at its index, and the vectors at its feature. The
+    operands are the tensor, the scales, the offsets, the means and the variances.
 
     Shapes:
         tensor, result: ``operand_sizes``.
@@ -84,11 +86,12 @@ def batch_norm_inference(operand_sizes: Sizes, feature_index: int) -> OpIndexing
 def batch_norm_grad(
     operand_sizes: Sizes, feature_index: int
 ) -> tuple[OpIndexing, OpIndexing, OpIndexing]:
-    """Gradients need all elements of their feature: in the tensor, and in the gradient given.
+    """Computes the gradients of :func:`batch_norm_training`.
 
     The results are the gradients of the tensor, of the scales and of the offsets. The operands are
-    the tensor, the scales, the means, the variances and the gradient of the normalized tensor.
-    Scales are no part of their own gradient, and that of an offset sums the given gradient alone.
+    the tensor, the scales, the means, the variances and the gradient of the normalized tensor. A
+    gradient needs all elements of its feature. The gradient of a scale does not need the scale; the
+    gradient of an offset needs only the given gradient.
 
     Shapes:
         tensors: ``operand_sizes``.
@@ -116,53 +119,55 @@ def batch_norm_grad(
 
 
 @dataclass(frozen=True, slots=True)
-class _Array:
-    """Sizes, and which of the dimensions tells features apart."""
+class _FeatureArray:
+    """Sizes, and the number of the feature dimension."""
 
     sizes: tuple[int, ...]
     feature: int
 
-    def needing(self, operands: Sequence[_Array], needs: str) -> OpIndexing:
+    def needing(self, operands: Sequence[_FeatureArray], needs: str) -> OpIndexing:
         """The maps of this result, with a word for each operand.
 
-        Needed are ``all`` elements of the feature, the one at the ``same`` place, or none: ``-``.
+        The words: ``all`` elements of the feature, the element at the ``same`` index, none: ``-``.
         """
         pairs = zip(operands, needs.split(), strict=True)
-        ways = [self._maps_between(operand, need) for operand, need in pairs]
-        to_inputs, to_outputs = zip(*ways, strict=True)
+        maps = [self._maps_between(operand, need) for operand, need in pairs]
+        to_inputs, to_outputs = zip(*maps, strict=True)
         return OpIndexing(self.sizes, to_inputs, to_outputs)
 
-    def _maps_between(self, operand: _Array, need: str) -> tuple[IndexingMap, IndexingMap]:
+    def _maps_between(self, operand: _FeatureArray, need: str) -> tuple[IndexingMap, IndexingMap]:
         if need == "-":
             return unrelated(self.sizes, operand.sizes)
-        same = [(place, place) for place in range(len(self.sizes))]
+        same = [(axis, axis) for axis in range(len(self.sizes))]
         return paired(
             self.sizes, operand.sizes, same if need == "same" else [(self.feature, operand.feature)]
         )
 
 
-def _tensor_and_vector(op: str, operand_sizes: Sizes, feature_index: int) -> tuple[_Array, _Array]:
+def _tensor_and_vector(
+    op: str, operand_sizes: Sizes, feature_index: int
+) -> tuple[_FeatureArray, _FeatureArray]:
     sizes = checked_sizes(op, "operand", operand_sizes)
     (feature,) = checked_dimensions(op, "feature_index", [feature_index], len(sizes))
-    return _Array(sizes, feature), _Array((sizes[feature],), 0)
+    return _FeatureArray(sizes, feature), _FeatureArray((sizes[feature],), 0)
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _normalization(build: Callable[[tuple[int, ...], int], Maps], *tensors: int) -> Builder:
-    """A builder for operands of which these are tensors, and all others one number a feature."""
+    """Reads operands: those numbered ``tensors`` are tensors, the others vectors of features."""
 
-    def adapted(instruction: Instruction) -> Maps:
+    def maps(instruction: Instruction) -> Maps:
         elementwise([sizes_of(instruction.operands[number]) for number in tensors])
         feature: int = instruction.attributes.get("feature_index", 0)
-        maps = build(sizes_of(instruction.operands[0]), feature)
+        found = build(sizes_of(instruction.operands[0]), feature)
         for number, operand in enumerate(instruction.operands):
             if number not in tensors:
                 _check_features(instruction, operand, feature)
-        return maps
+        return found
 
-    return adapted
+    return maps
 
 
 def _check_features(instruction: Instruction, vector: Instruction, feature: int) -> None:

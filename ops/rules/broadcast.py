@@ -1,4 +1,4 @@
-"""Broadcast: new dimensions along which nothing changes."""
+"""Broadcast: the operand repeated along new dimensions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
-    """Every element of the result copies the element of the operand at some of its coordinates.
+    """Copies the operand along new dimensions of the result.
 
-    Dimension ``i`` of the operand becomes dimension ``dimensions[i]`` of the result, in any
-    order. A dimension of size 1 may be stretched.
+    Dimension ``i`` of the operand is dimension ``dimensions[i]`` of the result, in any order.
+    A dimension of size 1 may be stretched.
 
     Shapes:
         operand: ``(n_0, ..., n_{r-1})``.
@@ -31,7 +31,7 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
         StableHLO specification, broadcast_in_dim. HLO's broadcast does not stretch.
 
     Raises:
-        ShapeError: a dimension is listed twice or missing, or has another size in the result.
+        ShapeError: ``dimensions`` lists a dimension twice, lacks one, or sizes differ.
 
     >>> indexing = broadcast((20,), (10, 20, 30), (1,))
     >>> print(indexing.output_to_input[0])
@@ -43,11 +43,11 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
     output_sizes = checked_sizes("broadcast", "output", output_sizes)
     dimensions = checked_dimensions("broadcast", "dimensions", dimensions, len(output_sizes))
     check_count("broadcast", "dimensions", dimensions, len(operand_sizes))
-    for place, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True)):
-        _check_size(place, size, target, output_sizes[target])
+    for axis, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True)):
+        _check_size(axis, size, target, output_sizes[target])
     kept = {
-        target: place
-        for place, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True))
+        target: axis
+        for axis, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True))
         if size == output_sizes[target]
     }
     to_input = [dim(target) if target in kept else ZERO for target in dimensions]
@@ -63,16 +63,16 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
     )
 
 
-def _check_size(place: int, size: int, target: int, target_size: int) -> None:
+def _check_size(axis: int, size: int, target: int, target_size: int) -> None:
     if size not in (1, target_size):
         message = (
-            f"broadcast: operand dimension {place} has size {size}, but result dimension {target} "
-            f"(dimensions[{place}]) has size {target_size}; expected 1 or {target_size}"
+            f"broadcast: operand dimension {axis} has size {size}, but result dimension {target} "
+            f"(dimensions[{axis}]) has size {target_size}; expected 1 or {target_size}"
         )
         raise ShapeError(message)
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _broadcast(instruction: Instruction) -> OpIndexing:

@@ -23,7 +23,7 @@ def _through_tuple(instruction: Instruction) -> Iterator[Route]:
 
 
 def _through_get_tuple_element(instruction: Instruction) -> Iterator[Route]:
-    """The arrays of one element, which stand behind those of the elements before it."""
+    """The arrays of one element, which follow those of the elements before it."""
     (operand,) = instruction.operands
     before = operand.shape.elements[: instruction.attributes["index"]]
     first = sum(len(element.arrays) for element in before)
@@ -36,58 +36,57 @@ def _always(*routes: Route) -> Router:
 
 
 def _with_all_operands(attribute: str, *, is_start: bool = False) -> Caller:
-    """The computation in an attribute, of which the operands are the arguments."""
+    """The computation in an attribute, with all operands as arguments."""
 
-    def adapted(instruction: Instruction) -> Calls:
+    def calls(instruction: Instruction) -> Calls:
         operands = tuple(range(len(instruction.operands)))
         return Calls((Call(instruction.attributes[attribute], operands),), is_start=is_start)
 
-    return adapted
+    return calls
 
 
 def _branches(instruction: Instruction) -> Calls:
-    """One branch for each operand after the first, which chooses."""
+    """One branch for each operand after the first; the first chooses."""
     branches = enumerate(instruction.branches, start=1)
     return Calls(tuple(Call(branch, (number,)) for number, branch in branches), selector=0)
 
 
-def _rounds(instruction: Instruction) -> Calls:
+def _iterations(instruction: Instruction) -> Calls:
     """The body of a loop, which runs on its own result."""
     attributes = instruction.attributes
     return Calls((Call(attributes["body"], (0,)),), condition=attributes["condition"])
 
 
 CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
-"""Opcode -> the attribute that holds the computation, of which the operands are the arguments."""
+"""Opcode -> the attribute that holds the computation, for calls with all operands as arguments."""
 
-# Parts of asynchronous operations, and transfers. A start gives its operands, its results, and a
-# context; its end gives the results. What is received from outside of the program depends on
-# nothing in it, as a parameter does.
+# Parts of asynchronous operations, and transfers. A start gives its operands, its results and a
+# context; its end gives the results. Data from outside of the program depends on nothing in it.
 
 
 def _nothing(_: Instruction) -> Iterator[Route]:
-    """Tokens and contexts, and data from outside."""
+    """Tokens, contexts and data from outside depend on nothing."""
     return iter(())
 
 
 def _first_arrays(instruction: Instruction) -> Iterator[Route]:
-    """The result has the arrays that the operand has first, but for tokens."""
+    """The result is the first arrays of the operand, without tokens."""
     return _from(instruction, 0)
 
 
 def _results_of_start(instruction: Instruction) -> Iterator[Route]:
-    """The results stand behind as many operands."""
+    """The results follow as many operands."""
     return _from(instruction, len(instruction.shape.arrays))
 
 
 def _results_of_wrapped(instruction: Instruction) -> Iterator[Route]:
-    """The results stand behind the tuple of the operands."""
+    """The results follow the tuple of the operands."""
     operands, *_ = instruction.operands[0].shape.elements
     return _from(instruction, len(operands.arrays))
 
 
 def _from(instruction: Instruction, first: int) -> Iterator[Route]:
-    """The arrays of the result are those of the operand from one on."""
+    """The arrays of the result are those of the operand from number ``first`` on."""
     arrays = instruction.shape.arrays
     return (
         (output, 0, first + output)
@@ -130,7 +129,7 @@ RULES: Final[Mapping[str, OpRule]] = {
     "send": OpRule(routes=_sent),
     "send-done": OpRule(routes=_nothing),
     "tuple": OpRule(routes=_through_tuple),
-    "while": OpRule(calls=_rounds),
+    "while": OpRule(calls=_iterations),
     **{
         opcode: OpRule(calls=_with_all_operands(attribute))
         for opcode, attribute in CALLEE_ATTRIBUTES.items()

@@ -1,6 +1,6 @@
-"""Custom calls that compilers and frameworks write themselves: builders by target.
+"""Custom calls that compilers and frameworks write: a rule for each target.
 
-Of all others nothing is known, until somebody registers a builder for them.
+The maps of any other target are unknown, until a user registers a rule for it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _arrays_in(instruction: Instruction) -> Iterator[Shape]:
 
 
 def _passed_on(instruction: Instruction) -> Maps:
-    """Every array as it is, with a note on how it lies; or of a part on each device."""
+    """Passes every array on; a result of another size is a part of it on each device."""
     results, given = instruction.shape.arrays, [*_arrays_in(instruction)]
     if len(results) != len(given):
         return _no_map(instruction, f"it has {len(given)} arrays, but gives {len(results)}")
@@ -55,7 +55,7 @@ def _passed_on(instruction: Instruction) -> Maps:
 
 
 def _computed(instruction: Instruction) -> Maps:
-    """Every result element by element from all operands."""
+    """Computes every result element by element from all operands."""
     sizes = {array.dimensions for array in (*instruction.shape.arrays, *_arrays_in(instruction))}
     if len(sizes) != 1:
         return _no_map(instruction, "operands and results differ in size")
@@ -63,9 +63,9 @@ def _computed(instruction: Instruction) -> Maps:
 
 
 def _checked(build: Builder, arity: Arity, *attributes: str) -> Builder:
-    """The builder for calls that are what the target takes; nothing is known of others."""
+    """The maps of calls with the operands and attributes of a target; unknown for others."""
 
-    def adapted(instruction: Instruction) -> Maps:
+    def maps(instruction: Instruction) -> Maps:
         missing = [name for name in attributes if name not in instruction.attributes]
         if missing or len(instruction.operands) not in arity:
             expected = " and ".join((str(arity), *missing))
@@ -75,21 +75,21 @@ def _checked(build: Builder, arity: Arity, *attributes: str) -> Builder:
         except ShapeError as error:
             return _no_map(instruction, f"its operands do not fit: {error}")
 
-    return adapted
+    return maps
 
 
 def _top_k(instruction: Instruction) -> Maps:
-    """The largest elements along the last dimension, and where they were."""
+    """Finds the largest elements along the last dimension, and their indices."""
     (operand,) = instruction.operands
     (count,) = instruction.shape.arrays[0].dimensions[-1:] or (1,)
     return top_k(sizes_of(operand), count)
 
 
-# Libraries of a GPU: the result, and memory to work in, which holds nothing of interest.
+# Libraries of a GPU. Behind the result stands scratch memory, which depends on nothing.
 
 
 def _convolution(instruction: Instruction) -> Maps:
-    """A convolution, to which a bias of each feature and another tensor may be added."""
+    """Computes a convolution, and may add a bias for each feature and another tensor."""
     _, _, *added = instruction.operands
     product = convolution_of(instruction)
     labels = instruction.attributes["dim_labels"]
@@ -97,7 +97,7 @@ def _convolution(instruction: Instruction) -> Maps:
 
 
 def _matrix_product(instruction: Instruction) -> Maps:
-    """A dot, to which a bias of each column or another tensor may be added."""
+    """Computes a dot, and may add a bias for each column or another tensor."""
     lhs, rhs, *added = instruction.operands
     dimensions = _dimension_numbers(instruction)
     if dimensions is None:
@@ -115,7 +115,7 @@ _DOT_DIMENSIONS: Final = {
 
 
 def _dimension_numbers(instruction: Instruction) -> dict[str, list[int]] | None:
-    """What a backend's configuration says of a dot."""
+    """The dimension numbers of a dot in the configuration of a backend."""
     try:
         config: Any = json.loads(instruction.attributes["backend_config"])
         numbers = config["gemm_backend_config"]["dot_dimension_numbers"]
@@ -130,19 +130,19 @@ def _dimension_numbers(instruction: Instruction) -> dict[str, list[int]] | None:
 def _first_result(
     instruction: Instruction, product: OpIndexing, added: Sequence[Instruction], feature: int
 ) -> Maps:
-    """The maps of a product and of what is added to it; nothing of the other results."""
+    """The maps of a product and of what is added to it. The other results depend on nothing."""
     sizes = product.output_sizes
     if instruction.shape.arrays[0].dimensions != sizes:
         return _no_map(instruction, f"the result has other sizes than {sizes}")
     terms = [(product, number) for number in range(len(product.output_to_input))]
     for operand in added:
-        places = range(len(sizes)) if operand.shape.rank == len(sizes) else (feature,)
-        terms.append((broadcast(sizes_of(operand), sizes, places), 0))
+        axes = range(len(sizes)) if operand.shape.rank == len(sizes) else (feature,)
+        terms.append((broadcast(sizes_of(operand), sizes, axes), 0))
     return {
         (0, number): OpIndexing(
-            sizes, (term.output_to_input[place],), (term.input_to_output[place],)
+            sizes, (term.output_to_input[index],), (term.input_to_output[index],)
         )
-        for number, (term, place) in enumerate(terms)
+        for number, (term, index) in enumerate(terms)
     }
 
 
@@ -188,4 +188,4 @@ CUSTOM_CALLS: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(_MATRIX_PRODUCTS, OpRule(_checked(_matrix_product, Arity(2, 4)))),
     **dict.fromkeys(("TopK", "__gpu$TopK"), OpRule(_checked(_top_k, Arity(1)))),
 }
-"""Target of a custom call -> the maps of what it does."""
+"""Target of a custom call -> its rule."""

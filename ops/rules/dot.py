@@ -42,7 +42,7 @@ def dot(
     lhs_batch_dims: Sequence[int] = (),
     rhs_batch_dims: Sequence[int] = (),
 ) -> OpIndexing:
-    """Every element of the result sums products of both operands along contracting dimensions.
+    """Sums products of both operands along contracting dimensions.
 
     Shapes:
         operands: equal sizes in each pair of contracting dimensions and in each pair of batch
@@ -78,10 +78,10 @@ def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
     lhs_batch_dims: Sequence[int] = (),
     rhs_batch_dims: Sequence[int] = (),
 ) -> OpIndexing:
-    """A dot of two tensors whose elements are multiplied, block by block, with scales.
+    """Multiplies two tensors block by block with scales, and computes their dot.
 
-    The operands are both tensors, then their scales: along each dimension one scale for a block of
-    ``size // scale_size`` elements; a scalar scales all of them.
+    The operands are both tensors, then their scales. Along each dimension a scale is for a block of
+    ``size // scale_size`` elements; a scalar scales all elements.
 
     Shapes:
         tensors, result: as for :func:`dot`.
@@ -125,14 +125,14 @@ def _blocks(side: _Side, scale_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:
     if not scales:
         return no_dimensions(side.sizes), every_element(side.sizes)
     check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
-    for place, (size, scale) in enumerate(zip(side.sizes, scales, strict=True)):
+    for axis, (size, scale) in enumerate(zip(side.sizes, scales, strict=True)):
         if size % scale if scale else size:
-            message = f"scaled-dot: dimension {place} of {side.name} has size {size}"
+            message = f"scaled-dot: dimension {axis} of {side.name} has size {size}"
             raise ShapeError(f"{message}, but {side.name}_scale has {scale}; expected a divisor")
     widths = [size // max(1, scale) for size, scale in zip(side.sizes, scales, strict=True)]
     numbered = list(enumerate(widths))
-    scale = (operations.floordiv(dim(place), forms.constant(max(1, n))) for place, n in numbered)
-    element = (dim(place) * width + symbol(place) for place, width in numbered)
+    scale = (operations.floordiv(dim(axis), forms.constant(max(1, n))) for axis, n in numbered)
+    element = (dim(axis) * width + symbol(axis) for axis, width in numbered)
     return index_map(scale, side.sizes).simplify(), index_map(element, scales, widths)
 
 
@@ -148,12 +148,12 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     lhs_batch_dims: Sequence[int] = (),
     rhs_batch_dims: Sequence[int] = (),
 ) -> OpIndexing:
-    """A dot along a ragged dimension, which is cut into groups of sizes given at run time.
+    """Computes a dot along a ragged dimension, cut into groups whose sizes are operands.
 
-    If the ragged dimension is a free one of the left operand, its elements meet the part of the
-    right operand that belongs to their group, which may be any. If it is contracting, each group
-    has its own sum in the result, over elements that may be any. If it is a batch dimension, this
-    is a dot, and group sizes do not matter. The operands are both tensors and the group sizes.
+    The operands are both tensors and the group sizes. If the ragged dimension is a free one of the
+    left operand, its elements meet the part of the right operand for their group, which may be
+    any group. If it is contracting, the result has a sum for each group, over elements that may be
+    any. If it is a batch dimension, this is a dot, and group sizes do not matter.
 
     Shapes:
         operands: as for :func:`dot`, but ``rhs_group_dims`` for a free ragged dimension, which has
@@ -168,8 +168,8 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
         XLA's operation RaggedDot; JAX, ``jax.lax.ragged_dot_general``.
 
     Raises:
-        ShapeError: as for :func:`dot`, or there is not one ragged dimension, not the group
-            dimensions it takes, or the group sizes have another shape.
+        ShapeError: as for :func:`dot`, or the numbers of ragged and of group dimensions or the
+            shape of the group sizes do not fit.
 
     >>> experts = ragged_dot(
     ...     (11, 5), (3, 5, 7), (3,), lhs_ragged_dims=(0,), rhs_group_dims=(0,),
@@ -190,8 +190,8 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     _check_groups(rhs, ragged in lhs.free, counts[-1])
     leading = counts[-1:] if ragged in lhs.contracting else ()
     product = _product(op, lhs, rhs, leading)
-    places = lhs.places(len(leading), len(leading) + len(lhs.batch))
-    same = [(places[place], number) for number, place in enumerate(before) if place in places]
+    kept = lhs.kept_axes(len(leading), len(leading) + len(lhs.batch))
+    same = [(kept[axis], number) for number, axis in enumerate(before) if axis in kept]
     if ragged in lhs.batch:
         to_counts, to_output = unrelated(product.output_sizes, counts)
     else:
@@ -206,7 +206,7 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
 
 
 def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
-    """A group's sum needs its own size, and those before it, as they say where it begins."""
+    """A group's sum needs its own size and the sizes before it, which say where it begins."""
     group, counted = dim(0), to_counts.forms[-1]
     return constrained(to_counts, group - counted, Interval(0, None))
 
@@ -227,8 +227,8 @@ def _checked_lists(lhs: _Side, ragged: int, counts: Sizes) -> tuple[int, ...]:
     """The dimensions of the left operand that have group sizes of their own."""
     if not counts:
         raise ShapeError("ragged-dot: group_sizes is a scalar; expected 1 dimension or more")
-    ways = (lhs.batch, (*lhs.batch, *lhs.free), (*lhs.batch, *lhs.contracting))
-    before = next(way[: way.index(ragged)] for way in ways if ragged in way)
+    choices = (lhs.batch, (*lhs.batch, *lhs.free), (*lhs.batch, *lhs.contracting))
+    before = next(each[: each.index(ragged)] for each in choices if ragged in each)
     expected = (*lhs.sizes_of(before), counts[-1])
     if counts in (expected, counts[-1:]):
         return before if len(counts) > 1 else ()
@@ -240,9 +240,9 @@ def _check_groups(rhs: _Side, has_groups: bool, count: int) -> None:  # noqa: FB
     if len(rhs.group) != has_groups:
         message = f"ragged-dot: rhs_group_dims has {len(rhs.group)} entries"
         raise ShapeError(f"{message}; expected {int(has_groups)} for this ragged dimension")
-    for place in rhs.group:
-        if rhs.sizes[place] != count:
-            message = f"ragged-dot: group dimension {place} of rhs has size {rhs.sizes[place]}"
+    for axis in rhs.group:
+        if rhs.sizes[axis] != count:
+            message = f"ragged-dot: group dimension {axis} of rhs has size {rhs.sizes[axis]}"
             raise ShapeError(f"{message}, but there are {count} groups; expected the same")
 
 
@@ -251,9 +251,9 @@ def _product(op: str, lhs: _Side, rhs: _Side, leading: Sizes = ()) -> OpIndexing
     _check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting)
     _check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch)
     first_lhs = len(leading) + len(lhs.batch)
-    places = (
-        (lhs, lhs.places(len(leading), first_lhs)),
-        (rhs, rhs.places(len(leading), first_lhs + len(lhs.free))),
+    kept = (
+        (lhs, lhs.kept_axes(len(leading), first_lhs)),
+        (rhs, rhs.kept_axes(len(leading), first_lhs + len(lhs.free))),
     )
     batch, rows, columns = (
         side.sizes_of(part) for side, part in ((lhs, lhs.batch), (lhs, lhs.free), (rhs, rhs.free))
@@ -261,13 +261,13 @@ def _product(op: str, lhs: _Side, rhs: _Side, leading: Sizes = ()) -> OpIndexing
     output_sizes = (*leading, *batch, *rows, *columns)
     return OpIndexing(
         output_sizes,
-        tuple(side.from_output(output_sizes, found) for side, found in places),
-        tuple(side.to_output(output_sizes, found) for side, found in places),
+        tuple(side.from_output(output_sizes, axes) for side, axes in kept),
+        tuple(side.to_output(output_sizes, axes) for side, axes in kept),
     )
 
 
 class _Side:
-    """One operand: its sizes, and its dimensions by what happens to them."""
+    """One operand: its sizes, and its dimensions by their role."""
 
     def __init__(
         self,
@@ -288,29 +288,27 @@ class _Side:
         taken = self.batch + self.contracting + self.group
         named = " and ".join(f"{name}_{role}_dims" for role in ("batch", "contracting"))
         checked_dimensions(op, named, taken, len(self.sizes))
-        self.free = tuple(place for place in range(len(self.sizes)) if place not in taken)
+        self.free = tuple(axis for axis in range(len(self.sizes)) if axis not in taken)
 
-    def sizes_of(self, places: Sequence[int]) -> list[int]:
-        return [self.sizes[place] for place in places]
+    def sizes_of(self, axes: Sequence[int]) -> list[int]:
+        return [self.sizes[axis] for axis in axes]
 
-    def places(self, first_batch: int, first_free: int) -> dict[int, int]:
-        """Where the dimensions are found that the result has too."""
-        batch = {place: number for number, place in enumerate(self.batch, first_batch)}
-        return batch | {place: number for number, place in enumerate(self.free, first_free)}
+    def kept_axes(self, first_batch: int, first_free: int) -> dict[int, int]:
+        """The dimensions that the result has, too, and their numbers there."""
+        batch = {axis: number for number, axis in enumerate(self.batch, first_batch)}
+        return batch | {axis: number for number, axis in enumerate(self.free, first_free)}
 
-    def from_output(self, output_sizes: Sizes, places: Mapping[int, int]) -> IndexingMap:
+    def from_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
         """From the result to this operand."""
         summed = self.contracting + self.group
-        element = {place: dim(number) for place, number in places.items()}
-        element |= {place: symbol(number) for number, place in enumerate(summed)}
-        results = (element[place] for place in range(len(self.sizes)))
+        element = {axis: dim(number) for axis, number in kept.items()}
+        element |= {axis: symbol(number) for number, axis in enumerate(summed)}
+        results = (element[axis] for axis in range(len(self.sizes)))
         return index_map(results, output_sizes, self.sizes_of(summed))
 
-    def to_output(self, output_sizes: Sizes, places: Mapping[int, int]) -> IndexingMap:
+    def to_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
         """From this operand to the result; the other operand's free dimensions take all values."""
-        return paired(
-            output_sizes, self.sizes, [(there, place) for place, there in places.items()]
-        )[1]
+        return paired(output_sizes, self.sizes, [(there, axis) for axis, there in kept.items()])[1]
 
 
 def _check_pairs(
@@ -328,7 +326,7 @@ def _check_pairs(
             raise ShapeError(message)
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 _PAIRED: Final = (
     "lhs_contracting_dims",
@@ -339,13 +337,13 @@ _PAIRED: Final = (
 
 
 def _dot(build: Callable[..., OpIndexing], *further: str) -> Builder:
-    """A builder of the sizes of all operands and of lists of dimensions."""
+    """Reads the sizes of all operands and lists of dimensions."""
 
-    def adapted(instruction: Instruction) -> OpIndexing:
+    def maps(instruction: Instruction) -> OpIndexing:
         attributes = {name: instruction.attributes.get(name, ()) for name in (*_PAIRED, *further)}
         return build(*map(sizes_of, instruction.operands), **attributes)
 
-    return adapted
+    return maps
 
 
 RULES: Final[Mapping[str, OpRule]] = {

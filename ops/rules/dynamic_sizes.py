@@ -1,4 +1,4 @@
-"""Sizes that are known at run time only: asked for, set, and reshaped by."""
+"""Operations on sizes that are known at run time only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def get_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
-    """The size of a dimension, which no element of the operand tells.
+    """Gives the size of a dimension, which depends on no element of the operand.
 
     Shapes:
         operand: any.
@@ -47,10 +47,10 @@ def get_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
 
 
 def set_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
-    """The same elements, of which as many count as the second operand says.
+    """Sets the size of a dimension; the elements stay as they are.
 
-    The others keep their values, and count again when a greater size is set, so that the maps hold
-    them too.
+    The second operand is the size. Elements beyond it keep their values and count again when a
+    greater size is set, so the maps hold them, too.
 
     Shapes:
         operands: any, and a scalar.
@@ -77,11 +77,11 @@ def dynamic_reshape(
     operand_dynamic: Sequence[int] = (),
     output_dynamic: Sequence[int] = (),
 ) -> OpIndexing:
-    """The same elements in the same order, in a shape whose sizes are operands.
+    """Reshapes to sizes that are operands.
 
-    With an operand of static shape this is a reshape, because there is no room for other sizes
-    than the bounds. With dynamic dimensions it is one where these are the first of their shape,
-    as the place of an element in row-major order does not depend on the size of the first one.
+    For an operand of static shape this is a reshape, because only the bounds hold all elements. For
+    dynamic dimensions it is a reshape if each is the first of its shape: the row-major position of
+    an element does not depend on the size of the first dimension.
 
     Shapes:
         operands: a tensor whose dimensions ``operand_dynamic`` have bounds for sizes, and a scalar
@@ -97,21 +97,21 @@ def dynamic_reshape(
     >>> print(dynamic_reshape((2, 4), (8,)).output_to_input[0])
     (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
     >>> print(dynamic_reshape((2, 4), (8,), (1,), (0,)).output_to_input[0])
-    UNDEFINED: dynamic-reshape: places depend on the size that operand dimension 1 has at run time
+    UNDEFINED: dynamic-reshape: positions depend on the size of operand dimension 1 at run time
     """
     moved = reshape(operand_sizes, output_sizes)
-    dynamic = [
-        (role, place)
+    listed = [
+        (role, axis)
         for role, sizes, dimensions in (
             ("operand", operand_sizes, operand_dynamic),
             ("result", output_sizes, output_dynamic),
         )
-        for place in checked_dimensions("dynamic-reshape", role, dimensions, len(sizes))
+        for axis in checked_dimensions("dynamic-reshape", role, dimensions, len(sizes))
     ]
     to_input, to_output = moved.output_to_input[0], moved.input_to_output[0]
-    decisive = [f"{role} dimension {place}" for role, place in dynamic if place]
+    decisive = [f"{role} dimension {axis}" for role, axis in listed if axis]
     if operand_dynamic and decisive:
-        reason = f"places depend on the size that {decisive[0]} has at run time"
+        reason = f"positions depend on the size of {decisive[0]} at run time"
         to_input = to_output = UndefinedMap(f"dynamic-reshape: {reason}")
     count = len(output_sizes)
     return OpIndexing(
@@ -121,7 +121,7 @@ def dynamic_reshape(
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _get_dimension_size(instruction: Instruction) -> OpIndexing:
@@ -143,7 +143,7 @@ def _dynamic_reshape(instruction: Instruction) -> OpIndexing:
 
 
 def _dynamic(shape: Shape) -> tuple[int, ...]:
-    return tuple(place for place, flag in enumerate(shape.dynamic_dimensions) if flag)
+    return tuple(axis for axis, flag in enumerate(shape.dynamic_dimensions) if flag)
 
 
 RULES: Final[Mapping[str, OpRule]] = {

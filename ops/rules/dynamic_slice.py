@@ -1,4 +1,4 @@
-"""Dynamic slice and dynamic update slice: a part of a tensor that begins where a value says."""
+"""Dynamic slice and dynamic update slice: a part of a tensor from computed start indices on."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 def dynamic_slice(
     operand_sizes: Sizes, slice_sizes: Sizes, start_indices: Sequence[int | None] = ()
 ) -> OpIndexing:
-    """The part of a tensor that begins at the start indices, which the program computes.
+    """Takes the part of a tensor that begins at start indices that the program computes.
 
-    A start index is clamped so that the part lies in the operand. Where ``start_indices`` names
-    one, it is known already; where it has ``None``, it is a runtime variable, and without
-    ``start_indices`` all are.
+    A start index is clamped so that the part lies in the operand. ``start_indices`` has the values
+    that are known; ``None`` in it stands for a runtime variable. Without it all starts are runtime
+    variables.
 
     Shapes:
         operands: ``operand_sizes``, then a scalar for the start in each dimension.
@@ -78,10 +78,11 @@ def dynamic_slice(
 def dynamic_update_slice(
     operand_sizes: Sizes, update_sizes: Sizes, start_indices: Sequence[int | None] = ()
 ) -> OpIndexing:
-    """The operand, but for a part that begins at the start indices, which is the update.
+    """Writes an update over the part of the operand that begins at the start indices.
 
-    Start indices are as those of :func:`dynamic_slice`. An element of the result is that of the
-    operand unless the update covers it; where a start is not known, unless every start would.
+    Start indices are as for :func:`dynamic_slice`. An element of the result is the operand's unless
+    the update covers it. If a start is not known, the map to the operand leaves out only
+    elements that the update covers for every start.
 
     Shapes:
         operands: ``operand_sizes``; ``update_sizes``, of which none exceeds the operand's; then a
@@ -119,7 +120,7 @@ def dynamic_update_slice(
 
 
 class _Starts:
-    """Where in a tensor a part may begin: in each dimension a number, or a runtime variable."""
+    """Where in a tensor a part begins: in each dimension at a number, or at a runtime variable."""
 
     def __init__(
         self, op: str, sizes: Sizes, part_sizes: Sizes, start_indices: Sequence[int | None]
@@ -134,38 +135,38 @@ class _Starts:
             start if start is None else min(max(start, 0), last)
             for start, last in zip(known, self._last, strict=True)
         ]
-        self._runtime = [place for place, start in enumerate(self._known) if start is None]
+        self._runtime = [axis for axis, start in enumerate(self._known) if start is None]
 
     def out_of(self, extents: Sizes) -> IndexingMap:
-        """From an element of the part to its place in the tensor."""
-        places = zip(dimensions_of(extents), self._forms(), strict=True)
-        return self._map([place + start for place, start in places], extents)
+        """From an index in the part to the index in the tensor."""
+        pairs = zip(dimensions_of(extents), self._forms(), strict=True)
+        return self._map([index + start for index, start in pairs], extents)
 
     def into(self, extents: Sizes) -> IndexingMap:
-        """From those elements of the tensor that the part covers to their place in the part."""
-        places = list(zip(dimensions_of(extents), self._forms(), strict=True))
+        """From the indices in the tensor that the part covers to those in the part."""
+        pairs = list(zip(dimensions_of(extents), self._forms(), strict=True))
         inside = [
-            (place - start, Interval(0, part - 1))
+            (index - start, Interval(0, part - 1))
             if known is None
-            else (place, Interval(known, known + part - 1))
-            for (place, start), known, part in zip(
-                places, self._known, self._part_sizes, strict=True
+            else (index, Interval(known, known + part - 1))
+            for (index, start), known, part in zip(
+                pairs, self._known, self._part_sizes, strict=True
             )
         ]
-        return self._map([place - start for place, start in places], extents, inside)
+        return self._map([index - start for index, start in pairs], extents, inside)
 
     def always_covered(self) -> list[tuple[int, int]]:
-        """The first and the last place in each dimension that every such part covers."""
+        """The first and last index in each dimension that the part covers for every start."""
         return [
             (last if start is None else start, (start or 0) + part - 1)
             for start, last, part in zip(self._known, self._last, self._part_sizes, strict=True)
         ]
 
     def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
-        """Where a map from these extents finds its values: in scalars from one operand on."""
+        """The origins of the runtime variables: scalar operands from number ``first`` on."""
         scalar = no_dimensions(extents)
         return tuple(
-            Origin(first + place, scalar, Interval(0, self._last[place])) for place in self._runtime
+            Origin(first + axis, scalar, Interval(0, self._last[axis])) for axis in self._runtime
         )
 
     def _forms(self) -> list[Form]:
@@ -179,40 +180,40 @@ class _Starts:
         self, results: Iterable[Form], extents: Sizes, constraints: Iterable[Constraint] = ()
     ) -> IndexingMap:
         dims = map(Variable.of_size, extents)
-        runtime = (Variable(Interval(0, self._last[place])) for place in self._runtime)
+        runtime = (Variable(Interval(0, self._last[axis])) for axis in self._runtime)
         return IndexingMap.from_forms(results, Domain.of(dims, (), runtime, constraints))
 
 
 def _check_part(op: str, sizes: Sizes, part_sizes: Sizes) -> None:
-    for place, (size, part) in enumerate(zip(sizes, part_sizes, strict=True)):
+    for axis, (size, part) in enumerate(zip(sizes, part_sizes, strict=True)):
         if part > size:
-            message = f"{op}: dimension {place} of size {size} has a part of size {part}"
+            message = f"{op}: dimension {axis} of size {size} has a part of size {part}"
             raise ShapeError(f"{message}; expected {size} or less")
 
 
 def _outside(sizes: Sizes, box: Sequence[tuple[int, int]]) -> IndexingMap:
-    """The identity on the indices outside of a box, of which first and last places are given."""
+    """The identity on the indices outside of a box, given by its first and last indices."""
     identity = dimensions_of(sizes)
     if any(first > last for first, last in box):
         return index_map(identity, sizes)
     sides = [
-        (place, side)
-        for place, (size, (first, last)) in enumerate(zip(sizes, box, strict=True))
+        (axis, side)
+        for axis, (size, (first, last)) in enumerate(zip(sizes, box, strict=True))
         for side in ((0, first - 1), (last + 1, size - 1))
         if side[0] <= side[1]
     ]
     if not sides:
         return index_map(identity, sizes, (), [(forms.constant(0), NO_VALUES)])
     if len(sides) == 1:
-        ((place, (lower, upper)),) = sides
-        return index_map(identity, sizes, (), [(dim(place), Interval(lower, upper))])
+        ((axis, (lower, upper)),) = sides
+        return index_map(identity, sizes, (), [(dim(axis), Interval(lower, upper))])
     beyond = operations.maximum(
-        dim(place) - first if first else last - dim(place) for place, (first, last) in sides
+        dim(axis) - first if first else last - dim(axis) for axis, (first, last) in sides
     )
     return index_map(identity, sizes, (), [(beyond, Interval(0, max(sizes) - 1))])
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 _INTEGERS: Final = {Kind.SIGNED, Kind.UNSIGNED}
 
@@ -232,7 +233,7 @@ def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
 
 
 def start_values(instruction: Instruction) -> tuple[int | None, ...]:
-    """The start indices that are known before the program runs, one for each dimension.
+    """The start indices that are known before the program runs; ``None`` for the others.
 
     Raises:
         ShapeError: the starts are neither integer scalars nor one vector of integers.
@@ -241,10 +242,10 @@ def start_values(instruction: Instruction) -> tuple[int | None, ...]:
     rank = len(sizes_of(instruction.operands[0]))
     _check_starts(instruction.opcode, starts, rank)
     if _are_scalars(starts):
-        places = [(start, index_map((), ())) for start in starts]
+        elements = [(start, index_map((), ())) for start in starts]
     else:
-        places = [(starts[0], index_map([forms.constant(place)], ())) for place in range(rank)]
-    values = (value_of(start, place) for start, place in places)
+        elements = [(starts[0], index_map([forms.constant(axis)], ())) for axis in range(rank)]
+    values = (value_of(start, element) for start, element in elements)
     return tuple(value.constant if value and value.is_constant else None for value in values)
 
 
@@ -264,11 +265,11 @@ def _are_scalars(starts: Sequence[Instruction]) -> bool:
     return all(start.shape.rank == 0 for start in starts)
 
 
-# The older form of these instructions has one vector of start indices, in place of scalars.
+# The older form of these instructions has one vector of start indices instead of scalars.
 
 
 def _from_vector(indexing: OpIndexing, before: int) -> OpIndexing:
-    """The maps with the elements of operand ``before`` in place of scalars from there on."""
+    """The maps where the elements of operand ``before`` replace the scalars from there on."""
     count = len(indexing.output_to_input) - before
     extents = [Interval(0, count - 1)]
     there, back = indexing.output_to_input[before], indexing.input_to_output[before]
@@ -299,8 +300,8 @@ def _origins_in_vector(
 def _in_vector(origin: Origin, vector: int) -> Origin:
     if origin.operand is None:
         return origin
-    place = forms.constant(origin.operand - vector)
-    return replace(origin, operand=vector, map=IndexingMap.from_forms([place], origin.map.domain))
+    element = forms.constant(origin.operand - vector)
+    return replace(origin, operand=vector, map=IndexingMap.from_forms([element], origin.map.domain))
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -1,4 +1,4 @@
-"""Elementwise operations: an element of the result is computed from those at its own index."""
+"""Elementwise operations: an element of the result needs the elements at its own index."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
+from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
@@ -18,23 +19,29 @@ if TYPE_CHECKING:
 
 
 _REMEMBERED: Final = 1 << 10
-"""For so many combinations of sizes the maps are kept."""
+"""For how many combinations of sizes the maps are kept."""
 
 ELEMENTWISE: Final = frozenset(
-    """
-    abs acos acosh add and asin asinh atan atan2 atanh cbrt ceil clamp compare complex convert copy
-    cosine cosh count-leading-zeros divide erf exponential exponential-minus-one floor imag
-    is-finite log log-plus-one logistic map maximum minimum mulhi multiply negate not or popcnt
-    power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt select
-    shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt stochastic-convert
-    subtract tan tanh xor
-    """.split()  # noqa: SIM905 - a table reads best without quotes
+    (
+        *LIKE_OPERANDS,
+        "abs",
+        "clamp",
+        "compare",
+        "complex",
+        "convert",
+        "imag",
+        "is-finite",
+        "map",
+        "real",
+        "reduce-precision",
+        "stochastic-convert",
+    )
 )
 """Opcodes of operations that work element by element."""
 
 
 def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
-    """Every element of the result is computed from the operands' elements at the same index.
+    """Computes every element from the operands' elements at the same index.
 
     Shapes:
         operands: all of one shape, or scalars that every element reads, such as the predicate
@@ -64,7 +71,7 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _shared(operand_sizes: tuple[tuple[int, ...], ...]) -> OpIndexing:
-    """Most instructions of most programs are these, on tensors of few sizes."""
+    """The maps for some sizes. They are kept: most instructions are elementwise, on few sizes."""
     output_sizes = max(operand_sizes, key=len, default=())
     for number, sizes in enumerate(operand_sizes):
         if sizes:
@@ -80,7 +87,7 @@ def _shared(operand_sizes: tuple[tuple[int, ...], ...]) -> OpIndexing:
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _elementwise(instruction: Instruction) -> OpIndexing:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpIndexing:
-    """Every element of the result sums all elements along the trailing, transformed dimensions.
+    """Transforms the trailing dimensions: each element sums all elements along them.
 
     Shapes:
-        operand, result: the trailing dimensions have the sizes ``fft_length``, but for the last
-            one of the result of an ``RFFT`` and of the operand of an ``IRFFT``: of ``n`` numbers
-            that belong to real ones, ``n // 2 + 1`` are kept, or none of none.
+        operand, result: the trailing dimensions have the sizes ``fft_length``. Only the last one of
+            the result of an ``RFFT`` and of the operand of an ``IRFFT`` is shorter: it has
+            ``n // 2 + 1`` of ``n`` elements, or none of none.
 
     Source:
         XLA operation semantics, Fft; StableHLO specification, fft.
@@ -43,7 +43,7 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpInd
     return OpIndexing(output_sizes, (to_input,), (to_output,))
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _fft(instruction: Instruction) -> OpIndexing:

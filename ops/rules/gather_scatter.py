@@ -51,13 +51,14 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
     operand_batching_dims: Sequence[int] = (),
     start_indices_batching_dims: Sequence[int] = (),
 ) -> OpIndexing:
-    """Slices of one size, each from the start that an index vector gives.
+    """Takes slices of one size, each from the start that an index vector gives.
 
     The elements along ``index_vector_dim`` of the indices are a vector; if that is the rank of the
     indices, each element is one. Component ``k`` is where the slice begins in dimension
     ``start_index_map[k]`` of the operand, clamped so that the slice lies in the operand: runtime
-    variable ``k`` of the maps to and from the operand. An element of ``operand_batching_dims`` is
-    read for its like in ``start_indices_batching_dims``; in the other dimensions slices begin at 0.
+    variable ``k`` of the maps to and from the operand. Dimensions
+    ``operand_batching_dims`` have the index of ``start_indices_batching_dims``; in all others
+    slices begin at 0.
 
     Shapes:
         operand: ``(n_0, ...)`` with ``0 <= slice_sizes[i] <= n_i``.
@@ -116,19 +117,19 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
 
 def _gathered_to_indices(slices: IndexedWindows) -> IndexingMap:
     """From an element of the result to the index vector of its slice."""
-    batch = [dim(place) for place in slices.batch_dims]
+    batch = [dim(axis) for axis in slices.batch_dims]
     return index_map(slices.vector_element(batch, symbol(0)), slices.sizes, slices.component_sizes)
 
 
 def _indices_to_gathered(slices: IndexedWindows) -> IndexingMap:
     """From a component of an index vector to all elements of its slice."""
     results = dict(zip(slices.batch_dims, slices.batch_of_vector(), strict=True))
-    for number, place in enumerate(slices.window_dims):
-        results[place] = symbol(number)
+    for number, axis in enumerate(slices.window_dims):
+        results[axis] = symbol(number)
     return index_map(
-        (results[place] for place in range(len(results))),
+        (results[axis] for axis in range(len(results))),
         slices.indices_sizes,
-        [slices.sizes[place] for place in slices.window_dims],
+        [slices.sizes[axis] for axis in slices.window_dims],
     )
 
 
@@ -156,21 +157,19 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
     scatter_indices_batching_dims: Sequence[int] = (),
     inputs: int = 1,
 ) -> OpIndexing:
-    """The operand, with windows of updates folded in where index vectors say.
+    """Folds windows of updates into the operand, from the starts that index vectors give.
 
     The elements along ``index_vector_dim`` of the indices are a vector; if that is the rank of the
     indices, each element is one. Component ``k`` is where the window begins in dimension
     ``scatter_dims_to_operand_dims[k]``: runtime variable ``k`` of the maps to and from the updates.
-    A window that does not lie in the operand is dropped as a whole: values outside of the bounds
-    of these variables are not clamped, but have no point. An element of ``input_batching_dims`` is
-    changed by its like in ``scatter_indices_batching_dims``; in the other dimensions windows begin
-    at 0.
+    A window that does not lie in the operand is dropped as a whole: a start out of bounds is not
+    clamped, the map has no point there. Dimensions ``input_batching_dims`` have the index of
+    ``scatter_indices_batching_dims``; in all others windows begin at 0.
 
-    The maps say what an element may depend on, whatever the computation does with its arguments:
-    on the operand's element in the same place, on the updates that land there, and on every
-    index that could make one land there. A variadic scatter folds several inputs of one shape
-    together, and has as many results, each with these same maps. The operands are the inputs, the
-    indices, then an update for each input.
+    An element of the result may depend on the operand's element at its index, on the updates that
+    land there, and on every index that could make one land there, whatever the computation does. A
+    variadic scatter folds several inputs of one shape together; each of its results has these same
+    maps. The operands are the inputs, the indices, then an update for each input.
 
     Shapes:
         inputs, results: ``operand_sizes``.
@@ -254,21 +253,21 @@ def _indices_to_scattered(windows: IndexedWindows) -> IndexingMap:
     """From a component of an index vector to all elements that its window could be moved to."""
     known = windows.operand_of_batch(windows.batch_of_vector())
     numbers = count()
-    places = range(len(windows.operand_sizes))
+    axes = range(len(windows.operand_sizes))
     return index_map(
-        [known[place] if place in known else symbol(next(numbers)) for place in places],
+        [known[axis] if axis in known else symbol(next(numbers)) for axis in axes],
         windows.indices_sizes,
-        [windows.reached_sizes[place] for place in places if place not in known],
+        [windows.reached_sizes[axis] for axis in axes if axis not in known],
     )
 
 
 def _window_sizes(rank: int, updates: Sizes, window_dims: Sizes, dropped: Sizes) -> tuple[int, ...]:
     """The sizes of a window in all dimensions of the operand."""
-    kept = (updates[place] for place in window_dims)
-    return tuple(1 if place in dropped else next(kept, 0) for place in range(rank))
+    kept = (updates[axis] for axis in window_dims)
+    return tuple(1 if axis in dropped else next(kept, 0) for axis in range(rank))
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 _GATHER_ATTRIBUTES: Final = (
     "offset_dims",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def generated(output_sizes: Sizes) -> OpIndexing:
-    """A tensor that is computed from nothing: a constant, an iota, a parameter.
+    """Makes a tensor from nothing: a constant, an iota.
 
     >>> generated((5, 111)).output_to_input
     ()
@@ -25,7 +25,7 @@ def generated(output_sizes: Sizes) -> OpIndexing:
 
 
 def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
-    """Every random number is drawn from a distribution that scalars tell.
+    """Draws random numbers from a distribution with scalar parameters.
 
     Shapes:
         parameters: scalars, such as the bounds of a uniform distribution.
@@ -44,12 +44,13 @@ def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
 
 
 def rng_bit_generator(state_sizes: Sizes, output_sizes: Sizes) -> tuple[OpIndexing, OpIndexing]:
-    """Every bit may depend on all of the state, and so may the state that comes after.
+    """Makes random bits and the next state from a state.
 
-    The results are that state, and the bits. What exactly they depend on is left to the algorithm.
+    The results are the next state and the bits. The algorithm is free: each element of either may
+    depend on all of the state.
 
     Shapes:
-        state, and the state after: ``state_sizes``.
+        state, next state: ``state_sizes``.
         bits: ``output_sizes``.
 
     Source:
@@ -68,7 +69,7 @@ def rng_bit_generator(state_sizes: Sizes, output_sizes: Sizes) -> tuple[OpIndexi
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _generated(instruction: Instruction) -> OpIndexing:
@@ -83,7 +84,7 @@ _FROM_NOTHING: Final = (
     "rng-get-and-update-state",
 )
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _rng(instruction: Instruction) -> OpIndexing:

@@ -1,4 +1,4 @@
-"""Windows of a tensor that begin where another tensor says: what gather and scatter share.
+"""Windows of a tensor that begin where another tensor says: the core of gather and scatter.
 
 A gather reads such windows into its result, a scatter writes them from its updates. Either way
 the windows lie in one tensor, and the relation between that tensor and the operand is the same.
@@ -90,7 +90,7 @@ class IndexedWindows:
     def kept_dims(self) -> tuple[int, ...]:
         """The dimensions of the operand that the tensor of windows has."""
         gone = (*self.dropped_dims, *self.operand_batching_dims)
-        return tuple(place for place in range(len(self.operand_sizes)) if place not in gone)
+        return tuple(axis for axis in range(len(self.operand_sizes)) if axis not in gone)
 
     @cached_property
     def batch_sizes(self) -> tuple[int, ...]:
@@ -112,40 +112,40 @@ class IndexedWindows:
     def batch_dims(self) -> tuple[int, ...]:
         """The dimensions of the tensor of windows that number the windows."""
         rank = len(self.batch_sizes) + len(self.window_dims)
-        return tuple(place for place in range(rank) if place not in self.window_dims)
+        return tuple(axis for axis in range(rank) if axis not in self.window_dims)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of the tensor of windows."""
         sizes = dict(zip(self.batch_dims, self.batch_sizes, strict=True))
-        for place, kept in zip(self.window_dims, self.kept_dims, strict=True):
-            sizes[place] = self.window_sizes[kept]
-        return tuple(sizes[place] for place in range(len(sizes)))
+        for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            sizes[axis] = self.window_sizes[kept]
+        return tuple(sizes[axis] for axis in range(len(sizes)))
 
     @cached_property
     def reached_sizes(self) -> tuple[int, ...]:
         """How far windows can reach into each dimension of the operand."""
         return tuple(
-            size if window and self._is_moved(place) else min(size, window)
-            for place, (size, window) in enumerate(
+            size if window and self._is_moved(axis) else min(size, window)
+            for axis, (size, window) in enumerate(
                 zip(self.operand_sizes, self.window_sizes, strict=True)
             )
         )
 
-    def _is_moved(self, place: int) -> bool:
-        return place in self.indexed_dims or place in self.operand_batching_dims
+    def _is_moved(self, axis: int) -> bool:
+        return axis in self.indexed_dims or axis in self.operand_batching_dims
 
     # Maps. A batch index is a tuple of forms, one for each dimension of the batch.
 
     def windows_to_operand(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
-        """From the elements of windows to their places in the operand."""
-        batch = [dim(place) for place in self.batch_dims]
+        """From the elements of windows to their indices in the operand."""
+        batch = [dim(axis) for axis in self.batch_dims]
         results = self._starts(batch)
-        for place, kept in zip(self.window_dims, self.kept_dims, strict=True):
-            results[kept] += dim(place)
+        for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            results[kept] += dim(axis)
         constraints = [
-            (forms.constant(0), Interval(0, self.window_sizes[place] - 1))
-            for place in (*self.dropped_dims, *self.operand_batching_dims)
+            (forms.constant(0), Interval(0, self.window_sizes[axis] - 1))
+            for axis in (*self.dropped_dims, *self.operand_batching_dims)
         ]
         return (
             index_map(results, self.sizes, (), constraints, self._runtime()),
@@ -153,19 +153,19 @@ class IndexedWindows:
         )
 
     def operand_to_windows(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
-        """From places in the operand to the elements of windows that lie there."""
+        """From an index in the operand to the elements of windows that lie there."""
         batch, others = self.batch_of_operand()
-        distances = [dim(place) - start for place, start in enumerate(self._starts(batch))]
+        distances = [dim(axis) - start for axis, start in enumerate(self._starts(batch))]
         results = dict(zip(self.batch_dims, batch, strict=True))
-        for place, kept in zip(self.window_dims, self.kept_dims, strict=True):
-            results[place] = distances[kept]
+        for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            results[axis] = distances[kept]
         constraints: list[Constraint] = [
-            (distances[place], Interval(0, self.window_sizes[place] - 1))
-            for place in self.indexed_dims
+            (distances[axis], Interval(0, self.window_sizes[axis] - 1))
+            for axis in self.indexed_dims
         ]
         return (
             index_map(
-                (results[place] for place in range(len(results))),
+                (results[axis] for axis in range(len(results))),
                 self.reached_sizes,
                 others,
                 constraints,
@@ -179,25 +179,25 @@ class IndexedWindows:
 
         Second are the sizes of the ranges over which they run.
         """
-        known = {number: dim(place) for place, number in self._batching.items()}
+        known = {number: dim(axis) for axis, number in self._batching.items()}
         numbers = count()
         batch = [
-            known[place] if place in known else symbol(next(numbers))
-            for place in range(len(self.batch_sizes))
+            known[axis] if axis in known else symbol(next(numbers))
+            for axis in range(len(self.batch_sizes))
         ]
-        others = [size for place, size in enumerate(self.batch_sizes) if place not in known]
+        others = [size for axis, size in enumerate(self.batch_sizes) if axis not in known]
         return batch, others
 
     def operand_of_batch(self, batch: Sequence[Form]) -> dict[int, Form]:
-        """What a batch index says of places in the operand: by batching dimension."""
-        return {place: batch[number] for place, number in self._batching.items()}
+        """The index in the batching dimensions of the operand that a batch index fixes."""
+        return {axis: batch[number] for axis, number in self._batching.items()}
 
     def vector_element(self, batch: Sequence[Form], component: Form) -> tuple[Form, ...]:
         """The index, in the indices, of a component of the vector of a batch index."""
-        place = self.index_vector_dim
-        if place == len(self.indices_sizes):
+        axis = self.index_vector_dim
+        if axis == len(self.indices_sizes):
             return tuple(batch)
-        return (*batch[:place], component, *batch[place:])
+        return (*batch[:axis], component, *batch[axis:])
 
     def batch_of_vector(self) -> list[Form]:
         """The batch index of an element of the indices."""
@@ -206,16 +206,16 @@ class IndexedWindows:
 
     def _starts(self, batch: Sequence[Form]) -> list[Form]:
         """Where the window of a batch index begins in each dimension of the operand."""
-        known = {place: runtime_value(number) for number, place in enumerate(self.indexed_dims)}
+        known = {axis: runtime_value(number) for number, axis in enumerate(self.indexed_dims)}
         known |= self.operand_of_batch(batch)
-        return [known.get(place, forms.constant(0)) for place in range(len(self.operand_sizes))]
+        return [known.get(axis, forms.constant(0)) for axis in range(len(self.operand_sizes))]
 
     @cached_property
     def _batching(self) -> dict[int, int]:
-        """For each batching dimension of the operand its number among those of the batch."""
+        """For each batching dimension of the operand its number among the batch dimensions."""
         return {
-            place: number - (number > self.index_vector_dim)
-            for place, number in zip(
+            axis: number - (number > self.index_vector_dim)
+            for axis, number in zip(
                 self.operand_batching_dims, self.indices_batching_dims, strict=True
             )
         }
@@ -223,8 +223,8 @@ class IndexedWindows:
     def _runtime(self) -> list[Interval]:
         """Where windows may begin in the dimensions that are indexed, and lie in the operand."""
         return [
-            Interval(0, self.operand_sizes[place] - self.window_sizes[place])
-            for place in self.indexed_dims
+            Interval(0, self.operand_sizes[axis] - self.window_sizes[axis])
+            for axis in self.indexed_dims
         ]
 
     def _origins(
@@ -246,14 +246,14 @@ class IndexedWindows:
 
 def _check_vectors(windows: IndexedWindows) -> None:
     """There is a component of the index vector for each dimension that is indexed."""
-    rank, place, names = len(windows.indices_sizes), windows.index_vector_dim, windows.names
-    if not 0 <= place <= rank:
-        message = f"{names.op}: index_vector_dim is {place}, but the indices have rank {rank}"
+    rank, axis, names = len(windows.indices_sizes), windows.index_vector_dim, windows.names
+    if not 0 <= axis <= rank:
+        message = f"{names.op}: index_vector_dim is {axis}, but the indices have rank {rank}"
         raise ShapeError(f"{message}; expected 0 to {rank}")
     if len(windows.indexed_dims) != windows.depth:
         given = len(windows.indexed_dims)
-        of_size = f"dimension {place} of the indices has size {windows.depth}"
-        source = of_size if place < rank else "each index is a vector by itself"
+        of_size = f"dimension {axis} of the indices has size {windows.depth}"
+        source = of_size if axis < rank else "each index is a vector by itself"
         raise ShapeError(
             f"{names.op}: {names.indexed_dims} has {given} entries, but {source}; "
             f"expected {windows.depth}"
@@ -271,9 +271,9 @@ def _check_operand_dimensions(windows: IndexedWindows) -> None:
     for role, listed in (dropped, batching):
         _check_ascending(names.op, role, listed)
     for role, listed in (dropped, indexed):
-        for place in listed:
-            if place in windows.operand_batching_dims:
-                message = f"{names.op}: dimension {place} is in {role} and in {batching[0]}"
+        for axis in listed:
+            if axis in windows.operand_batching_dims:
+                message = f"{names.op}: dimension {axis} is in {role} and in {batching[0]}"
                 raise ShapeError(f"{message}; expected it in one of them")
 
 
@@ -286,12 +286,12 @@ def _check_batching(windows: IndexedWindows) -> None:
         message = f"{names.op}: {role} lists dimension {windows.index_vector_dim}"
         raise ShapeError(f"{message}, which is index_vector_dim; expected others")
     check_count(names.op, role, windows.indices_batching_dims, len(windows.operand_batching_dims))
-    for place, number in zip(
+    for axis, number in zip(
         windows.operand_batching_dims, windows.indices_batching_dims, strict=True
     ):
-        if operand[place] != indices[number]:
+        if operand[axis] != indices[number]:
             raise ShapeError(
-                f"{names.op}: batching dimension {place} of the operand has size {operand[place]}, "
+                f"{names.op}: batching dimension {axis} of the operand has size {operand[axis]}, "
                 f"but dimension {number} of the indices has {indices[number]}; expected the same"
             )
 
@@ -312,19 +312,19 @@ def _check_window_dims(windows: IndexedWindows) -> None:
 
 def _check_single(windows: IndexedWindows) -> None:
     """Windows are one element wide where the tensor of windows has no dimension for them."""
-    for place, size in enumerate(windows.window_sizes):
-        if place not in windows.kept_dims and size > 1:
-            message = f"{windows.names.op}: windows have size {size} in dimension {place}"
+    for axis, size in enumerate(windows.window_sizes):
+        if axis not in windows.kept_dims and size > 1:
+            message = f"{windows.names.op}: windows have size {size} in dimension {axis}"
             raise ShapeError(f"{message}, which {windows.names.windows} lacks; expected 1 or 0")
 
 
-def check_windows_fit(windows: IndexedWindows, places: Iterable[int]) -> None:
+def check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> None:
     """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions."""
-    for place in places:
-        size, most = windows.window_sizes[place], windows.operand_sizes[place]
+    for axis in axes:
+        size, most = windows.window_sizes[axis], windows.operand_sizes[axis]
         if size > most:
             raise ShapeError(
-                f"{windows.names.op}: windows have size {size} in dimension {place} of the "
+                f"{windows.names.op}: windows have size {size} in dimension {axis} of the "
                 f"operand, which has size {most}; expected {most} or less"
             )
 

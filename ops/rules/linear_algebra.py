@@ -1,4 +1,4 @@
-"""Cholesky decomposition and triangular solve: exactly the parts of triangles that are read."""
+"""Cholesky decomposition and triangular solve: exactly the elements of triangles that are read."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-_Place: TypeAlias = "tuple[Form, Form]"
+_Entry: TypeAlias = "tuple[Form, Form]"
 """The row and the column of an element of a matrix."""
 
-_Relation: TypeAlias = Callable[[_Place, _Place], "tuple[Constraint, ...]"]
-"""What holds for the places of an element of a result and one of an operand that it needs."""
+_Relation: TypeAlias = Callable[[_Entry, _Entry], "tuple[Constraint, ...]"]
+"""What holds for an element of the result and an element of an operand that it needs."""
 
 
 def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:
-    """The triangular factor of matrices: each of its elements needs a triangle and part of a row.
+    """Computes the triangular factor of positive definite matrices.
 
     With ``lower`` it is the ``l`` of ``a = l @ l.T``, with elements where ``i >= j``, and the lower
     triangle of ``a`` is read: for ``l[i, j]`` the rows up to ``j``, and row ``i`` up to column
-    ``j``. Without, ``a = u.T @ u``, and rows and columns change places. The other triangle of the
-    result is no part of the maps: what it holds is left to the implementation.
+    ``j``. Without, ``a = u.T @ u``, and rows and columns are swapped. The maps leave out the other
+    triangle of the result, because the implementation is free to put anything there.
 
     Shapes:
         operand, result: ``(..., n, n)``.
@@ -55,8 +55,8 @@ def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:
     sizes = _checked_matrices("cholesky", "operand", operand_sizes)
     within = _up_to(sizes[-1])
 
-    def needed(result: _Place, operand: _Place) -> tuple[Constraint, ...]:
-        (i, j), (row, column) = (place if lower else place[::-1] for place in (result, operand))
+    def needed(result: _Entry, operand: _Entry) -> tuple[Constraint, ...]:
+        (i, j), (row, column) = (entry if lower else entry[::-1] for entry in (result, operand))
         inside = tuple((form, within) for form in (i - j, row - column, i - row, j - column))
         return *inside, (operations.minimum((row - j, i - row)), -within)
 
@@ -73,12 +73,12 @@ def triangular_solve(
     transpose_a: str = "NO_TRANSPOSE",
     unit_diagonal: bool = False,
 ) -> OpIndexing:
-    """The ``x`` of ``op(a) @ x = b``, or of ``x @ op(a) = b``, for triangular ``a``.
+    """Solves ``op(a) @ x = b``, or ``x @ op(a) = b``, for ``x`` and triangular ``a``.
 
-    Element ``i`` of a column of ``x`` (of a row, without ``left_side``) needs the elements of
-    ``b`` in that column that substitution, forward or backward, has come past, and the triangle of
-    ``a`` between them. Of ``a`` the triangle is read that ``lower`` names, without its diagonal if
-    that is known to hold ones.
+    Element ``i`` of a column of ``x`` (of a row, without ``left_side``) needs the elements of ``b``
+    in that column up to ``i`` in the order of substitution, and the triangle of ``a`` between them.
+    Only the triangle of ``a`` that ``lower`` names is read, without its diagonal if
+    ``unit_diagonal`` says that it holds ones.
 
     Shapes:
         a: ``(..., n, n)``.
@@ -109,7 +109,7 @@ def triangular_solve(
     within, solved = _up_to(a[-1]), 0 if left_side else 1
     triangle = Interval(1, a[-1] - 1) if unit_diagonal else within
 
-    def needed_of_a(result: _Place, operand: _Place) -> tuple[Constraint, ...]:
+    def needed_of_a(result: _Entry, operand: _Entry) -> tuple[Constraint, ...]:
         low, high = operand[::-1] if lower else operand
         reached = result[solved] - high if is_forward else low - result[solved]
         return (high - low, triangle), (reached, within)
@@ -134,7 +134,7 @@ def _is_transposed(transpose_a: str) -> bool:
 
 
 def _up_to(size: int) -> Interval:
-    """How far an element of a matrix may be from another that is not before it."""
+    """The distances from an element of a matrix to one that is not before it."""
     return Interval(0, max(0, size - 1))
 
 
@@ -149,8 +149,8 @@ def _both_ways(
 
 
 def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap:
-    """Between matrices of a batch: from an element of one to those of the other at its side."""
-    batch = [dim(place) for place in range(len(sizes) - _MATRIX_RANK)]
+    """From an element of a batch of matrices to the related elements of another batch."""
+    batch = [dim(axis) for axis in range(len(sizes) - _MATRIX_RANK)]
     here = dim(len(batch)), dim(len(batch) + 1)
     there = symbol(0), symbol(1)
     within, related = others[-_MATRIX_RANK:], relation(here, there)
@@ -158,8 +158,8 @@ def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap
 
 
 def _on_one_side(sizes: Sizes, axis: int, distance: Interval) -> IndexingMap:
-    """To the elements along an axis from which it is this far to the element that asks."""
-    results = (symbol(0) if place == axis else dim(place) for place in range(len(sizes)))
+    """From an element to those along an axis that lie at this distance before it."""
+    results = (symbol(0) if each == axis else dim(each) for each in range(len(sizes)))
     related = [(dim(axis) - symbol(0), distance)]
     return index_map(results, sizes, [sizes[axis]], related).simplify()
 
@@ -181,16 +181,16 @@ def _check_solvable(a: Sizes, b: Sizes, *, left_side: bool) -> None:
     if len(a) != len(b):
         message = f"triangular-solve: a has rank {len(a)}, but b has rank {len(b)}"
         raise ShapeError(f"{message}; expected the same")
-    places = (*range(len(a) - _MATRIX_RANK), len(a) - (2 if left_side else 1))
-    for place in places:
-        if a[place] != b[place]:
-            message = f"triangular-solve: dimension {place} of a has size {a[place]}"
+    axes = (*range(len(a) - _MATRIX_RANK), len(a) - (2 if left_side else 1))
+    for axis in axes:
+        if a[axis] != b[axis]:
+            message = f"triangular-solve: dimension {axis} of a has size {a[axis]}"
             raise ShapeError(
-                f"{message}, but dimension {place} of b has {b[place]}; expected the same"
+                f"{message}, but dimension {axis} of b has {b[axis]}; expected the same"
             )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _cholesky(instruction: Instruction) -> OpIndexing:

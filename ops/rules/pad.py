@@ -14,7 +14,7 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, check_scalars, sizes_of
-from ops.rules.slice import origins, places
+from ops.rules.slice import strided_indices, strided_numbers
 from simplifier import Interval
 
 if TYPE_CHECKING:
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 
 def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpIndexing:
-    """The elements of the operand with a padding value before, after and between them.
+    """Puts padding before, after and between the elements of the operand.
 
     Each dimension has a triple ``(low, high, interior)``: how many values come before the first
     element, after the last, and between two neighbours. Where ``low`` or ``high`` is negative
     elements are cut off instead.
 
-    Operand 1 is the padding value; its maps hold every element of the result, padded or not.
+    Operand 1 is the padding value. Its maps say that every element of the result needs it, padded
+    or not.
 
     Shapes:
         operand: ``(n_0, ...)``.
@@ -50,11 +51,11 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpInde
     operand_sizes = checked_sizes("pad", "operand", operand_sizes)
     check_count("pad", "padding", padding, len(operand_sizes))
     triples = [
-        checked_integers("pad", f"padding[{place}]", triple) for place, triple in enumerate(padding)
+        checked_integers("pad", f"padding[{axis}]", triple) for axis, triple in enumerate(padding)
     ]
     output_sizes = tuple(
-        _padded_size(place, size, *triple)
-        for place, (size, triple) in enumerate(zip(operand_sizes, triples, strict=True))
+        _padded_size(axis, size, *triple)
+        for axis, (size, triple) in enumerate(zip(operand_sizes, triples, strict=True))
     )
     lows, steps = [low for low, _, _ in triples], [interior + 1 for _, _, interior in triples]
     bounds = list(zip(operand_sizes, output_sizes, lows, steps, strict=True))
@@ -62,25 +63,25 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpInde
     kept = [_kept(*bound) for bound in bounds]
     return OpIndexing(
         output_sizes,
-        (origins(taken, lows, steps), no_dimensions(output_sizes)),
-        (places(kept, lows, steps), every_element(output_sizes)),
+        (strided_numbers(taken, lows, steps), no_dimensions(output_sizes)),
+        (strided_indices(kept, lows, steps), every_element(output_sizes)),
     )
 
 
-def _padded_size(place: int, size: int, low: int, high: int, interior: int) -> int:
+def _padded_size(axis: int, size: int, low: int, high: int, interior: int) -> int:
     if interior < 0:
         raise ShapeError(
-            f"pad: dimension {place} has interior padding {interior}; expected 0 or more"
+            f"pad: dimension {axis} has interior padding {interior}; expected 0 or more"
         )
     padded = low + size + max(0, size - 1) * interior + high
     if padded < 0:
-        message = f"pad: dimension {place} has size {size}, with padding {low}_{high}_{interior}"
+        message = f"pad: dimension {axis} has size {size}, with padding {low}_{high}_{interior}"
         raise ShapeError(f"{message} {padded}; expected 0 or more")
     return padded
 
 
 def _taken(size: int, padded: int, low: int, step: int) -> Interval:
-    """The places in the result between the first and the last element of the operand."""
+    """The indices of the result from the first to the last element of the operand."""
     return Interval(low, low + (size - 1) * step).intersect(Interval(0, padded - 1))
 
 
@@ -89,7 +90,7 @@ def _kept(size: int, padded: int, low: int, step: int) -> Interval:
     return Interval(-(low // step), (padded - 1 - low) // step).intersect(Interval(0, size - 1))
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _pad(instruction: Instruction) -> OpIndexing:

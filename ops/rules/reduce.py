@@ -1,4 +1,4 @@
-"""Reduce: dimensions folded into one value."""
+"""Reduce: a fold along dimensions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> OpIndexing:
-    """Every element of a result folds an input along some dimensions, from an initial value on.
+    """Folds an input along some dimensions, from an initial value on.
 
-    A variadic reduce folds several inputs of one shape together, and has as many results: each
-    of them may depend on every input and on every initial value. The operands are the inputs,
-    then their initial values.
+    A variadic reduce folds several inputs of one shape together and has as many results. Each
+    result may depend on every input and on every initial value. The operands are the inputs, then
+    their initial values.
 
     Shapes:
         inputs: ``operand_sizes``; initial values: scalars.
@@ -38,7 +38,7 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
         XLA operation semantics, Reduce.
 
     Raises:
-        ShapeError: a dimension is listed twice, or is none of the operand's.
+        ShapeError: a dimension is listed twice, or does not exist.
 
     >>> indexing = reduce((150, 20, 10, 50), (3, 1))
     >>> print(indexing.output_to_input[0])
@@ -51,14 +51,14 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
     """
     sizes = checked_sizes("reduce", "operand", operand_sizes)
     folded = sorted(checked_dimensions("reduce", "dimensions", dimensions, len(sizes)))
-    kept = [place for place in range(len(sizes)) if place not in folded]
-    output_sizes = tuple(sizes[place] for place in kept)
-    element = {place: dim(number) for number, place in enumerate(kept)}
-    element |= {place: symbol(number) for number, place in enumerate(folded)}
+    kept = [axis for axis in range(len(sizes)) if axis not in folded]
+    output_sizes = tuple(sizes[axis] for axis in kept)
+    element = {axis: dim(number) for number, axis in enumerate(kept)}
+    element |= {axis: symbol(number) for number, axis in enumerate(folded)}
     to_input = index_map(
-        (element[place] for place in range(len(sizes))),
+        (element[axis] for axis in range(len(sizes))),
         output_sizes,
-        [sizes[place] for place in folded],
+        [sizes[axis] for axis in folded],
     )
     return OpIndexing(
         output_sizes,
@@ -67,7 +67,7 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _reduce(instruction: Instruction) -> OpIndexing:

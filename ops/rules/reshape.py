@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
 
 def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
-    """The elements in the same row-major order under other sizes.
+    """Gives the elements other sizes and keeps their row-major order.
 
     Shapes:
-        operand, result: as many elements; the order of elements stays, the last dimension runs
-        fastest.
+        operand, result: as many elements.
 
     Source:
         XLA operation semantics, Reshape.
@@ -34,9 +33,8 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     Raises:
         ShapeError: the numbers of elements differ.
 
-    Only dimensions that must be mixed are: both shapes are cut from the left into the shortest
-    blocks of equal product, and each block is flattened and unflattened by itself. What is left is
-    simplified.
+    Both shapes are cut from the left into the shortest blocks of equal product, and each block is
+    flattened and unflattened by itself. So dimensions mix only where they must.
 
     >>> indexing = reshape((4, 8, 12), (32, 3, 4))
     >>> print(indexing.output_to_input[0])
@@ -59,10 +57,10 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
 
 
 def bitcast(operand: Shape, output: Shape) -> OpIndexing:
-    """The memory of the operand under another shape and layout, with all tiles.
+    """Reads the memory of the operand as an array of another shape and layout.
 
-    Elements of the result that lie in padding of the operand depend on nothing. Where there is no
-    map, both are undefined, with the reason: see :func:`indexing.layout.bitcast_map`.
+    Elements of the result that lie in padding of the operand depend on nothing. If there is no map,
+    both are undefined and say why: see :func:`indexing.layout.bitcast_map`.
 
     Shapes:
         operand, result: as many bytes, padding included.
@@ -88,11 +86,11 @@ def _mapped(source: Shape, target: Shape) -> IndexingMap:
 
 
 def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
-    """The bits of every element as elements of another type.
+    """Reads the bits of every element as elements of another type.
 
     Shapes:
-        operand, result: equal, or one has a further last dimension: the narrow elements of each
-        wide one.
+        operand, result: equal sizes, or one has a further last dimension: the narrow elements of
+        each wide one.
 
     Source:
         StableHLO specification, bitcast_convert.
@@ -125,25 +123,25 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
 
 
 def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
-    """From an element to the one, or to all, at its place in the other shape."""
+    """From an element to the one at its index in the other shape, or to all parts of it."""
     parts = target[len(source) :]
     return index_map(
-        (*dimensions_of(source)[: len(target)], *(symbol(place) for place in range(len(parts)))),
+        (*dimensions_of(source)[: len(target)], *(symbol(axis) for axis in range(len(parts)))),
         source,
         parts,
     )
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _between_shapes(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
-    """A builder of the operand's sizes and the result's."""
+    """Reads the sizes of the operand and of the result."""
 
-    def adapted(instruction: Instruction) -> OpIndexing:
+    def maps(instruction: Instruction) -> OpIndexing:
         return build(sizes_of(instruction.operands[0]), sizes_of(instruction))
 
-    return adapted
+    return maps
 
 
 def _bitcast(instruction: Instruction) -> OpIndexing:

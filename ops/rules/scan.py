@@ -29,14 +29,15 @@ def scan(
     is_reverse: bool = False,
     is_elementwise: bool = False,
 ) -> tuple[OpIndexing, ...]:
-    """A slice of a result may need the inputs' slices of the same step and of all steps before.
+    """Applies a computation to slice after slice, and carries values from one to the next.
 
-    The operands are the inputs and the first values of what is carried; the results are the outputs
-    and the last values of what is carried, which may need everything. Within slices all elements
-    may need all others, unless the computation is elementwise on slices of one shape.
+    A slice of an output may need the inputs' slices of its own step and of all steps before. The
+    operands are the inputs and the first carried values; the results are the outputs and the last
+    carried values, which may need everything. Within slices every element may need every other,
+    unless the computation is elementwise on slices of one shape.
 
     Shapes:
-        inputs, outputs: one size along ``dimension``, from which slices are taken.
+        inputs, outputs: one size along ``dimension``, which is cut into slices.
         carried values: any; they stay as they are.
 
     Source:
@@ -54,7 +55,7 @@ def scan(
     """
     inputs = [_stacked("input", sizes, dimension) for sizes in input_sizes]
     outputs = [_stacked("output", sizes, dimension) for sizes in output_sizes]
-    carried = [_Array(checked_sizes("scan", "carry", sizes)) for sizes in carry_sizes]
+    carried = [_Slices(checked_sizes("scan", "carry", sizes)) for sizes in carry_sizes]
     _check_lengths(inputs + outputs)
     if is_elementwise:
         _check_slices(inputs + outputs + carried)
@@ -69,8 +70,8 @@ def scan(
 
 
 @dataclass(frozen=True, slots=True)
-class _Array:
-    """Sizes, and the dimension along which the array is cut into slices, if it is."""
+class _Slices:
+    """Sizes, and the dimension that is cut into slices, if there is one."""
 
     sizes: tuple[int, ...]
     steps: int | None = None
@@ -78,12 +79,12 @@ class _Array:
     @property
     def within(self) -> list[int]:
         """The dimensions of a slice."""
-        return [place for place in range(len(self.sizes)) if place != self.steps]
+        return [axis for axis in range(len(self.sizes)) if axis != self.steps]
 
 
 def _between(
-    result: _Array,
-    operand: _Array,
+    result: _Slices,
+    operand: _Slices,
     is_reverse: bool,  # noqa: FBT001
     is_elementwise: bool,  # noqa: FBT001
 ) -> tuple[IndexingMap, IndexingMap]:
@@ -97,17 +98,17 @@ def _between(
 
 
 def _at(found: IndexingMap, steps: int, distance: Interval) -> IndexingMap:
-    """Only what is this far behind along the dimension of steps."""
+    """The map where the steps of both sides have a distance in this interval."""
     return constrained(found, dim(steps) - found.forms[steps], distance)
 
 
-def _stacked(role: str, sizes: Sizes, dimension: int) -> _Array:
+def _stacked(role: str, sizes: Sizes, dimension: int) -> _Slices:
     checked = checked_sizes("scan", role, sizes)
     (steps,) = checked_dimensions("scan", "dimensions", [dimension], len(checked))
-    return _Array(checked, steps)
+    return _Slices(checked, steps)
 
 
-def _check_lengths(stacked: Sequence[_Array]) -> None:
+def _check_lengths(stacked: Sequence[_Slices]) -> None:
     lengths = [array.sizes[array.steps or 0] for array in stacked]
     for length in lengths:
         if length != lengths[0]:
@@ -117,15 +118,15 @@ def _check_lengths(stacked: Sequence[_Array]) -> None:
             )
 
 
-def _check_slices(arrays: Sequence[_Array]) -> None:
-    slices = [tuple(array.sizes[place] for place in array.within) for array in arrays]
+def _check_slices(arrays: Sequence[_Slices]) -> None:
+    slices = [tuple(array.sizes[axis] for axis in array.within) for array in arrays]
     for sizes in slices:
         if sizes != slices[0]:
             message = f"scan: an elementwise computation takes slices {slices[0]} and {sizes}"
             raise ShapeError(f"{message}; expected one shape")
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _scan(instruction: Instruction) -> tuple[OpIndexing, ...]:

@@ -1,4 +1,4 @@
-"""Slice and concatenate: a part of a tensor, and a tensor of parts."""
+"""Slice and concatenate: a part of a tensor, and a tensor made of parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def slice(  # noqa: A001 - the operation's name
     limit_indices: Sequence[int],
     strides: Sequence[int] = (),
 ) -> OpIndexing:
-    """In each dimension the elements from a start up to a limit, less the limit, in strides.
+    """Takes every ``stride``-th element from a start up to, not including, a limit.
 
     Without ``strides`` every stride is 1.
 
@@ -75,12 +75,14 @@ def slice(  # noqa: A001 - the operation's name
         for start, size, step in zip(starts, output_sizes, steps, strict=True)
     ]
     return OpIndexing(
-        output_sizes, (places(output_sizes, starts, steps),), (origins(taken, starts, steps),)
+        output_sizes,
+        (strided_indices(output_sizes, starts, steps),),
+        (strided_numbers(taken, starts, steps),),
     )
 
 
-def places(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
-    """From the number of an element to its place, where elements lie at a start and in steps."""
+def strided_indices(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+    """From the number of an element to its index, where elements lie at a start and in steps."""
     results = (
         dim(number) * step + start
         for number, (start, step) in enumerate(zip(starts, steps, strict=True))
@@ -88,8 +90,8 @@ def places(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMa
     return index_map(results, extents)
 
 
-def origins(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
-    """The inverse of :func:`places`: from those places of some extents that hold an element."""
+def strided_numbers(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+    """The inverse of :func:`strided_indices`: from the indices that hold an element."""
     results: list[Form] = []
     constraints: list[tuple[Form, Interval]] = []
     for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
@@ -103,18 +105,18 @@ def origins(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingM
 def _check_slice(sizes: Sizes, starts: Sizes, limits: Sizes, steps: Sizes) -> None:
     for role, values in (("start_indices", starts), ("limit_indices", limits), ("strides", steps)):
         check_count("slice", role, values, len(sizes))
-    for place, (size, start, limit, step) in enumerate(
+    for axis, (size, start, limit, step) in enumerate(
         zip(sizes, starts, limits, steps, strict=True)
     ):
         if not 0 <= start <= limit <= size:
-            message = f"slice: dimension {place} of size {size} is cut from {start} to {limit}"
+            message = f"slice: dimension {axis} of size {size} is cut from {start} to {limit}"
             raise ShapeError(f"{message}; expected 0 <= start <= limit <= size")
         if step < 1:
-            raise ShapeError(f"slice: dimension {place} has stride {step}; expected 1 or more")
+            raise ShapeError(f"slice: dimension {axis} has stride {step}; expected 1 or more")
 
 
 def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
-    """The operands one after the other along a dimension.
+    """Lays the operands one after the other along a dimension.
 
     The maps to the operands have domains that do not overlap: every element comes from one operand.
 
@@ -158,13 +160,13 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     )
 
 
-def _with_extent(sizes: Sizes, place: int, extent: Extent) -> tuple[Extent, ...]:
-    return (*sizes[:place], extent, *sizes[place + 1 :])
+def _with_extent(sizes: Sizes, axis: int, extent: Extent) -> tuple[Extent, ...]:
+    return (*sizes[:axis], extent, *sizes[axis + 1 :])
 
 
-def _moved(extents: Sequence[Extent], place: int, distance: int) -> IndexingMap:
-    """The identity but for a distance along one dimension."""
-    results = [dim(other) + (distance if other == place else 0) for other in range(len(extents))]
+def _moved(extents: Sequence[Extent], axis: int, distance: int) -> IndexingMap:
+    """The identity, moved by a distance along one dimension."""
+    results = [dim(other) + (distance if other == axis else 0) for other in range(len(extents))]
     return index_map(results, extents)
 
 
@@ -174,18 +176,18 @@ def _check_concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> None:
     first = operand_sizes[0]
     checked_dimensions("concatenate", "dimension", (dimension,), len(first))
     for number, sizes in enumerate(operand_sizes):
-        joined = (sizes if dimension < len(sizes) else first)[dimension]
-        expected = (*first[:dimension], joined, *first[dimension + 1 :])
+        own = (sizes if dimension < len(sizes) else first)[dimension]
+        expected = (*first[:dimension], own, *first[dimension + 1 :])
         check_sizes("concatenate", f"operand {number}", sizes, expected, "as in operand 0")
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _slice(instruction: Instruction) -> OpIndexing:
     (operand,) = instruction.operands
     bounds = instruction.attributes["slice"]
-    starts, limits, strides = ([triple[place] for triple in bounds] for place in range(3))
+    starts, limits, strides = ([triple[axis] for triple in bounds] for axis in range(3))
     return slice(sizes_of(operand), starts, limits, strides)
 
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
-    """Every element of a result may be any element along the dimension that is sorted.
+    """Sorts the elements along a dimension.
 
-    Values decide where an element goes, so that this is all that holds for every value. A variadic
-    sort moves the elements of several inputs in the same way: each result may depend on every
-    input, because any of them may be compared.
+    The values decide where an element goes, so an element of the result may be any element along
+    the dimension. A variadic sort moves the elements of several inputs in the same way: each result
+    may depend on every input, because any of them may be compared.
 
     Shapes:
         inputs, results: ``operand_sizes``.
@@ -40,13 +40,13 @@ def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
     """
     sizes = checked_sizes("sort", "operand", operand_sizes)
     (sorted_dimension,) = checked_dimensions("sort", "dimensions", [dimension], len(sizes))
-    same = [(place, place) for place in range(len(sizes)) if place != sorted_dimension]
+    same = [(axis, axis) for axis in range(len(sizes)) if axis != sorted_dimension]
     to_input, to_output = paired(sizes, sizes, same)
     return OpIndexing(sizes, (to_input,) * inputs, (to_output,) * inputs)
 
 
 def top_k(operand_sizes: Sizes, k: int) -> OpIndexing:
-    """Each of the ``k`` greatest values, and its index, may be any along the last dimension.
+    """Finds the ``k`` greatest values along the last dimension, and their indices.
 
     The two results, values and indices, have these same maps.
 
@@ -75,11 +75,11 @@ def top_k(operand_sizes: Sizes, k: int) -> OpIndexing:
         message = f"topk: k is {chosen}, but operand dimension {last} has size {sizes[last]}"
         raise ShapeError(f"{message}; expected 0 to {sizes[last]}")
     output_sizes = (*sizes[:last], chosen)
-    to_input, to_output = paired(output_sizes, sizes, [(place, place) for place in range(last)])
+    to_input, to_output = paired(output_sizes, sizes, [(axis, axis) for axis in range(last)])
     return OpIndexing(output_sizes, (to_input,), (to_output,))
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _sort(instruction: Instruction) -> tuple[OpIndexing, ...]:

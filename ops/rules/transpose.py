@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
-    """Dimension ``i`` of the result is dimension ``dimensions[i]`` of the operand.
+    """Permutes dimensions: dimension ``i`` of the result is ``dimensions[i]`` of the operand.
 
     Shapes:
         operand: ``(n_0, ..., n_{r-1})``.
@@ -58,7 +58,7 @@ def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
 
 
 def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
-    """The elements in opposite order along some dimensions.
+    """Reverses the order of elements along some dimensions.
 
     Shapes:
         result: the shape of the operand.
@@ -67,7 +67,7 @@ def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
         XLA operation semantics, Rev (reverse).
 
     Raises:
-        ShapeError: a dimension is listed twice, or is none of the operand's.
+        ShapeError: a dimension is listed twice, or does not exist.
 
     >>> print(reverse((1, 17, 9), (1, 2)).output_to_input[0])
     (d0, d1, d2) -> (d0, -d1 + 16, -d2 + 8), domain: d0 in [0, 0], d1 in [0, 16], d2 in [0, 8]
@@ -75,15 +75,15 @@ def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     sizes = checked_sizes("reverse", "operand", operand_sizes)
     turned = checked_dimensions("reverse", "dimensions", dimensions, len(sizes))
     results = [
-        size - 1 - index if place in turned else index
-        for place, (size, index) in enumerate(zip(sizes, dimensions_of(sizes), strict=True))
+        size - 1 - index if axis in turned else index
+        for axis, (size, index) in enumerate(zip(sizes, dimensions_of(sizes), strict=True))
     ]
     own_inverse = (index_map(results, sizes),)
     return OpIndexing(sizes, own_inverse, own_inverse)
 
 
 def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sequence[int]) -> OpIndexing:
-    """The elements moved towards the front along some dimensions, and round to the back.
+    """Moves elements towards the front along some dimensions, and the first ones to the back.
 
     Along ``dimensions[i]`` the result begins with element ``shifts[i]`` of the operand; a shift may
     be negative, or beyond the size.
@@ -95,7 +95,7 @@ def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sequence[int
         XLA's shuffle with mode ``rotate``, as its expander to slices and concatenations does it.
 
     Raises:
-        ShapeError: a dimension is listed twice, or is none of the operand's, or has no shift.
+        ShapeError: a dimension is listed twice, does not exist, or has no shift.
 
     >>> print(rotate((2, 10), (1,), (3,)).output_to_input[0])
     (d0, d1) -> (d0, (d1 + 3) mod 10), domain: d0 in [0, 1], d1 in [0, 9]
@@ -108,23 +108,23 @@ def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sequence[int
     return OpIndexing(
         sizes,
         (_rotated(sizes, pairs),),
-        (_rotated(sizes, [(place, -distance) for place, distance in pairs]),),
+        (_rotated(sizes, [(axis, -distance) for axis, distance in pairs]),),
     )
 
 
 def _rotated(sizes: Sizes, distances: Iterable[tuple[int, int]]) -> IndexingMap:
     results = dimensions_of(sizes)
-    for place, distance in distances:
-        if sizes[place]:
-            results[place] = operations.mod(dim(place) + distance, forms.constant(sizes[place]))
+    for axis, distance in distances:
+        if sizes[axis]:
+            results[axis] = operations.mod(dim(axis) + distance, forms.constant(sizes[axis]))
     return index_map(results, sizes)
 
 
 def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
-    """Each element is any of those that differ from it along some dimensions alone.
+    """Reorders elements along some dimensions by a table of indices.
 
-    A table of indices says which; the maps hold for every table, so they are wider than what one
-    of them does.
+    The maps hold for every table: an element of the result may be any element along those
+    dimensions.
 
     Shapes:
         result: the shape of the operand.
@@ -133,7 +133,7 @@ def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
         XLA's shuffle with mode ``permute``, as its expander to a gather does it.
 
     Raises:
-        ShapeError: a dimension is listed twice, or is none of the operand's.
+        ShapeError: a dimension is listed twice, or does not exist.
 
     >>> print(permute((3, 2), (0,)).output_to_input[0])
     (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 2], d1 in [0, 1], s0 in [0, 2]
@@ -141,22 +141,22 @@ def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     sizes = checked_sizes("shuffle", "operand", operand_sizes)
     moved = checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
     results = dimensions_of(sizes)
-    for number, place in enumerate(moved):
-        results[place] = symbol(number)
-    own_inverse = (index_map(results, sizes, [sizes[place] for place in moved]),)
+    for number, axis in enumerate(moved):
+        results[axis] = symbol(number)
+    own_inverse = (index_map(results, sizes, [sizes[axis] for axis in moved]),)
     return OpIndexing(sizes, own_inverse, own_inverse)
 
 
-# How they are read off instructions.
+# Reading instructions.
 
 
 def _on_dimensions(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
-    """A builder of the operand's sizes and the attribute ``dimensions``."""
+    """Reads the operand's sizes and the attribute ``dimensions``."""
 
-    def adapted(instruction: Instruction) -> OpIndexing:
+    def maps(instruction: Instruction) -> OpIndexing:
         return build(sizes_of(instruction.operands[0]), instruction.attributes["dimensions"])
 
-    return adapted
+    return maps
 
 
 def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:

@@ -7,11 +7,11 @@ from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import IndexingMap, Variable
-from indexing.arguments import read_grid
 from indexing.domain import Domain
 from indexing.layout import ShapeError
 from indexing.layout.maps import form_of
 from indexing.layout.steps import Reshape, Transpose
+from indexing.validation import read_grid
 from ops.index_maps import dim, symbol
 from simplifier import Interval
 

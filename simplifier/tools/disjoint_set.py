@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -60,4 +61,4 @@ def united(groups: Iterable[set[Key]]) -> list[set[Key]]:
     [[1, 2, 4], [3]]
     """
     components = connected_components(groups, iter)
-    return [set[Key]().union(*component) for component in components]
+    return [set(chain.from_iterable(component)) for component in components]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
 from indexing.domain import Domain
-from indexing.simplify.constraints import normal
+from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
@@ -32,7 +32,7 @@ EMPTY = "KNOWN EMPTY"
 
 def identity_on(domain: Domain) -> IndexingMap:
     """Every variable is a result, so that no point is lost unseen."""
-    return IndexingMap.from_forms(map(forms.variable, domain.places), domain)
+    return IndexingMap.from_forms(map(forms.variable, domain.identifiers), domain)
 
 
 def parsed(domain: str) -> IndexingMap:
@@ -241,7 +241,7 @@ def limits(draw: st.DrawFn) -> tuple[Domain, list[Constraint]]:
     small = _intervals(-9, 9).map(Variable)
     dims = draw(st.lists(small, min_size=1, max_size=2))
     domain = Domain.of(dims, draw(st.lists(small, max_size=1)))
-    expression = quasi_affine(domain.places, leaves=3)
+    expression = quasi_affine(domain.identifiers, leaves=3)
     divisor = st.sampled_from((2, 3, 4, 6, 8, 12, -3, -4)).map(forms.constant)
     form = st.one_of(
         expression,

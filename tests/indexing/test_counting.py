@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, parse_map
-from indexing.exact.polygons import Line, sum_of_floors, sum_of_least
+from indexing.exact.counting import Line, sum_of_floors, sum_of_least
 from simplifier import BudgetError
 from tests.strategies import maps
 

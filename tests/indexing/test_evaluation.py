@@ -157,7 +157,7 @@ def test_only_points_are_contained(made: IndexingMap) -> None:
     domain = made.domain
     inside = {(*dims, *ranges, *runtime) for dims, ranges, runtime, _ in made.points()}
     first, second = len(made.dims), len(made.dims) + len(made.ranges)
-    for point in product(*(range(-4, 5, 4) for _ in domain.places)):
+    for point in product(*(range(-4, 5, 4) for _ in domain.identifiers)):
         split = point[:first], point[first:second], point[second:]
         assert made.contains(*split) is (point in inside)
 

@@ -43,7 +43,7 @@ def test_parameters_come_back_as_runtime_variables(made: IndexingMap) -> None:
 
 
 def _with_runtime_as_results(made: IndexingMap) -> IndexingMap:
-    runtime = made.domain.by_role(map(forms.variable, made.domain.places))[2]
+    runtime = made.domain.by_role(map(forms.variable, made.domain.identifiers))[2]
     return IndexingMap.from_forms((*made.forms, *runtime), made.domain)
 
 

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from indexing.exact import multiplicity
-from indexing.exact.fibres import levels_of
-from indexing.exact.multiplicity import multiplicities
-from indexing.exact.parts import parts_of
+from indexing.exact.multiplicity import (
+    independent_parts,
+    levels_of,
+    multiplicities,
+    reached,
+    reached_again,
+)
 from indexing.exact.points import in_order
-from indexing.exact.repetitions import reached, reached_again
 from simplifier import BudgetError, NotQuasiAffineError
 from simplifier.exact import Space
 from tests.strategies import maps
@@ -162,7 +165,7 @@ def test_levels_are_the_elements_of_so_many_points(given_map: IndexingMap) -> No
 @given(maps().map(without_runtime))
 def test_parts_multiply_to_the_map(given_map: IndexingMap) -> None:
     assume(not given_map.is_known_empty)
-    parts, (rest,) = parts_of([given_map])
+    parts, (rest,) = independent_parts([given_map])
     total = rest.count()
     for part in parts:
         total *= part.maps[0].count()

@@ -121,7 +121,7 @@ def test_positions_of_unused_variables(text: str, unused: tuple[tuple[int, ...],
         (before.without_unused_variables(), sum(map(len, unused))),
         (before.without_unused_symbols(), sum(map(len, unused[1:]))),
     ):
-        assert len(after.domain.places) == len(before.domain.places) - left
+        assert len(after.domain.identifiers) == len(before.domain.identifiers) - left
 
 
 WITHOUT_VALUES = [
@@ -292,7 +292,7 @@ def congruences(draw: st.DrawFn) -> IndexingMap:
     """A map whose variables are also constrained by residues."""
     made = draw(maps())
     found: list[tuple[forms.Form, Interval]] = []
-    for place in made.domain.places:
+    for place in made.domain.identifiers:
         for modulus in draw(st.lists(st.integers(1, 6), max_size=2)):
             shifted = forms.variable(place).times(draw(st.integers(-3, 3)))
             shifted = shifted.plus_constant(draw(st.integers(-5, 5)))
@@ -394,7 +394,7 @@ def test_points_where_variables_have_the_values_stay(
     made: IndexingMap, data: st.DataObject
 ) -> None:
     """The point that a substituted map has is the old one less the variable that went."""
-    places = made.domain.places
+    places = made.domain.identifiers
     if not places:
         return
     gone = data.draw(st.sampled_from(places))
@@ -435,7 +435,7 @@ def pairs(draw: st.DrawFn) -> tuple[IndexingMap, IndexingMap]:
     dims, ranges, runtime = first.domain.by_role(
         variable.within(variable.bounds + shift) for variable in first.domain
     )
-    places = first.domain.places
+    places = first.domain.identifiers
     limited = draw(constraints(places)) if places else []
     domain = Domain.of(dims, ranges, runtime, limited)
     return first, IndexingMap.from_forms([form for form, _ in limited], domain)

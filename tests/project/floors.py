@@ -35,7 +35,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.errors",),
         ("indexing.variable",),
         ("indexing.domain",),
-        ("indexing.arguments", "indexing.relation"),
+        ("indexing.relation", "indexing.validation"),
         ("indexing.simplify",),
         ("indexing.transform",),
         ("indexing.exact",),
@@ -101,6 +101,6 @@ LIMIT_WORDS: Final = ("MAX", "BUDGET", "LIMIT", "MOST", "LONGEST", "DEEPEST", "L
 SAME_IDEA: Final[Mapping[str, str]] = {
     "__init__": "the door of each package",
     "errors": "the errors of each package",
-    "limits": "how much each package does at most",
+    "limits": "how much each package does at most, with the reasons",
 }
 """File names that several modules may carry, and the idea that these share."""

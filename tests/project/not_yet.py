@@ -6,8 +6,6 @@ from typing import Final
 
 IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
-        ("indexing.exact.reading", "indexing.exact.sets"),
-        ("indexing.exact.sets", "indexing.exact.reading"),
         ("simplifier.bounds.digits", "simplifier.canonical.clamps"),
         ("simplifier.bounds.digits", "simplifier.canonical.scope"),
         ("simplifier.bounds.digits", "simplifier.laws.catalogue.ranges"),
@@ -66,7 +64,6 @@ IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
 
 HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
     [
-        ("indexing.exact.sets", "indexing.exact.reading"),
         ("simplifier.expr.form", "simplifier.expr.printer"),
     ]
 )
@@ -80,15 +77,8 @@ UNNAMED: Final[frozenset[str]] = frozenset([])
 
 SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
     [
-        "arguments",
-        "constraints",
-        "digits",
-        "domain",
         "extrema",
-        "isl",
-        "parser",
         "products",
-        "questions",
         "quotients",
         "ranges",
         "schedule",
@@ -99,7 +89,6 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
 
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
-        "Array",
         "Cell",
         "Direction",
         "Fact",

@@ -106,7 +106,7 @@ def total(term: Callable[[int], Form], count: int) -> Form:
 
 WHOLES: Mapping[str, Callable[[], Form]] = {
     "(10,000 variables) // 8": lambda: by(total(TERMS["variables"], 10_000), 8),
-    "(10,000 variables) // 720720": lambda: by(total(TERMS["variables"], 10_000), 720_720),
+    "(2,000 variables) // 720720": lambda: by(total(TERMS["variables"], 2_000), 720_720),
     "(10,000 variables) % 1000003": lambda: modulo(total(TERMS["variables"], 10_000), 1_000_003),
     "(1,000 quotients) // 12": lambda: by(total(TERMS["dn // 8"], 1000), 12),
     "200 bits reversed": lambda: total(lambda n: modulo(by(x, 2**n), 2) * 2 ** (199 - n), 200),

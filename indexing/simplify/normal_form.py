@@ -8,21 +8,28 @@ that the bounds imply is open.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simplifier import Interval
+from indexing.domain import substituted_constraints
+from simplifier import Interval, symbol
 from simplifier.bounds.facts import Fact
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.canonical.clamps import branches
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 from simplifier.expr.form import Form, Kind, weighted_sum
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified as simplified_form
+from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from indexing.domain import Constraint
+    from indexing.domain import Constraint, Domain
     from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Atom, Form
+
 
 _Limited: TypeAlias = "tuple[Form, Range]"
 """A canonical form and what it lies between."""
@@ -127,3 +134,71 @@ def _branches(fact: Fact) -> Iterator[_Limited]:
         if atom.kind is Kind.MAX and is_open[factor < 0]:
             yield from ((branch, fact.ends) for branch in branches(fact.form, atom))
             return
+
+
+def connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
+    """The constraints in groups that share no variable: each group is a problem of its own."""
+    return connected_components(constraints, lambda pair: forms.variables_of((pair[0],)))
+
+
+# The simplifier's view of a domain.
+
+
+def scope_with_facts(domain: Domain) -> Scope:
+    """The scope in which the domain's bounds and constraints hold."""
+    return scope_within(domain, domain.constraints)
+
+
+def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
+    """The scope in which the domain's bounds hold, and some constraints."""
+    bounds = tuple(domain.bounds.items())
+    # Without constraints it is the one that every scope with some begins with.
+    return scope_of(bounds, constraints) if constraints else scope_of(bounds)
+
+
+class Kept(NamedTuple):
+    """The foreign terms that stand for variables, by identifier, and their values."""
+
+    terms: Mapping[str, Form]
+    facts: tuple[Constraint, ...]
+
+    @classmethod
+    def of(cls, domain: Domain) -> Kept:
+        """Terms for all variables of a domain that have one value."""
+        points = {
+            identifier: bounds for identifier, bounds in domain.bounds.items() if bounds.is_point
+        }
+        terms = {identifier: forms.opaque(identifier, symbol(identifier)) for identifier in points}
+        return cls(
+            terms, tuple((terms[identifier], bounds) for identifier, bounds in points.items())
+        )
+
+    def hidden(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """Constraints with the terms in place of the variables."""
+        constraints = tuple(constraints)
+        return (
+            tuple(substituted_constraints(constraints, self.terms)) if self.terms else constraints
+        )
+
+    def shown(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """Constraints with the variables in place of the terms."""
+        return tuple((self.form_shown(form), interval) for form, interval in constraints)
+
+    def form_hidden(self, form: Form) -> Form:
+        """The form with the terms in place of the variables."""
+        return operations.substitute((form,), self.terms)[0] if self.terms else form
+
+    def form_shown(self, form: Form) -> Form:
+        """The form with the variables in place of the terms."""
+        return operations.replace(form, self._variables) if self.terms else form
+
+    @property
+    def _variables(self) -> dict[Atom, Form]:
+        return {
+            atom: forms.variable(identifier)
+            for identifier, term in self.terms.items()
+            for atom in term.terms
+        }
+
+
+NOTHING: Final = Kept({}, ())

@@ -10,8 +10,8 @@ from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
 from indexing.exact.differences import are_comparable, first_difference
 from indexing.exact.points import check_bounded, first_point, rank_of
-from indexing.exact.reading import read_set
-from indexing.exact.relations import (
+from indexing.exact.sets import read_set
+from indexing.exact.to_isl import (
     accesses_of,
     both,
     domain_of,
@@ -346,7 +346,7 @@ class ExactRelation(Relation):
             if points.is_empty():
                 return None
             values = first_point(points)
-        constants = dict(zip(domain.places, map(forms.constant, values), strict=True))
+        constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
         results = operations.substitute(self.forms, constants)
         return (*domain.by_role(values), tuple(map(_value, results)))
 
@@ -366,7 +366,7 @@ def _restricted(domain: Domain, dims: Sequence[IntervalLike]) -> Domain:
     """The domain with each dimension within an interval."""
     if len(dims) != len(domain.dims):
         raise MapError(f"image: dims has {len(dims)} intervals; expected {len(domain.dims)}")
-    variables = map(forms.variable, domain.places)
+    variables = map(forms.variable, domain.identifiers)
     return domain.constrained(zip(variables, map(Interval.of, dims), strict=False))
 
 

@@ -1,4 +1,4 @@
-"""What users make maps of, checked: complaints name the argument and say what was expected."""
+"""Checks what users give and converts it; errors name the argument and what was expected."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
-"""Something for each of some variables, by name or symbol."""
+"""A value for each of some variables, by name or symbol."""
 
 
 def read_results(results: Iterable[sympy.Expr | int]) -> list[Form]:
     """The forms of the results."""
     numbered = enumerate(_items(results, "results", "expressions"))
-    return [_read_expression(result, f"result {place}") for place, result in numbered]
+    return [_read_expression(result, f"result {position}") for position, result in numbered]
 
 
 def read_variables(argument: str, variables: Iterable[Variable]) -> list[Variable]:
-    """The variables of one role."""
+    """The variables of one role, such as ``dims``."""
     read = _items(variables, argument, "Variables")
-    for place, variable in enumerate(read):
+    for position, variable in enumerate(read):
         if not isinstance(variable, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            complaint = f"{argument}[{place}] is {quoted(variable)}; expected a Variable"
+            complaint = f"{argument}[{position}] is {quoted(variable)}; expected a Variable"
             raise MapError(f"IndexingMap: {complaint}")
     return read
 
@@ -54,14 +54,14 @@ def read_roles(
 
 
 def read_sizes(argument: str, sizes: Iterable[int]) -> list[Variable]:
-    """The variables that count so many elements each."""
+    """One variable for each size."""
     numbered = enumerate(_items(sizes, argument, "sizes"))
-    places = ((size, f"IndexingMap: {argument}[{place}]") for place, size in numbered)
-    return [Variable.of_size(size_of(size, place)) for size, place in places]
+    named = ((size, f"IndexingMap: {argument}[{position}]") for position, size in numbered)
+    return [Variable.of_size(size_of(size, where)) for size, where in named]
 
 
 def read_grid(grid: Iterable[int]) -> list[Variable]:
-    """The coordinates of a GPU launch of so many threads and blocks."""
+    """The coordinates of a GPU launch: threads in x, y, z, then blocks."""
     sizes = read_sizes("grid", grid)
     if len(sizes) != len(GRID):
         axes = ", ".join(kind.value for kind in GRID)
@@ -72,45 +72,45 @@ def read_grid(grid: Iterable[int]) -> list[Variable]:
 def read_constraints(
     constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]],
 ) -> list[Constraint]:
-    """Forms, and the intervals that they must lie in."""
+    """The constraints: forms, and the intervals that they must lie in."""
     pairs = _items(constraints, "constraints", "pairs of an expression and an interval")
-    return [_read_constraint(pair, f"constraint {place}") for place, pair in enumerate(pairs)]
+    return [_read_constraint(pair, f"constraint {position}") for position, pair in enumerate(pairs)]
 
 
 def read_names(names: ByName[T], where: str) -> dict[str, T]:
-    """What is given for variables, by their names."""
+    """The values by the names of the variables."""
     if not isinstance(names, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"{where}: {quoted(names)} is no mapping; expected one from names")
     return {str(name): given for name, given in names.items()}
 
 
 def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]:
-    """The forms of what is given for variables, by their names."""
+    """The values as forms, by the names of the variables."""
     return {
         name: _read_expression(value, f"the value of {name}")
         for name, value in read_names(values, where).items()
     }
 
 
-def _read_constraint(pair: tuple[sympy.Expr | int, IntervalLike], place: str) -> Constraint:
+def _read_constraint(pair: tuple[sympy.Expr | int, IntervalLike], where: str) -> Constraint:
     if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
-        complaint = f"{place} is {quoted(pair)}; expected a pair of an expression and an interval"
+        complaint = f"{where} is {quoted(pair)}; expected a pair of an expression and an interval"
         raise MapError(f"IndexingMap: {complaint}")
     expression, interval = pair
-    within = interval_of(interval, f"IndexingMap: interval of {place}")
-    return _read_expression(expression, place), within
+    within = interval_of(interval, f"IndexingMap: interval of {where}")
+    return _read_expression(expression, where), within
 
 
-def _read_expression(expression: sympy.Expr | int, place: str) -> Form:
+def _read_expression(expression: sympy.Expr | int, where: str) -> Form:
     try:
         return from_sympy(expression)
     except ConversionError as error:
-        error.add_note(f"IndexingMap: in {place}")
+        error.add_note(f"IndexingMap: in {where}")
         raise
 
 
 def _items(values: Iterable[T], argument: str, expected: str) -> list[T]:
-    """The values one by one; a text is no sequence of anything."""
+    """The values as a list; a string is no sequence here."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         complaint = f"{argument} is {quoted(values)}; expected a sequence of {expected}"
         raise MapError(f"IndexingMap: {complaint}")

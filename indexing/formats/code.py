@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from indexing.relation import Relation
     from simplifier.expr.form import Atom, Form
 
+
 DIVISIONS: Final = (Kind.FLOORDIV, Kind.QUOTIENT, Kind.MOD, Kind.CEILDIV)
 """The operations that a divisor of 0 stops."""
 
@@ -77,12 +78,12 @@ def code_of(wanted: Sequence[Form], domain: Domain, language: Language) -> Code:
 
 
 def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
-    """The reader's names of the variables, where a language can use them; else their places."""
+    """The variables' names if the language can use them all, else their identifiers."""
     usable = all(
         name.isidentifier() and name.isascii() and name not in reserved | _NEVER
         for name in domain.names
     )
-    return domain.names if usable else domain.places
+    return domain.names if usable else domain.identifiers
 
 
 def for_comment(indexing_map: Relation) -> str:
@@ -98,11 +99,11 @@ _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
 def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
     """Why 64 bits may not hold what is computed within the bounds; ``None`` where they do."""
     sizes: dict[str, int] = {}
-    for place, name, variable in zip(domain.places, domain.names, domain, strict=True):
+    for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
         lower, upper = variable.bounds.lower, variable.bounds.upper
         if lower is None or upper is None:
             return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
-        sizes[place] = max(abs(lower), abs(upper))
+        sizes[identifier] = max(abs(lower), abs(upper))
     for form in wanted:
         if max(magnitudes([form], sizes), default=0) > LARGEST:
             return f"{domain.text_of(form)} may need more than 64 bits"
@@ -130,8 +131,10 @@ class _Coder(Printer):
     def __init__(self, wanted: Sequence[Form], domain: Domain, language: Language) -> None:
         self._wanted = tuple(wanted)
         self._language = language
-        self._names = dict(zip(domain.places, names_in(domain, language.reserved), strict=True))
-        super().__init__(domain.places)
+        self._names = dict(
+            zip(domain.identifiers, names_in(domain, language.reserved), strict=True)
+        )
+        super().__init__(domain.identifiers)
         self._atoms = postorder(self._wanted)
         self._natural = frozenset(_natural_divisions(self._atoms, domain))
         self._uses = Counter(
@@ -234,3 +237,166 @@ def helpers_in(code: Iterable[str], helpers: Mapping[str, str]) -> dict[str, str
     """The helper functions that the lines call, by name."""
     called = set(re.findall(r"\w+(?=\()", "\n".join(code)))
     return {name: body for name, body in helpers.items() if name in called}
+
+
+_C: Final = Language(
+    general={
+        **CALLED_DIVISIONS,
+        Kind.MIN: "minimum({0}, {1})",
+        Kind.MAX: "maximum({0}, {1})",
+    },
+    natural={
+        **CALLED_DIVISIONS,
+        Kind.FLOORDIV: "{0} / {1}",
+        Kind.QUOTIENT: "{0} / {1}",
+        Kind.MOD: "{0} % {1}",
+    },
+    reserved=frozenset(
+        """
+        alignas alignof asm auto bool case char const constexpr default do double enum extern
+        false float goto inline int long nullptr register restrict short signed sizeof static
+        struct switch true typedef typeof union unsigned void volatile
+        ceildiv floordiv floormod minimum maximum
+        """.split()  # noqa: SIM905 - a list would fill a page
+    ),
+    statement="const int64_t {name} = {value};",
+)
+
+_C_HELPERS: Final = {
+    "ceildiv": "a / b + (a % b != 0 && (a % b < 0) == (b < 0))",
+    "floordiv": "a / b - (a % b != 0 && (a % b < 0) != (b < 0))",
+    "floormod": "a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0)",
+    "minimum": "a < b ? a : b",
+    "maximum": "a > b ? a : b",
+}
+
+
+def to_c(indexing_map: Relation, name: str = "indexing_map") -> str:
+    """C11 text of a function for the results of a map and of one for its domain.
+
+    ``void NAME(int64_t d0, ..., int64_t *results)`` computes the results at a point of the domain;
+    ``bool NAME_contains(int64_t d0, ...)`` tells whether a point, within the bounds of the
+    variables or not, is one. Divisions that never see a negative number are plain C divisions.
+
+    Raises:
+        MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is no C
+            name.
+    """
+    domain = indexing_map.domain
+    check_name(name, "to_c", _C.reserved)
+    constraints = (form for form, _ in domain.constraints)
+    check_portable([*indexing_map.forms, *constraints], domain, "to_c")
+    functions = [*_c_results(indexing_map, name), "", *_c_contains(domain, name)]
+    called = helpers_in(functions, _C_HELPERS)
+    helpers = [
+        f"static inline int64_t {helper}(int64_t a, int64_t b) {{ return {value}; }}"
+        for helper, value in called.items()
+    ]
+    parts = [f"/* {for_comment(indexing_map)} */", "", *_INCLUDES, "", *helpers, *functions]
+    return "\n".join(parts) + "\n"
+
+
+_INCLUDES: Final = ("#include <stdbool.h>", "#include <stdint.h>")
+
+
+def _c_results(indexing_map: Relation, name: str) -> list[str]:
+    code = code_of(indexing_map.forms, indexing_map.domain, _C)
+    stores = [f"results[{position}] = {value};" for position, value in enumerate(code.values)]
+    parameters = [*_declared(code.parameters), "int64_t *results"]
+    head = f"static inline void {name}({', '.join(parameters)}) {{"
+    return [head, *_indented([*code.statements, *stores]), "}"]
+
+
+def _c_contains(domain: Domain, name: str) -> list[str]:
+    template = "{} {} {}"
+    code = constraint_checks(domain, _C, template)
+    within = " && ".join(bound_checks(domain, _C, template)) or "true"
+    lines = [f"if (!({within})) return false;", *code.statements]
+    lines.append(f"return {' && '.join(code.values) or 'true'};")
+    parameters = ", ".join(_declared(code.parameters)) or "void"
+    return [f"static inline bool {name}_contains({parameters}) {{", *_indented(lines), "}"]
+
+
+def _declared(parameters: Iterable[str]) -> list[str]:
+    return [f"int64_t {parameter}" for parameter in parameters]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+# Triton divides integers as C does, towards 0; remainders have the sign of the numerator.
+_TRITON: Final = Language(
+    general={
+        **CALLED_DIVISIONS,
+        Kind.MIN: "tl.minimum({0}, {1})",
+        Kind.MAX: "tl.maximum({0}, {1})",
+    },
+    natural={
+        **CALLED_DIVISIONS,
+        Kind.FLOORDIV: "{0} // {1}",
+        Kind.QUOTIENT: "{0} // {1}",
+        Kind.MOD: "{0} % {1}",
+    },
+    reserved=frozenset({*keyword.kwlist, "tl", "triton", "ceildiv", "floordiv", "floormod"}),
+    statement="{name} = {value}",
+)
+
+_TRITON_HELPERS: Final = {
+    "ceildiv": "tl.where((a % b != 0) & ((a % b < 0) == (b < 0)), a // b + 1, a // b)",
+    "floordiv": "tl.where((a % b != 0) & ((a % b < 0) != (b < 0)), a // b - 1, a // b)",
+    "floormod": "tl.where((a % b != 0) & ((a % b < 0) != (b < 0)), a % b + b, a % b)",
+}
+
+
+def to_triton(indexing_map: Relation, name: str = "indexing_map") -> str:
+    """Triton text of a function for the results of a map and of one for its domain.
+
+    ``NAME(d0, ...)`` gives the results, a tuple if there are several, at points of the domain;
+    ``NAME_mask(d0, ...)`` tells which points are in the domain, for the mask of a load. Values are
+    computed in 64 bits. Divisions that never see a negative number are plain ``//`` and ``%``,
+    which in Triton round towards zero.
+
+    Raises:
+        MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is no
+            Python name.
+    """
+    domain = indexing_map.domain
+    check_name(name, "to_triton", _TRITON.reserved)
+    constraints = (form for form, _ in domain.constraints)
+    check_portable([*indexing_map.forms, *constraints], domain, "to_triton")
+    functions = [*_triton_results(indexing_map, name), "", "", *_triton_mask(domain, name)]
+    helpers = [
+        line
+        for helper, value in helpers_in(functions, _TRITON_HELPERS).items()
+        for line in ("", "", *_triton_function(helper, ("a", "b"), [f"return {value}"]))
+    ]
+    parts = ["import triton", "import triton.language as tl", *helpers, "", "", *functions]
+    return "\n".join(parts) + "\n"
+
+
+def _triton_results(indexing_map: Relation, name: str) -> list[str]:
+    code = code_of(indexing_map.forms, indexing_map.domain, _TRITON)
+    lines = [*_in_64_bits(code.parameters), *code.statements, f"return {', '.join(code.values)}"]
+    return _triton_function(name, code.parameters, [f"# {for_comment(indexing_map)}", *lines])
+
+
+def _triton_mask(domain: Domain, name: str) -> list[str]:
+    template = "({} {} {})"
+    code = constraint_checks(domain, _TRITON, template)
+    checks = [*bound_checks(domain, _TRITON, template), *code.values]
+    lines = [
+        *_in_64_bits(code.parameters),
+        *code.statements,
+        f"return {' & '.join(checks) or 'True'}",
+    ]
+    return _triton_function(f"{name}_mask", code.parameters, lines)
+
+
+def _in_64_bits(parameters: Iterable[str]) -> list[str]:
+    return [f"{parameter} = tl.cast({parameter}, tl.int64)" for parameter in parameters]
+
+
+def _triton_function(name: str, parameters: Sequence[str], lines: Iterable[str]) -> list[str]:
+    body = (f"    {line}" for line in lines)
+    return ["@triton.jit", f"def {name}({', '.join(parameters)}):", *body]
