@@ -249,7 +249,9 @@ def _magnitude(value: Value) -> int:
     return max(abs(int(value.max())), abs(int(value.min()))) if value.size else 0
 
 
-def _divided(operate: Callable[[Value, Value], Value]) -> Callable[[Atom, tuple[Value, ...]], Value]:
+def _divided(
+    operate: Callable[[Value, Value], Value],
+) -> Callable[[Atom, tuple[Value, ...]], Value]:
     """A division that refuses zero, whether it meets a number or an array."""
 
     def divide(atom: Atom, values: tuple[Value, ...]) -> Value:
