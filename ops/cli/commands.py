@@ -1,25 +1,27 @@
-"""What each command answers: one function a command, from its options to a document."""
+"""The commands: one function each, from the options to a document, and what they read and write."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import replace
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from indexing import parse_map
+from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
-from ops.cli.documents import Document, PlainMap, Verbatim, asked
-from ops.cli.errors import attempt
-from ops.cli.inputs import map_texts, read_array, read_map
-from ops.cli.layouts import LayoutAnswer
-from ops.cli.modules import answer_files
-from ops.cli.outputs import write_text
-from ops.cli.questions import FusionMaps, InstructionMaps
-from ops.cli.schema import schema_text
-from simplifier.errors import IndexingError
+from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
+from ops.cli.module_questions import FusionMaps, InstructionMaps, answer_files, read_input
+from ops.cli.reports import LayoutReport, MapReport
+from ops.hlo import HloFileError
+from simplifier.errors import IndexingError, Span, TextError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from indexing import IndexingMap
     from ops.cli.console import Console
-    from simplifier.errors import Span
 
 
 def maps(  # noqa: PLR0913 - one for each option
@@ -44,31 +46,98 @@ def fusions(*, files: Sequence[str], jobs: int, console: Console) -> Document:
 
 def simplify(*, file: str, console: Console) -> Document:
     """The maps of a text in their smallest form."""
-    places = attempt(map_texts, file)
-    if isinstance(places, IndexingError):
-        items = [places]
+    spans = attempt(_map_spans, file)
+    if isinstance(spans, IndexingError):
+        items = [spans]
     else:
-        items = (attempt(_simplified, place) for place in console.track(places, "maps"))
-    return Document("maps", items, asked("simplify") | {"file": file}, separator="---")
+        items = (attempt(_simplified, span) for span in console.track(spans, "maps"))
+    return Document("maps", items, fields_of_command("simplify") | {"file": file}, separator="---")
 
 
-def _simplified(place: Span) -> PlainMap:
-    return PlainMap(read_map(place).simplify())
+def _simplified(span: Span) -> MapReport:
+    return MapReport(_read_map(span).simplify())
+
+
+_SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
+
+
+def _map_spans(file: str) -> list[Span]:
+    """The texts between lines of ``---`` in a file or standard input; blank ones are skipped.
+
+    Raises:
+        HloFileError: there is no such file, or it holds no text.
+    """
+    text, name = read_input(file)
+    starts = [0, *(match.end() for match in _SEPARATOR.finditer(text))]
+    stops = [*(match.start() for match in _SEPARATOR.finditer(text)), len(text)]
+    ends = zip(starts, stops, strict=True)
+    return [Span(text, *span, name) for span in ends if text[slice(*span)].strip()]
+
+
+def _read_map(span: Span) -> IndexingMap:
+    """The map that is written at a span.
+
+    Raises:
+        TextError: there is none.
+    """
+    try:
+        return parse_map(span.source[span.start : span.stop])
+    except TextError as error:
+        start, stop = span.start + error.span.start, span.start + error.span.stop
+        raise TextError(error.message, replace(span, start=start, stop=stop), error.hint) from None
+    except IndexingError as error:
+        raise TextError(str(error), span) from None
 
 
 def layout(*, shape: str, output: str | None, console: Console) -> Document:
     """The layout of an array; its picture goes into the file ``output``."""
     items = (attempt(_drawn, each, output) for each in console.track([shape], "layouts"))
-    return Document("layouts", items, asked("layout") | {"picture": output})
+    return Document("layouts", items, fields_of_command("layout") | {"picture": output})
 
 
-def _drawn(shape: str, output: str | None) -> LayoutAnswer:
-    array = read_array(shape)
+def _drawn(shape: str, output: str | None) -> LayoutReport:
+    array = _read_array(shape)
     if output is not None:
-        write_text(output, svg_of_layout(array))
-    return LayoutAnswer(array)
+        _write(output, svg_of_layout(array))
+    return LayoutReport(array)
+
+
+def _read_array(text: str) -> Shape:
+    """The array that a text writes, with a layout whose offsets can be told.
+
+    Raises:
+        TextError: the text is none.
+    """
+    shape = Shape.parse(text)
+    try:
+        tiling_steps(shape)
+    except ShapeError as error:
+        raise TextError(str(error), Span(text, 0, len(text))) from None
+    return shape
+
+
+def _write(file: str, text: str) -> None:
+    """Make ``text`` the content of a file.
+
+    Raises:
+        HloFileError: the file cannot be written.
+    """
+    try:
+        Path(file).write_text(f"{text}\n", "utf-8")
+    except OSError as error:
+        raise HloFileError(file, error.strerror or str(error)) from None
 
 
 def schema(*, console: Console) -> Document:
     """The schema of the JSON documents, as it stands."""
     return Document("schemas", map(Verbatim, console.track([schema_text()], "schemas")), {})
+
+
+def schema_text() -> str:
+    """The JSON Schema (draft 2020-12) of what every command prints with ``--json``.
+
+    >>> import json
+    >>> json.loads(schema_text())["title"]
+    'What python -m indexing COMMAND --json prints'
+    """
+    return resources("ops.cli").joinpath("schema.json").read_text("utf-8").rstrip("\n")

@@ -1,4 +1,4 @@
-"""Where commands print, and how: answers, complaints, and a progress bar for people who wait."""
+"""Where commands print, and how: answers, errors, and a progress bar for people who wait."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.cli.renderings import Rendering
+    from ops.cli.documents import Rendering
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -26,7 +26,7 @@ class SizedIterable(Protocol[T_co]):
 
 
 class Console:
-    """Prints answers on standard output, and complaints and the bar on standard error.
+    """Prints answers on standard output, errors and the bar on standard error.
 
     The bar is shown where standard error is a terminal and tqdm is installed. ``rendering`` is
     what makes text of a document.
@@ -34,7 +34,7 @@ class Console:
 
     def __init__(self, rendering: Rendering) -> None:
         self.rendering = rendering
-        self.has_complained = False
+        self.has_errors = False
         self._bar = _bar_class() if sys.stderr.isatty() else None
 
     def track(self, items: SizedIterable[T], unit: str) -> Iterable[T]:
@@ -58,9 +58,9 @@ class Console:
         else:
             self._bar.write(text)
 
-    def complain(self, message: str) -> None:
+    def report_error(self, message: str) -> None:
         """Say on standard error what is wrong."""
-        self.has_complained = True
+        self.has_errors = True
         text = f"error: {message}"
         if self._bar is None:
             print(text, file=sys.stderr)

@@ -1,40 +1,73 @@
-"""What commands answer: documents of rows, each of which people read as text, programs as JSON."""
+"""Documents: what a command answers, as text for people or as JSON for programs.
+
+A document is a list of items. An item is made, printed and forgotten, so that documents may be of
+any length. JSON has one item on a line.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
-from indexing import format_map
-from ops.cli.fields import map_fields, way_of
-from ops.cli.json_text import dumped
-from ops.rules.op_indexing import Unknown
+from ops.hlo import HloTextError
+from simplifier.errors import IndexingError, TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from indexing import IndexingMap
-    from ops.cli.fields import Fields
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import OperandIndexing
-    from simplifier.errors import IndexingError
+T = TypeVar("T")
 
+Fields: TypeAlias = "dict[str, Any]"
+"""What JSON says of something, as ``schema.json`` describes it."""
 
 SCHEMA_VERSION: Final = 1
 """Counts the changes of the JSON documents that a reader of older ones does not understand."""
 
 
 class Item(Protocol):
-    """One part of a document, which both renderings know to print, in pieces of whole lines."""
+    """One part of a document, in both renderings."""
 
-    def text_pieces(self) -> Iterable[str]:
+    def text(self) -> str:
         """The item for people."""
         ...
 
-    def json_pieces(self) -> Iterable[str]:
+    def json(self) -> str:
         """The item for programs."""
         ...
+
+
+class Row:
+    """An item whose JSON is an object of fields."""
+
+    __slots__ = ()
+
+    def text(self) -> str:
+        """What it says to people."""
+        raise NotImplementedError
+
+    def fields(self) -> Fields:
+        """What it says to programs."""
+        raise NotImplementedError
+
+    def json(self) -> str:
+        """The fields on one line."""
+        return json.dumps(self.fields())
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """An item that is printed as it stands, whatever the rendering."""
+
+    content: str
+
+    def text(self) -> str:
+        """The content."""
+        return self.content
+
+    def json(self) -> str:
+        """The content."""
+        return self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,117 +86,87 @@ class Document:
     separator: str | None = None
 
 
-def asked(command: str) -> Fields:
+def fields_of_command(command: str) -> Fields:
     """What the documents of a command begin with."""
     return {"schema_version": SCHEMA_VERSION, "command": command}
 
 
-class Row:
-    """An item of one piece."""
-
-    __slots__ = ()
-
-    def text(self) -> str:
-        """What it says to people."""
-        raise NotImplementedError
-
-    def fields(self) -> Fields:
-        """What it says to programs."""
-        raise NotImplementedError
-
-    def text_pieces(self) -> Iterable[str]:
-        """The text."""
-        return (self.text(),)
-
-    def json_pieces(self) -> Iterable[str]:
-        """The fields as JSON."""
-        return (dumped(self.fields()),)
+# Errors of single items, while the others are answered.
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One pair of tensors, and the maps between them."""
+class ErrorLog:
+    """The errors of a document, each once; ``report`` gets the message as soon as one is met."""
 
-    title: str
-    answer: AnyDependence
-    about: Fields
+    def __init__(self, report: Callable[[str], None] | None = None) -> None:
+        self._report = report
+        self._errors: dict[str, IndexingError] = {}
 
-    def text(self, of: str) -> str:
-        """The maps, indented under a title; ``of`` is what the pair belongs to."""
-        if isinstance(self.answer, Unknown):
-            return f"{of}, {self.title}: {self.answer}"
-        ways = (_way_text(way) if way.runtime else _plain_way_text(way) for way in self.answer)
-        return "\n".join([f"{of}, {self.title}:", *ways])
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The messages so far."""
+        return tuple(self._errors)
 
-    def fields(self) -> Fields:
-        """``maps``, or the reason why they are ``unknown``."""
-        if isinstance(self.answer, Unknown):
-            return self.about | {"unknown": self.answer.reason}
-        return self.about | {"maps": [way_of(way) for way in self.answer]}
+    @property
+    def fields(self) -> list[Fields]:
+        """The errors so far, as JSON says them."""
+        return list(map(_error_fields, self._errors.values()))
 
+    def answers(self, items: Iterable[T | IndexingError]) -> Iterator[T]:
+        """The items that are no errors."""
+        for item in items:
+            if isinstance(item, IndexingError):
+                self._meet(item)
+            else:
+                yield item
 
-@dataclass(frozen=True, slots=True)
-class Section(Row):
-    """What is answered for one instruction or computation."""
-
-    title: str
-    entries: Sequence[Entry]
-    about: Fields
-
-    def text(self) -> str:
-        """The entries, one after another."""
-        if not self.entries:
-            return f"{self.title}: depends on nothing"
-        return "\n".join(entry.text(self.title) for entry in self.entries)
-
-    def fields(self) -> Fields:
-        """The entries are called ``indexing``."""
-        return self.about | {"indexing": [entry.fields() for entry in self.entries]}
+    def _meet(self, error: IndexingError) -> None:
+        message = str(error)
+        if message not in self._errors and self._report:
+            self._report(message)
+        self._errors[message] = error
 
 
-@dataclass(frozen=True, slots=True)
-class PlainMap(Row):
-    """A map by itself."""
-
-    map: IndexingMap
-
-    def text(self) -> str:
-        """The map, a line for each part of its domain."""
-        return map_text(self.map)
-
-    def fields(self) -> Fields:
-        """The map, whole and in its parts."""
-        return map_fields(self.map)
+def _error_fields(error: IndexingError) -> Fields:
+    """What is wrong, and where if it is in a text."""
+    if not isinstance(error, TextError):
+        return {"message": str(error)}
+    place = {"file": error.span.file, "line": error.span.line, "column": error.span.column}
+    named = {"instruction": error.instruction} if isinstance(error, HloTextError) else {}
+    return {"message": error.message} | place | named
 
 
-@dataclass(frozen=True, slots=True)
-class Verbatim:
-    """What is printed as it stands, whatever the rendering."""
-
-    content: str
-
-    def text_pieces(self) -> Iterable[str]:
-        """The content."""
-        return (self.content,)
-
-    def json_pieces(self) -> Iterable[str]:
-        """The content."""
-        return (self.content,)
+def attempt(answer: Callable[..., T], *arguments: object) -> T | IndexingError:
+    """The answer, or the error in its place: one wrong item leaves the others alone."""
+    try:
+        return answer(*arguments)
+    except IndexingError as error:
+        return error
 
 
-def _way_text(way: OperandIndexing) -> str:
-    return indented(way.text(multiline=True))
+# Renderings.
+
+Rendering: TypeAlias = "Callable[[Document, ErrorLog], Iterator[str]]"
+"""Makes a document in pieces of whole lines; the log gets the errors among its items."""
 
 
-_plain_way_text: Final = lru_cache(maxsize=1024)(_way_text)
-"""Of a way without origins, which would hold on to their module; most of these are equal."""
+def as_text(document: Document, errors: ErrorLog) -> Iterator[str]:
+    """The texts of the items, each as soon as it is made; empty ones leave no line."""
+    before = document.title
+    for item in errors.answers(document.items):
+        text = item.text()
+        if text:
+            yield from () if before is None else (before,)
+            yield text
+            before = document.separator
 
 
-def indented(text: str) -> str:
-    """The lines of a text, moved to the right."""
-    return "\n".join(f"  {line}" for line in text.splitlines())
-
-
-def map_text(indexing_map: IndexingMap) -> str:
-    """A map for people, a line for each part of its domain."""
-    return format_map(indexing_map, multiline=True)
+def as_json(document: Document, errors: ErrorLog) -> Iterator[str]:
+    """One JSON object: the fields, the items as soon as they are made, the errors."""
+    yield f'{json.dumps(document.fields)[:-1]}, "{document.name}": ['
+    before = ""
+    for item in errors.answers(document.items):
+        if before:
+            yield f"{before},"
+        before = item.json()
+    yield from (before,) if before else ()
+    yield f'], "errors": {json.dumps(errors.fields)}}}'

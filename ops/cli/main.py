@@ -6,15 +6,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ops.cli.arguments import parse_arguments
+from ops.cli.command_table import parse_arguments
 from ops.cli.console import Console
-from ops.cli.errors import Complaints
-from ops.cli.renderings import as_json, as_text
+from ops.cli.documents import ErrorLog, as_json, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ops.cli.arguments import Arguments
+    from ops.cli.command_table import Arguments
 
 FINE: Final = 0
 INPUT_ERROR: Final = 1
@@ -46,9 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Arguments) -> int:
     console = Console(as_json if arguments.json else as_text)
     document = arguments.document(console)
-    for piece in console.rendering(document, Complaints(console.complain)):
+    for piece in console.rendering(document, ErrorLog(console.report_error)):
         console.write(piece)
-    return INPUT_ERROR if console.has_complained else FINE
+    return INPUT_ERROR if console.has_errors else FINE
 
 
 def _forget_output() -> None:

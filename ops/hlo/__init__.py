@@ -4,7 +4,7 @@ from ops.hlo.errors import HloFileError, HloTextError
 from ops.hlo.files import files_in
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
-from ops.hlo.parser import load, parse
+from ops.hlo.module_reader import load, parse
 from ops.hlo.replica_groups import ReplicaGroups
 from ops.hlo.values import DimensionLabels, Window
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ops.cli.schema import schema_text
+from ops.cli.commands import schema_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

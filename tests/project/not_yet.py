@@ -78,9 +78,7 @@ UNNAMED: Final[frozenset[str]] = frozenset([])
 SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
     [
         "extrema",
-        "parser",
         "products",
-        "questions",
         "quotients",
         "ranges",
         "schedule",

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.cli.commands import fusions, layout, maps, schema, simplify
-from ops.cli.questions import DIRECTIONS
+from ops.cli.module_questions import DIRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

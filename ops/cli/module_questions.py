@@ -1,0 +1,366 @@
+"""The commands about modules: a question about each of many files, alone or in several processes.
+
+A question is a value, so that it can be sent to another process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import zlib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from ops import NoSuchInstructionError, analyze, analyze_files, hlo
+from ops.cli.documents import Document, ErrorLog, Verbatim, attempt, fields_of_command
+from ops.cli.reports import Entry, Section
+from ops.hlo import HloFileError
+from ops.hlo.files import decoded, read_text
+from ops.modules.analysis import instructions_named
+from ops.rules.op_indexing import Unknown
+from simplifier.errors import IndexingError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
+    from ops.cli.console import Console
+    from ops.cli.documents import Fields, Item, Rendering
+    from ops.dependence.dependence import AnyDependence
+    from ops.hlo import Computation, HloModule, Instruction
+
+Subject = TypeVar("Subject")
+
+
+class ModuleQuestion(Protocol[Subject]):
+    """What to ask about each subject of a module; ``name`` is what documents call them all."""
+
+    name: ClassVar[str]
+
+    def about(self) -> Fields:
+        """What documents say of the question."""
+        ...
+
+    def subjects(self, module: HloModule) -> Sequence[Subject]:
+        """What of a module it asks about.
+
+        Raises:
+            NoSuchInstructionError: it asks for something by a name that the module does not have.
+        """
+        ...
+
+    def answer(self, analysis: ModuleAnalysis, subject: Subject) -> Section:
+        """What is answered about one of them.
+
+        Raises:
+            HloTextError: shapes and attributes of an instruction do not fit.
+        """
+        ...
+
+
+AnyQuestion: TypeAlias = ModuleQuestion[Any]
+
+
+# Instructions.
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionMaps:
+    """The maps of every instruction, or of those with a name, in one direction."""
+
+    name: ClassVar = "instructions"
+
+    instruction: str | None
+    direction: str
+    physical_layout: bool
+    linear_offsets: bool
+
+    def about(self) -> Fields:
+        """The direction, and the view."""
+        return {"direction": self.direction} | self._view()
+
+    def _view(self) -> dict[str, bool]:
+        return {"physical_layout": self.physical_layout, "linear_offsets": self.linear_offsets}
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The instructions."""
+        if self.instruction is None:
+            return list(module.instructions)
+        return instructions_named(module, self.instruction)
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
+        """The maps of one instruction."""
+        about = {
+            "computation": subject.computation.name,
+            "instruction": subject.name,
+            "opcode": subject.opcode,
+            "shape": str(subject.shape),
+        }
+        entries = DIRECTIONS[self.direction](analysis[subject], **self._view())
+        return Section(f"%{subject.name} {subject.opcode}", tuple(entries), about)
+
+
+def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
+    instruction = asked.instruction
+    for output in instruction.shape.array_indices:
+        for number, answer in enumerate(asked.output_to_input(output, **view).indexing):
+            operand = instruction.operands[number]
+            yield from _entries(instruction, output, "operand", number, operand, answer)
+
+
+def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
+    instruction = asked.instruction
+    for number, operand in enumerate(instruction.operands):
+        for output, answer in enumerate(asked.input_to_output(number, **view).indexing):
+            yield from _entries(instruction, output, "operand", number, operand, answer)
+
+
+DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
+    "output-to-input": _from_results,
+    "input-to-output": _from_operands,
+}
+"""What ``--direction`` may be, the default first."""
+
+
+# Computations.
+
+Result: TypeAlias = "tuple[Computation, Instruction | None, int]"
+"""A computation, the fusion that calls it if it is not the entry, the number of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class FusionMaps:
+    """The maps from root to parameters: of the entry, and of what each fusion computes."""
+
+    name: ClassVar = "results"
+
+    def about(self) -> Fields:
+        """Nothing more."""
+        return {}
+
+    def subjects(self, module: HloModule) -> Sequence[Result]:
+        """The results of all these computations."""
+        fusions = [each for each in module.instructions if each.opcode == "fusion"]
+        callers: list[Instruction | None] = [None, *fusions]
+        called = [each.attributes["calls"] if each else module.entry for each in callers]
+        return [
+            (computation, caller, output)
+            for computation, caller in zip(called, callers, strict=True)
+            for output in computation.root.shape.array_indices
+        ]
+
+    def answer(self, analysis: ModuleAnalysis, subject: Result) -> Section:
+        """The maps from one result."""
+        computation, caller, output = subject
+        about = {
+            "computation": computation.name,
+            "fusion": caller.name if caller else None,
+            "result": output,
+        }
+        root = computation.root
+        found = analysis[root].parameter_indexing(output)
+        entries = (
+            entry
+            for number, parameter in enumerate(computation.parameters)
+            for entry in _entries(
+                root, output, "parameter", number, parameter, found.get(parameter, ())
+            )
+        )
+        of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
+        return Section(of, tuple(entries), about)
+
+
+def _entries(
+    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: AnyDependence
+) -> Iterator[Entry]:
+    """The entries of a result and an operand or parameter: one for each array that is needed."""
+    if answer == ():
+        return
+    result = f"result {output}, " if len(of.shape.array_indices) > 1 else ""
+    title = f"{result}{role} {number} %{source.name}"
+    about = {"result": output, role: number, "name": source.name}
+    if isinstance(answer, Unknown):
+        yield Entry(title, answer, about)
+        return
+    simplified = tuple(dict.fromkeys(way.simplify() for way in answer))
+    if not source.shape.is_tuple:
+        yield Entry(title, simplified, about)
+        return
+    for element in dict.fromkeys(way.element for way in simplified):
+        ways = tuple(way for way in simplified if way.element == element)
+        yield Entry(f"{title} element {element}", ways, about | {"element": element})
+
+
+# Files.
+
+_FILES_PER_JOB: Final = 8
+"""How many files may be ahead of the one that is printed next."""
+
+_FAST: Final = 1
+"""The level of compression; JSON becomes a tenth, and better ones take ten times as long."""
+
+_STANDARD_INPUT: Final = "-"
+
+
+def answer_files(
+    command: str, question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
+) -> Document:
+    """What a command answers about files, and about the modules in folders.
+
+    One file has a document of its own, in which what is asked about has items. Of several, each is
+    an item; ``jobs`` processes work on them, or as many as there are cores where it is 0.
+    """
+    if len(files) == 1 and not Path(files[0]).is_dir():
+        return _about_one(command, question, files[0], console)
+    fields = fields_of_command(command) | question.about()
+    return Document("modules", _about_all(question, files, jobs, console), fields, separator="")
+
+
+# One file.
+
+
+def _about_one(command: str, question: AnyQuestion, file: str, console: Console) -> Document:
+    module = attempt(_load, file)
+    if isinstance(module, IndexingError):
+        name, items = None, [module]
+    else:
+        name, items = module.name, _sections(question, module, console)
+    fields = fields_of_command(command) | {"file": file, "module": name} | question.about()
+    return Document(question.name, items, fields)
+
+
+def _load(file: str) -> HloModule:
+    return hlo.parse(*read_input(file))
+
+
+def _sections(
+    question: AnyQuestion, module: HloModule, console: Console
+) -> Iterable[Item | IndexingError]:
+    subjects = attempt(question.subjects, module)
+    if isinstance(subjects, IndexingError):
+        return [subjects]
+    return _answered(question, analyze(module), console.track(subjects, question.name))
+
+
+def _answered(
+    question: AnyQuestion, analysis: ModuleAnalysis, subjects: Iterable[Any]
+) -> Iterator[Item | IndexingError]:
+    return (attempt(question.answer, analysis, subject) for subject in subjects)
+
+
+def read_input(file: str) -> tuple[str, str]:
+    """What a file or standard input says, and what messages call it.
+
+    Raises:
+        HloFileError: there is no such file, or it holds no text.
+    """
+    if file == _STANDARD_INPUT:
+        return decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
+    return read_text(file), file
+
+
+# Many files.
+
+
+class _Printed(NamedTuple):
+    """A document as it stands, and what its errors say."""
+
+    content: bytes
+    """Compressed: another process may have printed many that wait for their turn."""
+    messages: tuple[str, ...]
+
+
+def _about_all(
+    question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
+) -> Iterator[Item | IndexingError]:
+    """The entries of files and folders, in their order."""
+    found = [attempt(_files_in, file) for file in files]
+    yield from (each for each in found if isinstance(each, IndexingError))
+    paths = [path for each in found if not isinstance(each, IndexingError) for path in each]
+    nameless: list[NoSuchInstructionError] = []
+    is_named = False
+    for answer in console.track(_batch(question, paths, jobs, console.rendering), "modules"):
+        is_named |= answer.error is None
+        if isinstance(answer.error, NoSuchInstructionError):
+            nameless.append(answer.error)
+        else:
+            printed = answer.answer or _unread(question, answer, console.rendering)
+            for message in printed.messages:
+                console.report_error(message)
+            yield Verbatim(zlib.decompress(printed.content).decode())
+    if nameless and not is_named:
+        yield _no_such(nameless, files)
+
+
+def _files_in(file: str) -> list[str]:
+    if file == _STANDARD_INPUT:
+        raise HloFileError(file, "standard input is read by itself, not beside files")
+    if not Path(file).is_dir():
+        return [file]
+    found = hlo.files_in(file)
+    if not found:
+        raise HloFileError(file, "the folder holds no HLO modules")
+    return found
+
+
+def _batch(
+    question: AnyQuestion, paths: Sequence[str], jobs: int, rendering: Rendering
+) -> Batch[_Printed]:
+    workers = jobs or os.cpu_count() or 1
+    return analyze_files(
+        paths,
+        partial(_entry, question, rendering),
+        executor=_processes(workers) if min(workers, len(paths)) > 1 else None,
+        in_flight=_FILES_PER_JOB * workers,
+        ordered=True,
+    )
+
+
+def _processes(count: int) -> Callable[[], Executor]:
+    """What makes a pool of fresh processes, which an interrupt ends without a word."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - few need it
+    from multiprocessing import get_context  # noqa: PLC0415 - likewise
+
+    quietly = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return partial(ProcessPoolExecutor, count, get_context("spawn"), quietly)
+
+
+def _entry(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
+    """What many documents say of one file; it is made where the file is read."""
+    module = analysis.module
+    items = _answered(question, analysis, question.subjects(module))
+    return _printed(question, {"file": module.file, "module": module.name}, items, rendering)
+
+
+def _unread(question: AnyQuestion, answer: FileAnswer[_Printed], rendering: Rendering) -> _Printed:
+    """The same of a file whose module cannot be asked about."""
+    error = answer.error
+    if not isinstance(error, IndexingError):
+        error = HloFileError(answer.path, f"{type(error).__name__}: {error}")
+    return _printed(question, {"file": answer.path, "module": None}, [error], rendering)
+
+
+def _printed(
+    question: AnyQuestion,
+    fields: Fields,
+    items: Iterable[Item | IndexingError],
+    rendering: Rendering,
+) -> _Printed:
+    errors = ErrorLog()
+    document = Document(question.name, items, fields, title=f"==> {fields['file']} <==")
+    text = "\n".join(rendering(document, errors))
+    return _Printed(zlib.compress(text.encode(), _FAST), errors.messages)
+
+
+def _no_such(
+    errors: Sequence[NoSuchInstructionError], files: Sequence[str]
+) -> NoSuchInstructionError:
+    """That no file has an instruction of a name, with the nearest names of all."""
+    name = errors[0].name
+    near = dict.fromkeys(other for error in errors for other in error.near)
+    return NoSuchInstructionError(name, get_close_matches(name, near), listed(files))

@@ -1,0 +1,251 @@
+"""What commands say of maps and layouts: text for people, and fields for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from indexing import format_map
+from indexing.layout import (
+    array_size,
+    format_of,
+    linear_to_logical,
+    logical_to_linear,
+    logical_to_tiled,
+    order_in_words,
+    size_in_words,
+    strides,
+    tile_format,
+    tiled_sizes,
+    tiling_steps,
+)
+from indexing.layout.view.layout_text import text_of_layout
+from ops.cli.documents import Row
+from ops.rules.op_indexing import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing import IndexingMap, Variable
+    from indexing.layout import Shape
+    from ops.cli.documents import Fields
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
+    from simplifier import Interval
+
+_MAX_CACHED: Final = 1024
+"""Most maps of a module are equal: what was said of so many is kept."""
+
+
+# Maps between tensors.
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One pair of tensors, and the maps between them."""
+
+    title: str
+    answer: AnyDependence
+    about: Fields
+
+    def text(self, of: str) -> str:
+        """The maps, indented under a title; ``of`` is what the pair belongs to."""
+        if isinstance(self.answer, Unknown):
+            return f"{of}, {self.title}: {self.answer}"
+        texts = map(_indexing_text, self.answer)
+        return "\n".join([f"{of}, {self.title}:", *texts])
+
+    def fields(self) -> Fields:
+        """``maps``, or the reason why they are ``unknown``."""
+        if isinstance(self.answer, Unknown):
+            return self.about | {"unknown": self.answer.reason}
+        return self.about | {"maps": list(map(_indexing_fields, self.answer))}
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Row):
+    """What is answered for one instruction or computation."""
+
+    title: str
+    entries: Sequence[Entry]
+    about: Fields
+
+    def text(self) -> str:
+        """The entries, one after another."""
+        if not self.entries:
+            return f"{self.title}: depends on nothing"
+        return "\n".join(entry.text(self.title) for entry in self.entries)
+
+    def fields(self) -> Fields:
+        """The entries are called ``indexing``."""
+        return self.about | {"indexing": [entry.fields() for entry in self.entries]}
+
+
+@dataclass(frozen=True, slots=True)
+class MapReport(Row):
+    """A map by itself."""
+
+    map: IndexingMap
+
+    def text(self) -> str:
+        """The map, a line for each part of its domain."""
+        return map_text(self.map)
+
+    def fields(self) -> Fields:
+        """The map, whole and in its parts."""
+        return map_fields(self.map)
+
+
+# Runtime origins hold on to their module, so only indexings without them are cached.
+
+
+def _indexing_text(indexing: OperandIndexing) -> str:
+    return (_uncached_text if indexing.runtime else _cached_text)(indexing)
+
+
+def _uncached_text(indexing: OperandIndexing) -> str:
+    return indented(indexing.text(multiline=True))
+
+
+_cached_text: Final = lru_cache(maxsize=_MAX_CACHED)(_uncached_text)
+
+
+def indented(text: str) -> str:
+    """The lines of a text, moved to the right."""
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def map_text(indexing_map: IndexingMap) -> str:
+    """A map for people, a line for each part of its domain."""
+    return format_map(indexing_map, multiline=True)
+
+
+# Fields of maps.
+
+
+def _indexing_fields(indexing: OperandIndexing) -> Fields:
+    return (_uncached_fields if indexing.runtime else _cached_fields)(indexing)
+
+
+def _uncached_fields(indexing: OperandIndexing) -> Fields:
+    whole = map_fields(indexing.map)
+    origins = [
+        {"variable": variable["name"]} | _origin_fields(origin)
+        for variable, origin in zip(whole["runtime"], indexing.runtime, strict=True)
+    ]
+    return whole | {
+        "runtime_origins": origins,
+        "replica_id": _optional_map(indexing.replica_id),
+        "approximation": indexing.approximation or None,
+    }
+
+
+_cached_fields: Final = lru_cache(maxsize=_MAX_CACHED)(_uncached_fields)
+
+
+def _origin_fields(origin: RuntimeOrigin) -> Fields:
+    return {
+        "instruction": origin.instruction.name,
+        "callers": [caller.name for caller in origin.callers],
+        "text": str(origin),
+        "map": map_fields(origin.map),
+        "clamp": None if origin.clamp is None else _ends(origin.clamp),
+        "replica_id": _optional_map(origin.replica_id),
+    }
+
+
+def _optional_map(indexing_map: IndexingMap | None) -> Fields | None:
+    return None if indexing_map is None else map_fields(indexing_map)
+
+
+def map_fields(indexing_map: IndexingMap) -> Fields:
+    """A map for programs, whole and in its parts."""
+    domain = indexing_map.domain
+    names = iter(domain.names)
+
+    def declared(variables: Iterable[Variable]) -> list[Fields]:
+        return [{"name": next(names), "bounds": _ends(each.bounds)} for each in variables]
+
+    return {
+        "text": str(indexing_map),
+        "results": [domain.text_of(form) for form in indexing_map.forms],
+        "dims": declared(domain.dims),
+        "ranges": declared(domain.ranges),
+        "runtime": declared(domain.runtime),
+        "constraints": [
+            {"expression": text, "bounds": _ends(interval)}
+            for text, (_, interval) in domain.constraint_texts()
+        ],
+        "known_empty": indexing_map.is_known_empty,
+    }
+
+
+def _ends(interval: Interval) -> list[int | None]:
+    return [interval.lower, interval.upper]
+
+
+# Layouts.
+
+_MAPS: Final = {
+    "from an index to the offset": logical_to_linear,
+    "from an index to the tiled dimensions": logical_to_tiled,
+    "from an offset to the index": linear_to_logical,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutReport(Row):
+    """What there is to say of the layout of an array."""
+
+    shape: Shape
+
+    def text(self) -> str:
+        """A line for each fact, the maps, the grid."""
+        facts = (f"{name}: {value}" for name, value in self._facts())
+        maps = (f"{title}:\n{indented(map_text(of(self.shape)))}" for title, of in _MAPS.items())
+        parts = "\n".join([*facts, *maps, text_of_layout(self.shape)])
+        return f"{self.shape}:\n{indented(parts)}"
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        shape, layout = self.shape, self.shape.array_layout
+        known = format_of(layout)
+        yield "order", order_in_words(shape)
+        yield "size", size_in_words(shape)
+        yield "physical shape", f"{shape.element_type}[{','.join(map(str, tiled_sizes(shape)))}]"
+        if tiling_steps(shape):
+            yield "steps", ", ".join(map(str, tiling_steps(shape)))
+        if shape.dimensions:
+            yield "strides", ", ".join(map(_stride, shape.dimension_names, strides(shape)))
+        yield "format", f"{known.name if known else 'none with a name'}; {_on_tpu(shape)}"
+        yield "memory space", f"{layout.memory_space}, {layout.memory_space_name}"
+
+    def fields(self) -> Fields:
+        """The same in numbers; a stride is null where a tile cuts its dimension."""
+        shape, layout, size = self.shape, self.shape.array_layout, array_size(self.shape)
+        known = format_of(layout)
+        return {
+            "shape": str(shape),
+            "order": order_in_words(shape),
+            "physical_shape": list(tiled_sizes(shape)),
+            "steps": list(map(str, tiling_steps(shape))),
+            "places": size.elements,
+            "padding": size.padding,
+            "element_bits": size.element_bits,
+            "bits": size.bits,
+            "bytes": size.bytes,
+            "strides": list(strides(shape)),
+            "format": known.name if known else None,
+            "tpu_format": tile_format(shape).name,
+            "memory_space": layout.memory_space,
+            "memory_space_name": layout.memory_space_name,
+            "maps": {of.__name__: map_fields(of(shape)) for of in _MAPS.values()},
+        }
+
+
+def _stride(name: str, stride: int | None) -> str:
+    return f"{name} {'varies' if stride is None else stride}"
+
+
+def _on_tpu(shape: Shape) -> str:
+    return f"XLA picks {tile_format(shape).name} on a TPU"
