@@ -15,7 +15,7 @@ from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.numpy import CompiledMap
 from indexing.formats.text import format_map
-from indexing.simplify import simplified_by_isl, result_bounds, simplified
+from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.transform.compose import compose
 from indexing.transform.evaluate import contains, evaluate, points
 from indexing.transform.rescale import rescale_symbols

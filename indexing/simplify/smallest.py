@@ -1,7 +1,7 @@
 """The smallest form of a map: first its domain, then its results with the constraints as facts.
 
-``simplified_by_isl`` lets isl do what the fast way leaves. An attempt that takes more than its budget is
-left out; what the others find is kept.
+``simplified_by_isl`` lets isl do what the fast way leaves. It leaves out an attempt that takes more
+than its budget, and keeps what the others find.
 """
 
 from __future__ import annotations

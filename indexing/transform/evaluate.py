@@ -76,7 +76,7 @@ def points(indexing_map: Relation) -> Iterator[Point]:
 
 
 def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, ...]]]:
-    """The results at all points of the domain: so many points at a time, and a column for each.
+    """The results at all points of the domain: numbers of points, and a column for each result.
 
     A column of equal values may be one integer.
 
@@ -89,7 +89,7 @@ def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, .
 
 
 def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
-    """The rows of a table from its columns; a column of equal values may be one integer."""
+    """The rows of a table, from its columns; a column of equal values may be one integer."""
     listed = [
         [column] * count if isinstance(column, int) else column.tolist() for column in columns
     ]
@@ -97,7 +97,7 @@ def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
 
 
 def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
-    """Whether the domain holds a point; ``None`` if none is among ``budget`` candidates."""
+    """Whether the domain has a point; ``None`` if ``budget`` candidates do not tell."""
     if domain.is_known_empty:
         return False
     if not domain.constraints:
@@ -179,7 +179,7 @@ def _environment(
 
 
 def checked_value(value: Value, where: str) -> Value:
-    """A Python integer, or an array of integers; ``where`` says in a message whose value it is.
+    """A Python integer or an array of integers; a message begins with ``where``.
 
     Raises:
         MapError: it is neither.
@@ -252,7 +252,7 @@ def _magnitude(value: Value) -> int:
 def _divided(
     operate: Callable[[Value, Value], Value],
 ) -> Callable[[Atom, tuple[Value, ...]], Value]:
-    """A division that refuses zero, whether it meets a number or an array."""
+    """A division of numbers or arrays that refuses zero."""
 
     def divide(atom: Atom, values: tuple[Value, ...]) -> Value:
         numerator, divisor = values
@@ -268,7 +268,7 @@ def _divided(
 def _folded(
     name: str, on_integers: Callable[[Value, Value], Value]
 ) -> Callable[[Atom, tuple[Value, ...]], Value]:
-    """An extremum, by NumPy where an array takes part."""
+    """An extremum, computed by NumPy if an operand is an array."""
 
     def choose(left: Value, right: Value) -> Value:
         if is_array(left) or is_array(right):
