@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from indexing.domain import Constraint
-    from simplifier.bounds.facts import Fact
+    from simplifier.bounds.context import Fact
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
 

@@ -20,8 +20,7 @@ from indexing.simplify.normal_form import (
 from indexing.simplify.redundancy import without_redundancy
 from indexing.simplify.residues import Residues, merged
 from simplifier import Interval
-from simplifier.bounds.facts import Fact
-from simplifier.bounds.ranges import term_by_term
+from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
