@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 Pair: TypeAlias = "tuple[int, int]"
-"""The numbers of an array in the result and of an array in the operands, counted through them all."""
+"""The numbers of an array in the result and of an array in all operands."""
 
 Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Mapping[Pair, OpIndexing] | Unknown"
-"""One :class:`OpIndexing` for every array of the result; or a tuple with one for each; or one with a
-single operand for each pair of arrays that are related; or unknown."""
+"""One :class:`OpIndexing` for every array of the result; or a tuple with one for each; or one with
+a single operand for each pair of arrays that are related; or unknown."""
 
 MapsFunction: TypeAlias = "Callable[[Instruction], Maps]"
 """From an instruction to its maps, one for each array in the operands, in order."""
