@@ -42,7 +42,7 @@ def output_to_input(
     Returns:
         ``indexing[k]`` is, for operand ``k``, a tuple of :class:`OperandIndexing`, empty if the
         operand is not needed, or :class:`Unknown` with the reason. Maps along a fusion or call, and
-        those in memory, are simplified; others of one operation are as its builder makes them.
+        those in memory, are simplified; others of one operation are as its rule makes them.
 
     Raises:
         ShapeError: there is no such output.

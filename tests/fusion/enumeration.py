@@ -38,7 +38,7 @@ def pairs_of(answer: Indexings, element: int = 0) -> set[Pair]:
 
 
 def dependencies_of(instruction: Instruction) -> tuple[Link, ...]:
-    """The maps of one instruction that calls nothing, as its builder makes them."""
+    """The maps of one instruction that calls nothing, as its rule makes them."""
     return ValueNumbering(REGISTRY).links(instruction, Direction.OUTPUT_TO_INPUT)
 
 

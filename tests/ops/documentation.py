@@ -102,12 +102,12 @@ def _section(family: str, programs: list[Program]) -> Iterator[str]:
 
 
 def _meaning(family: str) -> str:
-    """What an operation means, in the words of its builder."""
+    """What an operation means, in the words of its function."""
     return _WITHOUT_BUILDER.get(family) or _as_markdown(_docstring(family).split("\n\n")[0])
 
 
 def _source(family: str) -> str:
-    """Where that is written, if the builder says it."""
+    """Where that is written, if the function says it."""
     found = re.search(r"\nSource:\n(.*?)(\n\n|$)", _docstring(family), re.DOTALL)
     return f" Source: {_as_markdown(found[1])}" if found else ""
 

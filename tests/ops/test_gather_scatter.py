@@ -260,7 +260,7 @@ def test_simplified_maps_say_the_same(windows: Windows) -> None:
 
 @settings(EXAMPLES, max_examples=20)
 @given(all_windows())
-def test_instructions_have_the_maps_of_their_builders(windows: Windows) -> None:
+def test_instructions_have_the_maps_of_their_operations(windows: Windows) -> None:
     for text, indexing in (
         (windows.gather_text, gather_of(windows)),
         (windows.scatter_text, scatter_of(windows)),
