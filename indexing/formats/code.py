@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 DIVISIONS: Final = (Kind.FLOORDIV, Kind.QUOTIENT, Kind.MOD, Kind.CEILDIV)
 """The operations that a divisor of 0 stops."""
 
-_LONGEST: Final = 200
+_MAX_LENGTH: Final = 200
 """A longer text gets a name of its own: compilers do not like what is nested deeply."""
-_LONGEST_COMMENT: Final = 1000
+_MAX_COMMENT_COST: Final = 1000
 """Operators of a map that a comment still shows; shared parts are written out again and again."""
-_DEEPEST: Final = 4
+_MAX_DEPTH: Final = 4
 """Whether a numerator can be negative is not asked of what is nested more deeply."""
 
 
@@ -88,7 +88,7 @@ def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
 
 def for_comment(indexing_map: Relation) -> str:
     """The map's text on one line; ``...`` if it would fill pages."""
-    if sum(map(cost_of_form, indexing_map.forms)) > _LONGEST_COMMENT:
+    if sum(map(cost_of_form, indexing_map.forms)) > _MAX_COMMENT_COST:
         return "..."
     return format_map(indexing_map)
 
@@ -150,7 +150,7 @@ class _Coder(Printer):
     def _statement(self, atom: Atom) -> Iterator[str]:
         """Make the text of an atom; the line that names it, if it is to have a name."""
         text = self.texts[atom] = self.atom(atom)
-        if atom.arguments and (self._uses[atom] > 1 or len(text) > _LONGEST):
+        if atom.arguments and (self._uses[atom] > 1 or len(text) > _MAX_LENGTH):
             name = self._fresh_name()
             self._named.add(atom)
             self.texts[atom] = name
@@ -197,7 +197,7 @@ def _natural_divisions(atoms: Sequence[Atom], domain: Domain) -> Iterator[Atom]:
     """Divisions whose numerators are at least 0, and divisors at least 1, in all of the domain."""
     scope = scope_with_facts(domain)
     for atom in atoms:
-        if atom.kind in DIVISIONS and atom.depth <= _DEEPEST:
+        if atom.kind in DIVISIONS and atom.depth <= _MAX_DEPTH:
             numerator, divisor = (range_of(scope, argument) for argument in atom.arguments)
             if Interval(0, None).contains(numerator) and Interval(1, None).contains(divisor):
                 yield atom

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 from indexing.domain import distinctly_named
 from indexing.errors import MapError
 from indexing.exact.points import EVERYTHING, extent
-from indexing.exact.sets import limits_of
+from indexing.exact.sets import constraints_of
 from indexing.exact.to_isl import relation_of
 from indexing.relation import Relation
 from indexing.simplify import simplified
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import Infinity
 
 
-_DEEPEST: Final = 200
+_MAX_NESTING: Final = 200
 """Brackets in a text may nest so deep: isl reads them by recursion, and would end the process."""
 
-_MOST_CASES: Final = 24
+_MAX_CASES: Final = 24
 """A map with more operands of minima and maxima is left as isl tells it."""
 
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
@@ -68,7 +68,7 @@ _WORDS: Final = frozenset(
 )
 """What isl's texts do not read as the name of a variable."""
 
-_LONGEST: Final = 60
+_MAX_SHOWN: Final = 60
 """So many characters of a value are shown in a message."""
 
 # Writing.
@@ -120,7 +120,7 @@ def _readable(name: str | None) -> str:
     return name if name is not None and is_read else ""
 
 
-# Reading.
+# RelationFields.
 
 
 def read_isl(relation: str | IslRelation, *, budget: int | None) -> Relation:
@@ -131,7 +131,7 @@ def read_isl(relation: str | IslRelation, *, budget: int | None) -> Relation:
     space = Space({}, found.get_ctx(), budget)
     with space.within_budget():
         made = _read(found.flatten())
-    return made if _is_crowded(made) else simplified(made)
+    return made if _has_many_cases(made) else simplified(made)
 
 
 def _read(relation: islpy.Map) -> Relation:
@@ -145,17 +145,17 @@ def _read(relation: islpy.Map) -> Relation:
     )
     joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(runtime))
     identifiers = distinctly_named(dims, (), runtime).identifiers
-    reading = read_relation(joint, identifiers)
-    ranges = [outputs[number] for number in reading.ranges.values()]
+    fields = read_fields(joint, identifiers)
+    ranges = [outputs[number] for number in fields.ranges.values()]
     domain = distinctly_named(dims, ranges, runtime)
-    return Relation.from_forms(reading.results, domain.constrained(reading.constraints))
+    return Relation.from_forms(fields.results, domain.constrained(fields.constraints))
 
 
-def _is_crowded(made: Relation) -> bool:
+def _has_many_cases(made: Relation) -> bool:
     """Whether so many cases are told apart that simplifying them would take too long."""
     limits = (form for form, _ in made.domain.constraints)
     atoms = postorder((*made.forms, *limits))
-    return sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA) > _MOST_CASES
+    return sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA) > _MAX_CASES
 
 
 def _converted(relation: object) -> islpy.Map:
@@ -191,7 +191,7 @@ _CONVERSIONS: Final = MappingProxyType(
 
 def _shown(value: object) -> str:
     text = f"{type(value).__name__} {value}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 # Text.
@@ -221,8 +221,8 @@ def _check(text: str) -> None:
             raise _error("a power; expected the number itself", mark)
         elif not opened or _CLOSING[opened.pop()[0]] != mark[0]:
             raise _error(f"{mark[0]!r} closes nothing", mark)
-        if len(opened) > _DEEPEST:
-            raise _error(f"more than {_DEEPEST} brackets in each other", mark)
+        if len(opened) > _MAX_NESTING:
+            raise _error(f"more than {_MAX_NESTING} brackets in each other", mark)
     if opened:
         raise _error(f"expected a {_CLOSING[opened[-1][0]]!r} for this", opened[-1])
 
@@ -231,13 +231,13 @@ def _error(message: str, mark: re.Match[str]) -> TextError:
     return TextError(message, Span(mark.string, *mark.span()))
 
 
-_MOST_PIECES: Final = 8
+_MAX_PIECES: Final = 8
 """Of more pieces of a function none are joined."""
 
 _NEVER: Final = (ZERO, Interval(1, 1))
 
 
-class Reading(NamedTuple):
+class RelationFields(NamedTuple):
     """A relation in terms of identifiers: those of its inputs, and ``s0 s1 ...`` for ranges."""
 
     results: list[Form]
@@ -248,26 +248,26 @@ class Reading(NamedTuple):
     """Where there are results; among it the bounds of all inputs and ranges."""
 
 
-def read_relation(relation: islpy.Map, identifiers: Sequence[str]) -> Reading:
+def read_fields(relation: islpy.Map, identifiers: Sequence[str]) -> RelationFields:
     """A relation without parameters; its inputs are called by the identifiers.
 
     Costs some integer programmes for each output.
     """
-    reader = _Reader(relation, identifiers)
+    reader = _RelationReader(relation, identifiers)
     results = reader.functions()
     if results is None:
         results = [reader.next_result(number) for number in range(_outputs(relation))]
-    return Reading(results, reader.ranges, reader.constraints())
+    return RelationFields(results, reader.ranges, reader.constraints())
 
 
-class _Part(NamedTuple):
+class _Case(NamedTuple):
     """The value that a function has at some of its points."""
 
     value: Form
     where: islpy.Set
 
 
-class _Counter(NamedTuple):
+class _RangeChoice(NamedTuple):
     """An output as ``base + step * range``, and how many values the range then has."""
 
     base: Form
@@ -280,7 +280,7 @@ class _Counter(NamedTuple):
         return self.values, cost_of_form(self.base)
 
 
-class _Reader:
+class _RelationReader:
     """What is left of a relation between inputs and ranges that have identifiers, and outputs."""
 
     def __init__(self, left: islpy.Map, identifiers: Sequence[str]) -> None:
@@ -301,8 +301,8 @@ class _Reader:
         first = self._left.project_out(kind, 1, _outputs(self._left) - 1)
         functions = self._functions(first)
         if functions is None:
-            counters = self._counters(first)
-            return self._counted(min(counters, key=lambda counter: counter.order), number)
+            choices = self._range_choices(first)
+            return self._with_range(min(choices, key=lambda choice: choice.order), number)
         self._left = self._left.project_out(kind, 0, 1)
         return functions[0]
 
@@ -316,7 +316,7 @@ class _Reader:
             (forms.variable(identifier), extent(points, number))
             for number, identifier in enumerate(identifiers)
         ]
-        return [*bounds, *_limits(points, self._space)]
+        return [*bounds, *_constraints_of_union(points, self._space)]
 
     # Functions.
 
@@ -335,43 +335,45 @@ class _Reader:
         """The only piece of a function, or the extrema that its pieces come to."""
         domain = function.domain()
         pieces = function.coalesce().gist(domain).coalesce().get_pieces()
-        parts = [
-            _Part(self._space.form_of(part), where.intersect(domain)) for where, part in pieces
+        cases = [
+            _Case(self._space.form_of(case), where.intersect(domain)) for where, case in pieces
         ]
-        if not parts:
+        if not cases:
             return ZERO
-        while 1 < len(parts) <= _MOST_PIECES and (joined := _joined(self._space, parts)):
-            parts = joined
-        return parts[0].value if len(parts) == 1 else self._by_cases(function, parts)
+        while 1 < len(cases) <= _MAX_PIECES and (
+            joined := _with_joined_extremum(self._space, cases)
+        ):
+            cases = joined
+        return cases[0].value if len(cases) == 1 else self._by_cases(function, cases)
 
-    def _by_cases(self, function: islpy.PwAff, parts: Sequence[_Part]) -> Form | None:
-        """The greatest of the parts, each pressed down to the least value outside its place."""
+    def _by_cases(self, function: islpy.PwAff, cases: Sequence[_Case]) -> Form | None:
+        """The greatest of the cases, each pressed down to the least value outside its place."""
         lower, upper = self._space.extent(function).ends
         if not isinstance(lower, int) or not isinstance(upper, int):
             return None
         domain = function.domain()
-        depths = [_depth(part.where.gist(domain), self._space) for part in parts]
+        depths = [_depth(case.where.gist(domain), self._space) for case in cases]
         return operations.maximum(
-            operations.minimum((part.value, depth.times(upper - lower).plus_constant(upper)))
-            for part, depth in zip(parts, depths, strict=True)
+            operations.minimum((case.value, depth.times(upper - lower).plus_constant(upper)))
+            for case, depth in zip(cases, depths, strict=True)
         )
 
     # Ranges.
 
-    def _counters(self, values: islpy.Map) -> Iterator[_Counter]:
+    def _range_choices(self, values: islpy.Map) -> Iterator[_RangeChoice]:
         """Ways in which a range may run over the values of the only output."""
         everything = values.range()
         ends, step = extent(everything, 0), max(1, integer(everything.get_stride(0)))
         size = INFINITY if ends.size is None else (ends.size - 1) // step + 1
         start = ends.lower if ends.lower is not None else ends.upper
         if step == 1 or start is None:
-            yield _Counter(ZERO, 1, size)
+            yield _RangeChoice(ZERO, 1, size)
         else:
-            yield _Counter(forms.constant(start), step, size)
+            yield _RangeChoice(forms.constant(start), step, size)
         if _is_window(values):
             yield from self._windows(values)
 
-    def _windows(self, values: islpy.Map) -> Iterator[_Counter]:
+    def _windows(self, values: islpy.Map) -> Iterator[_RangeChoice]:
         """Counting from the first value up, and from the last one down."""
         lowest, highest = values.dim_min(0), values.dim_max(0)
         step = max(1, integer(values.get_range_stride_info(0).get_stride()))
@@ -380,15 +382,15 @@ class _Reader:
         for end, towards in ((lowest, step), (highest, -step)):
             base = self._merged(end)
             if base is not None:
-                yield _Counter(base, towards, size)
+                yield _RangeChoice(base, towards, size)
 
-    def _counted(self, counter: _Counter, number: int) -> Form:
+    def _with_range(self, choice: _RangeChoice, number: int) -> Form:
         """A new range as the last input in place of the first output."""
         identifier = f"s{len(self.ranges)}"
         self.ranges[identifier] = number
         old = list(self._space.bounds)
         self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
-        result = forms.variable(identifier).times(counter.step).plus(counter.base)
+        result = forms.variable(identifier).times(choice.step).plus(choice.base)
         kind = load_isl().dim_type
         moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
         values = _tuple(self._space, [*map(forms.variable, old), result])
@@ -416,25 +418,25 @@ def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
     return first
 
 
-def _joined(space: Space, parts: list[_Part]) -> list[_Part] | None:
-    """The parts with some two of them as one extremum, if two can be."""
-    for one, other in combinations(parts, 2):
+def _with_joined_extremum(space: Space, cases: list[_Case]) -> list[_Case] | None:
+    """The cases with some two of them as one extremum, if two can be."""
+    for one, other in combinations(cases, 2):
         for extremum in (operations.maximum, operations.minimum):
             value = extremum((one.value, other.value))
-            if all(space.agree(value, part.value, part.where) for part in (one, other)):
-                rest = [part for part in parts if part is not one and part is not other]
-                return [*rest, _Part(value, one.where.union(other.where).coalesce())]
+            if all(space.agree(value, case.value, case.where) for case in (one, other)):
+                rest = [case for case in cases if case is not one and case is not other]
+                return [*rest, _Case(value, one.where.union(other.where).coalesce())]
     return None
 
 
 # Constraints.
 
 
-def _limits(points: islpy.Set, space: Space) -> Iterator[Constraint]:
+def _constraints_of_union(points: islpy.Set, space: Space) -> Iterator[Constraint]:
     """What holds for exactly the points: of several pieces what they share, and that it is one."""
     pieces = points.get_basic_sets()
     hull = pieces[0] if len(pieces) == 1 else points.simple_hull()
-    yield from limits_of(hull, space)
+    yield from constraints_of(hull, space)
     if len(pieces) > 1:
         rest = points.gist(load_isl().Set.from_basic_set(hull)).coalesce()
         yield _depth(rest, space), Interval(0, None)
@@ -449,7 +451,7 @@ def _depth(points: islpy.Set, space: Space) -> Form:
 
 def _depth_of_piece(piece: islpy.BasicSet, space: Space) -> Form:
     depths: list[Form] = []
-    for form, interval in limits_of(piece, space):
+    for form, interval in constraints_of(piece, space):
         depths += [form.plus_constant(-end) for end in (interval.lower,) if end is not None]
         depths += [-form.plus_constant(-end) for end in (interval.upper,) if end is not None]
     return operations.minimum(depths) if depths else ZERO

@@ -48,7 +48,7 @@ def to_affine_map(indexing_map: Relation) -> str:
     affine_set<(d0)[s0] : (d0 >= 0, -d0 + 3 >= 0, s0 >= 0, -s0 + 7 >= 0)>
     """
     domain = indexing_map.domain
-    results = _written(
+    results = _texts(
         domain, [domain.named(form) for form in indexing_map.forms], "affine_map: result"
     )
     return f"affine_map<{_declarations(domain)} -> ({', '.join(results)})>"
@@ -58,7 +58,7 @@ def to_affine_set(indexing_map: Relation) -> str:
     """The bounds and constraints of a map as MLIR reads them; see :func:`to_affine_map`."""
     domain = indexing_map.domain
     sides = [side for form, interval in domain.limits() for side in _sides(form, interval)]
-    lefts = _written(domain, [left for left, _ in sides], "affine_set: inequality")
+    lefts = _texts(domain, [left for left, _ in sides], "affine_set: inequality")
     texts = (f"{left} {relation} 0" for left, (_, relation) in zip(lefts, sides, strict=True))
     return f"affine_set<{_declarations(domain)} : ({', '.join(texts)})>"
 
@@ -81,7 +81,7 @@ def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
         yield (-form).plus_constant(upper), ">="
 
 
-def _written(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
+def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
     """The texts of forms over the names of the variables."""
     _, ranges, runtime = domain.by_role(domain.names)
     symbols = frozenset(ranges + runtime)
@@ -114,7 +114,7 @@ def _turned_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
 
 # What MLIR has.
 
-_MOST: Final = (1 << 63) - 1
+_MAX_CONSTANT: Final = (1 << 63) - 1
 """The largest constant that MLIR reads; signs are operators there."""
 
 
@@ -122,7 +122,7 @@ def _objection_to_constants(form: Form) -> str:
     parts = [form, *(argument for atom in postorder((form,)) for argument in atom.arguments)]
     for part in parts:
         for constant in (part.constant, *part.terms.values()):
-            if abs(constant) > _MOST:
+            if abs(constant) > _MAX_CONSTANT:
                 return f"a constant of {constant.bit_length()} bits in it; expected at most 63"
     return ""
 

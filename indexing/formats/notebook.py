@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom, Form
 
 
-_MOST_ROWS: Final = 50
+_MAX_ROWS: Final = 50
 """Rows of each part of the table; of more it says how many there are."""
 
-_LONGEST: Final = 1000
+_MAX_LENGTH: Final = 1000
 """Characters of an expression; longer ones are cut."""
 
 _STYLE: Final = """\
@@ -97,7 +97,7 @@ def _constraints(domain: Domain) -> list[tuple[str, str]]:
 
 
 def _part(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    shown = list(islice(rows, _MOST_ROWS))
+    shown = list(islice(rows, _MAX_ROWS))
     if len(rows) > len(shown):
         shown.append((f"and {len(rows) - len(shown)} more", ""))
     head = f'<th scope="rowgroup" rowspan="{len(shown)}">{title}</th>'
@@ -107,7 +107,7 @@ def _part(title: str, rows: Sequence[tuple[str, str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    return escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+    return escape(text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}...")
 
 
 def latex_of_map(indexing_map: Relation) -> str:
