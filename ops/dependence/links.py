@@ -15,7 +15,7 @@ from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
 from ops.dependence.dependence import Dependence
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_known_values
-from ops.devices.numbering import asking_device, devices_of
+from ops.devices.numbering import devices_of, own_device
 from ops.hlo.errors import HloTextError
 from ops.index_maps import check_sizes
 from ops.rules.op_indexing import Direction, OpIndexing, Unknown
@@ -121,7 +121,7 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
 def _source(instruction: Instruction, operand: int | None) -> Instruction:
     """The operand that holds a value; without one, what gives the number of the replica."""
     if operand is None:
-        return asking_device(devices_of(instruction.computation.module))
+        return own_device(devices_of(instruction.computation.module))
     return instruction.operands[operand]
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import shortened
+from indexing.transform.retabulate import retabulated
 from indexing.transform.substitute import arranged
-from ops.devices.device_tables import with_tables_of_devices
 from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -124,7 +124,7 @@ class JointIndexing(Generic[Origin]):
     def with_tables_of_devices(self) -> JointIndexing[Origin]:
         """The same with shorter formulas in the number of a device."""
         flat = self.flat
-        shorter = with_tables_of_devices(flat, self.devices)
+        shorter = retabulated(flat, f"d{len(self.domain.dims) - 1}")
         return self if shorter is flat else self.with_results_of(shorter)
 
     def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:

@@ -275,7 +275,7 @@ def _dependence(way: OperandIndexing | Unknown) -> AnyDependence:
 
 def _numbers(instruction: Instruction) -> range:
     """The numbers of the arrays of a result."""
-    return range(len(instruction.shape.arrays))
+    return instruction.shape.array_indices
 
 
 # Paths, listed one by one.

@@ -111,7 +111,7 @@ class FusionSchedule:
 
     def _behind(self, hero: Instruction, output: int, shape: Shape) -> Iterator[Access]:
         """Where the epilogue writes what the hero gives."""
-        for number in range(len(hero.shape.arrays)):
+        for number in hero.shape.array_indices:
             for way in _known(self.fusion.epilogue(hero, output=number)):
                 if way.element == output:
                     yield from (each.through(way.map, shape) for each in self.schedule.writes)

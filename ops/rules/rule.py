@@ -122,7 +122,7 @@ def arrays_in_operands(instruction: Instruction) -> Iterator[tuple[int, int]]:
     return (
         (number, element)
         for number, operand in enumerate(instruction.operands)
-        for element in range(len(operand.shape.arrays))
+        for element in operand.shape.array_indices
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from simplifier.bounds.maxima import is_clamp
 from simplifier.bounds.samples import spread
-from simplifier.canonical.clamps import is_clamp
 from simplifier.expr import form as forms
 from simplifier.expr.form import ZERO, Atom, Form, Kind, constant
-from simplifier.extraction.rewriting import Rewriting
+from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.spellings import (
     DIGIT,
     NEGATIVE_REMAINDER,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
-    from simplifier.extraction.pricing import Limit
+    from simplifier.extraction.candidates import Limit
     from simplifier.laws.law import Law
 
 
@@ -45,7 +45,7 @@ _DIGIT = _Reasons.of(DIGIT), _Reasons.of(DIGIT, REFLECTED_REMAINDER)
 """As it is, and reflected."""
 
 
-def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
+def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     """``k*floor(N/c) = m*(L mod n) - m*L`` with ``L = floor(N/g)``, ``n = c/g``, ``m = -k/n``."""
     quotients = [atom for atom in form.terms if _is_quotient(scope, atom)]
     for atom in quotients:
@@ -72,7 +72,7 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewritin
             )
 
 
-def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
+def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     """``k*Q + r = (r - b) mod k + b``, where the whole lies in ``[b, b + k - 1]``.
 
     And ``m*(L mod n) + r = (m*L + r - b) mod (m*n) + b``, likewise.
@@ -97,7 +97,7 @@ def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]
                 rest = rest.plus(atom.numerator, weight)
             inside = scope.canonical(rest.plus_constant(-base))
             residues = _residues(inside, period, period)
-            yield Rewriting(constant(base), 1, Kind.MOD, residues, (ONE_PERIOD,), inside)
+            yield Candidates(constant(base), 1, Kind.MOD, residues, (ONE_PERIOD,), inside)
 
 
 def _range_beside(scope: Scope, form: Form, remainder: Atom) -> Range:
@@ -135,18 +135,18 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
 
 def _as_remainder(
     rest: Form, source: Form, radix: int, weight: int, why: _Reasons
-) -> Iterator[Rewriting]:
+) -> Iterator[Candidates]:
     """Spellings of ``rest + weight * (source mod radix)``."""
-    yield Rewriting(rest, weight, Kind.MOD, _residues(source, radix, radix), why.plain, source)
+    yield Candidates(rest, weight, Kind.MOD, _residues(source, radix, radix), why.plain, source)
     if weight < 0:
         residues, negated = _residues(-source, radix, -radix), -source
-        yield Rewriting(rest, -weight, Kind.MOD, residues, why.negative, negated)
+        yield Candidates(rest, -weight, Kind.MOD, residues, why.negative, negated)
     offset = rest.constant
     if weight > 1 and 0 <= offset < weight:
         # m*(L mod n) + r = (m*L + r) mod (m*n) for 0 <= r < m.
         scaled, period = source.times(weight).plus_constant(offset), radix * weight
         left, residues = rest.plus_constant(-offset), _residues(scaled, period, period)
-        yield Rewriting(left, 1, Kind.MOD, residues, why.weighted, scaled)
+        yield Candidates(left, 1, Kind.MOD, residues, why.weighted, scaled)
 
 
 def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:

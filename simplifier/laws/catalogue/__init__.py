@@ -1,8 +1,7 @@
 """All laws of the simplifier, one module a group; reading them from top to bottom explains it.
 
-A name in a module is a law; its place is its place in the table that :func:`simplifier.laws.rules`
-shows. Whoever adds a law adds it here, announces it where it is applied, and has the tests prove
-it; ``docs/simplifier.md`` says how.
+A name in a module is a law; its place is its place in the table of :func:`simplifier.rules`.
+To add a law, add it here and say ``scope.fired(LAW)`` where it is applied; the tests prove it.
 """
 
 from __future__ import annotations
