@@ -22,11 +22,7 @@ UNNAMED: Final[frozenset[str]] = frozenset([])
 
 SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
     [
-        "extrema",
-        "quotients",
-        "ranges",
         "schedule",
-        "symbolic",
     ]
 )
 """File names that several modules still carry."""
@@ -34,18 +30,13 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
         "Cell",
-        "Costs",
         "Direction",
-        "Group",
         "Kind",
         "Part",
         "Piece",
         "Reading",
-        "Rest",
-        "Solution",
         "Step",
         "Unknown",
-        "View",
     ]
 )
 """Class names that several classes still carry."""
