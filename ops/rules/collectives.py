@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.op_indexing import OpIndexing
-    from ops.rules.rule import Builder, Maps, Pair
+    from ops.rules.rule import Maps, MapsFunction, Pair
 
 
 def all_reduce(
@@ -315,7 +315,7 @@ def _reduce_scatter(instruction: Instruction, sizes: Sizes) -> OpIndexing:
     return reduce_scatter(sizes, axis, groups_of(instruction), device_count(instruction))
 
 
-def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
+def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
     """Every operand has its own result."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
@@ -327,7 +327,7 @@ def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
     return maps
 
 
-def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
+def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
     """The result holds the operands, then the results of the operation, then contexts."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ops.devices.groups import DeviceGroups
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
-    from ops.rules.rule import Builder, Maps, Pair
+    from ops.rules.rule import Maps, MapsFunction, Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
     return collective_permute(sizes, listed_groups(instruction), device_count(instruction))
 
 
-def _rooted(build: Callable[..., OpIndexing]) -> Builder:
+def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
     """If the last operand chooses the root of each array, the results depend on it, too."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
@@ -236,13 +236,13 @@ def _from_element(number: int, sizes: Sizes) -> OpIndexing:
     return OpIndexing(tuple(sizes), (index_map([chosen], sizes),), (back,))
 
 
-def _on_arrays(builder: Builder) -> Builder:
+def _on_arrays(build: MapsFunction) -> MapsFunction:
     """The maps of permutations that do not move slices in place; those are unknown."""
 
     def maps(instruction: Instruction) -> Maps:
         if "slice_sizes" in instruction.attributes:
             return Unknown(f"{instruction.opcode}: no indexing map of slices that move in place")
-        return builder(instruction)
+        return build(instruction)
 
     return maps
 
