@@ -17,7 +17,7 @@ from simplifier.expr.printer import Spelling, format_form
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simplifier.canonical.scope import Bounds
+    from simplifier.bounds.context import Bounds
     from simplifier.expr.form import Form
     from tests.evaluation import Columns
 

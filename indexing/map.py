@@ -15,7 +15,7 @@ from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.numpy import CompiledMap
 from indexing.formats.text import format_map
-from indexing.simplify import finished, result_bounds, simplified
+from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.transform.compose import compose
 from indexing.transform.evaluate import contains, evaluate, points
 from indexing.transform.rescale import rescale_symbols
@@ -210,7 +210,7 @@ class IndexingMap(ExactRelation):
         (d0) -> (d0), domain: d0 in [9, 9]
         """
         if exact:
-            return self._derive(finished, budget, preserve_size_one=preserve_size_one)
+            return self._derive(simplified_by_isl, budget, preserve_size_one=preserve_size_one)
         return self._derive(simplified, preserve_size_one=preserve_size_one)
 
     def compose(self, producer: IndexingMap) -> IndexingMap:

@@ -11,6 +11,7 @@ from indexing.domain import Domain
 from indexing.layout import ShapeError
 from simplifier import Interval
 from simplifier.expr import form as forms
+from simplifier.expr.operations import floordiv, mod
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,6 +48,16 @@ def runtime_value(position: int) -> Form:
 def dimensions_of(sizes: Sizes) -> list[Form]:
     """The index of an element of a tensor, as dimension variables."""
     return [dim(position) for position in range(len(sizes))]
+
+
+def block_and_offset(index: Form, size: int) -> tuple[Form, Form]:
+    """The number of the block of some size that holds an index, and the offset in the block.
+
+    >>> block_and_offset(dim(0), 4)
+    (Form(d0 floordiv 4), Form(d0 mod 4))
+    """
+    divisor = forms.constant(max(size, 1))
+    return floordiv(index, divisor), mod(index, divisor)
 
 
 def index_map(

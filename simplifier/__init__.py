@@ -5,7 +5,7 @@ from simplifier.errors import IndexingError, Span, TextError, UndecidedError
 from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
 from simplifier.expr.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr.sympy_conversion import ConversionError
-from simplifier.laws.rules import Rule, Rules, rules
+from simplifier.laws.rewrite_log import Rule, Rules, rules
 from simplifier.problem import BoundsError
 from simplifier.simplification import bounds_of, cost, format_expr, parse_expr, simplify
 from simplifier.trace import Step, Trace

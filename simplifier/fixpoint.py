@@ -1,116 +1,109 @@
-"""The smallest form of a form within a scope: written out, read again, until nothing changes."""
+"""The cheapest form of a form within a scope: extracted, read again, until nothing changes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.interval import Interval
-from simplifier.bounds.ranges import range_as_written, ranges_as_written
+from simplifier.bounds.ranges import range_as_written
 from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
-from simplifier.expr.operations import floordiv, rebuilt, replace
-from simplifier.extraction import written
-from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.lower_bounds import UNIT, least_price_of_parts
+from simplifier.expr.operations import floordiv, rebuilt
+from simplifier.expr.size import is_deep
+from simplifier.extraction import extracted
+from simplifier.extraction.cost import FINE, cost_of_form, least_cost_of_parts
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import FLATTEN, ONLY_VALUE, REMAINDER
-from simplifier.laws.rewrite_log import Fact
-from simplifier.limits import DEEPEST, WORTH_ANOTHER_WAY, is_large
+from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
+from simplifier.laws.rewrite_log import Rewrite
+from simplifier.limits import MAX_DEPTH, MAX_EXTRACTED_TERMS, MIN_COST_TO_READ_AGAIN
 
 if TYPE_CHECKING:
-    from simplifier.bounds.equations import Solution
+    from simplifier.bounds.context import Context
+    from simplifier.bounds.propagation import Smaller
     from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Key
 
 
 def simplified(scope: Scope, form: Form) -> Form:
     """The cheapest form found; simplifying it again changes nothing."""
-    known = scope.simplified.get(form.key)
-    if known is None:
-        is_smallest = form.is_affine and _is_smallest(scope, form)
-        known = scope.simplified[form.key] = form if is_smallest else _settled(scope, form)
-    return known
+    results = scope.memory(_Results)
+    result = results.get(form.key)
+    if result is None:
+        is_cheapest = form.is_affine and _is_cheapest(scope, form)
+        result = results[form.key] = form if is_cheapest else _fixpoint(scope, form)
+    return result
 
 
-def _is_smallest(scope: Scope, form: Form) -> bool:
-    """Whether an affine form is the smallest at a glance: no variable of it has one value."""
-    return scope.smaller is None and scope.journal is None and scope.canonical(form) == form
+class _Results(dict["Key", Form]):
+    """What forms came to in a scope."""
+
+    def __init__(self, _: Context) -> None:
+        super().__init__()
 
 
-def _settled(scope: Scope, form: Form) -> Form:
-    """Step after step, until nothing changes; in a round trip, its cheapest form."""
-    trail = [form]
-    while (following := _step(scope, trail[-1])) not in trail:
-        trail.append(following)
-    circle = trail[trail.index(following) :]
-    cheapest = min(circle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
-    if scope.journal is not None:
-        scope.journal.rounds[form.key] = trail[: trail.index(cheapest) + 1]
-    return _without_constants(scope, cheapest)
+def _is_cheapest(scope: Scope, form: Form) -> bool:
+    """Whether an affine form is the cheapest at a glance: no variable of it has one value."""
+    return scope.smaller is None and scope.log is None and scope.canonical(form) == form
 
 
-def _without_constants(scope: Scope, form: Form) -> Form:
-    """The form with a number for every part that interval arithmetic sees to have one value."""
-    found = _filled(scope, form)
-    if found is None:
-        return form
-    shorter = simplified(scope, found.after)
-    if cost_of_form(shorter) > cost_of_form(form):
-        return form
-    scope.filled(found)
-    return shorter
-
-
-def _filled(scope: Scope, form: Form) -> Fact | None:
-    """The form with a number for every part of one value, if there is one."""
-    if form.depth <= 1:
-        # The laws see as much of what holds no more than variables.
-        return None
-    found = ranges_as_written(scope, form)
-    points = {
-        atom: constant(lower)
-        for atom, (lower, upper) in found.items()
-        if isinstance(lower, int) and lower == upper and atom.kind is not Kind.OPAQUE
-    }
-    return Fact((ONLY_VALUE,), form, replace(form, points)) if points else None
+def _fixpoint(scope: Scope, form: Form) -> Form:
+    """Step after step, until nothing changes; of a cycle, its cheapest form."""
+    path = [form]
+    while (following := _step(scope, path[-1])) not in path:
+        path.append(following)
+    cycle = path[path.index(following) :]
+    cheapest = min(cycle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
+    if scope.log is not None:
+        scope.log.iterations[form.key] = path[: path.index(cheapest) + 1]
+    return cheapest
 
 
 def _step(scope: Scope, form: Form) -> Form:
-    """The form spelled as it stands, or read in another way, where that is cheaper."""
-    spelling = _spelled(scope, form)
-    if spelling != form and cost_of_form(spelling) >= WORTH_ANOTHER_WAY and not is_large(form):
-        spelling = _spelled_otherwise(scope, form, spelling)
-    return spelling if scope.smaller is None else _solved(scope, form, spelling, *scope.smaller)
+    """The form extracted as it stands, or read in another way, where that is cheaper."""
+    result = _extracted(scope, form)
+    if result != form and cost_of_form(result) >= MIN_COST_TO_READ_AGAIN and not _is_large(form):
+        result = _read_again(scope, form, result)
+    return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
 
 
-def _spelled_otherwise(scope: Scope, form: Form, spelling: Form) -> Form:
-    """The spelling, or a cheaper one of what the form tells as it is written."""
-    for read in (_gathered(form), _filled(scope, form)):
-        if read is not None:
-            other = _spelled(scope, read.after)
-            if cost_of_form(other) < cost_of_form(spelling):
-                scope.read(read)
-                spelling = other
-    return _cheapest_of_parts(scope, form, spelling)
+def _is_large(form: Form) -> bool:
+    """Whether a form has too many operations, or too deeply nested, to be read in every way."""
+    return is_deep(form) or len(postorder((form,))) > MAX_EXTRACTED_TERMS
 
 
-def _solved(scope: Scope, form: Form, spelling: Form, solution: Solution, smaller: Scope) -> Form:
-    """What the form comes to in a smaller problem; where that is dearer, the spelling."""
-    found = simplified(smaller, solution.substituted(form))
+def _read_again(scope: Scope, form: Form, result: Form) -> Form:
+    """The result, or a cheaper one of the form with quotients gathered, or of its parts."""
+    read = _gathered(form)
+    if read is not None:
+        other = _extracted(scope, read.after)
+        if cost_of_form(other) < cost_of_form(result):
+            scope.read(read)
+            result = other
+    return _cheapest_of_parts(scope, form, result)
+
+
+def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:
+    """What the form comes to in a smaller problem; where that costs more, the result."""
+    solution = smaller.solution
+    found = simplified(smaller.context, solution.substituted(form))
     restored = solution.restored(found)
-    other = _spelled(scope, restored)
-    if cost_of_form(other) >= cost_of_form(spelling):
-        return spelling
-    scope.solved(Fact(solution.laws_for(found), form, restored))
+    other = _extracted(scope, restored)
+    if cost_of_form(other) >= cost_of_form(result):
+        return result
+    scope.solved(Rewrite(solution.laws_for(found), form, restored))
     return other
 
 
-def _spelled(scope: Scope, form: Form) -> Form:
-    """The canonical form written out; where that is dearer, the form with its parts written out."""
-    spelling = written(scope, scope.canonical(form))
-    if spelling == form:
+# The form as a whole, or its parts.
+
+
+def _extracted(scope: Scope, form: Form) -> Form:
+    """What is extracted of the canonical form; where that costs more, the form by its parts."""
+    result = extracted(scope, scope.canonical(form))
+    if result == form:
         return form
-    if cost_of_form(spelling) <= cost_of_form(form):
-        return _cheapest_of_parts(scope, form, spelling) if _has_extremum(form) else spelling
+    if cost_of_form(result) <= cost_of_form(form):
+        return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
     return _by_parts(scope, form)
 
 
@@ -118,39 +111,40 @@ def _has_extremum(form: Form) -> bool:
     return any(atom.kind in EXTREMA for atom in form.terms)
 
 
-def _cheapest_of_parts(scope: Scope, form: Form, spelling: Form) -> Form:
-    """What is written may say more as it stands than multiplied out."""
-    if least_price_of_parts(form, scope.canonical) >= cost_of_form(spelling) * UNIT:
-        return spelling
-    journal = scope.journal
-    known = None if journal is None else journal.parts.pop(form.key, None)
+def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
+    """The result, or the form by its parts: as it stands it may say more than multiplied out."""
+    if least_cost_of_parts(form, scope.canonical) >= cost_of_form(result) * FINE:
+        return result
+    log = scope.log
+    before = None if log is None else log.parts.pop(form.key, None)
     parts = _by_parts(scope, form)
-    if cost_of_form(parts) < cost_of_form(spelling):
-        if journal is not None:
-            journal.read.pop(form.key, None)
+    if cost_of_form(parts) < cost_of_form(result):
+        if log is not None:
+            log.read.pop(form.key, None)
         return parts
-    if journal is not None:
-        del journal.parts[form.key]
-        if known is not None:
-            journal.parts[form.key] = known
-    return spelling
+    if log is not None:
+        del log.parts[form.key]
+        if before is not None:
+            log.parts[form.key] = before
+    return result
 
 
 def _by_parts(scope: Scope, form: Form) -> Form:
-    """The form with each argument of its atoms written out where that is cheaper."""
-    values: dict[Atom, Form] = {}
+    """The form with each argument of its atoms extracted where that is cheaper."""
     parts: list[Form] = []
-    for atom in postorder((form,)):
-        arguments = tuple(combine(argument, values) for argument in atom.arguments)
-        if atom.depth <= DEEPEST:
-            parts += arguments
+
+    def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+        if atom.depth <= MAX_DEPTH:
+            parts.extend(arguments)
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
             if atom.kind in EXTREMA:
                 arguments = _undominated(scope, atom.kind, arguments)
-        values[atom] = rebuilt(atom, arguments)
-    if scope.journal is not None:
-        scope.journal.parts[form.key] = [part for part in parts if _cheaper(scope, part) != part]
-    return combine(form, values)
+        return rebuilt(atom, arguments)
+
+    result = combine(form, fold((form,), of_atom, combine))
+    if scope.log is not None:
+        scope.log.parts[form.key] = [part for part in parts if _cheaper(scope, part) != part]
+    return result
 
 
 def _undominated(scope: Scope, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
@@ -168,9 +162,9 @@ def _undominated(scope: Scope, kind: Kind, operands: tuple[Form, ...]) -> tuple[
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:
-    """The canonical form written out, unless the form itself is cheaper."""
-    spelling = written(scope, scope.canonical(form))
-    return form if cost_of_form(spelling) > cost_of_form(form) else spelling
+    """What is extracted of the canonical form, unless the form itself is cheaper."""
+    result = extracted(scope, scope.canonical(form))
+    return form if cost_of_form(result) > cost_of_form(form) else result
 
 
 def range_of(scope: Scope, form: Form) -> Interval:
@@ -178,14 +172,14 @@ def range_of(scope: Scope, form: Form) -> Interval:
     interval = Interval.from_range(range_as_written(scope, form))
     if scope.smaller is None:
         return interval
-    solution, smaller = scope.smaller
-    return interval.intersect(range_of(smaller, solution.substituted(form)))
+    within = scope.smaller.solution.substituted(form)
+    return interval.intersect(range_of(scope.smaller.context, within))
 
 
-# Quotients of one source, told by how they are written.
+# Quotients of one source, read as they are written.
 
 
-def _gathered(form: Form) -> Fact | None:
+def _gathered(form: Form) -> Rewrite | None:
     """The form without remainders by constants, and with one quotient for each quotient of another.
 
     In ``(N floordiv 36) * 36 + ((N floordiv 18) mod 2) * 18 + N mod 18`` the quotients by 36 and 18
@@ -200,7 +194,7 @@ def _gathered(form: Form) -> Fact | None:
     is_nested = any(_divides_by_number(atom) and _only_quotient(atom.numerator) for atom in inside)
     if not is_nested and cost_of_form(after) >= cost_of_form(form):
         return None
-    return Fact((REMAINDER, FLATTEN), form, after)
+    return Rewrite((REMAINDER, FLATTEN), form, after)
 
 
 def _as_quotient(atom: Atom, arguments: tuple[Form, ...]) -> Form:

@@ -13,7 +13,7 @@ from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_conversion import from_sympy, to_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
-from simplifier.question_cache import ask
+from simplifier.problem import ask
 
 if TYPE_CHECKING:
     import sympy

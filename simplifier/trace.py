@@ -16,7 +16,7 @@ from simplifier.canonical.scope import Scope, traced_scope
 from simplifier.expr.form import ZERO, Form, postorder
 from simplifier.expr.printer import format_form
 from simplifier.fixpoint import simplified
-from simplifier.laws.rewrite_log import Fact, Journal
+from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,83 +97,80 @@ class Trace(Sequence[Step]):
         if scope is None:
             return ZERO
         result = simplified(scope, problem.form)
-        facts = dict.fromkeys(facts_of(scope, problem.form))
-        self._steps = tuple(_step(fact, problem, "kept as one term") for fact in facts)
-        self.lemmas = tuple(_journal(scope).lemmas)
+        rewrites = dict.fromkeys(rewrites_of(scope, problem.form))
+        self._steps = tuple(_step(rewrite, problem, "kept as one term") for rewrite in rewrites)
+        self.lemmas = tuple(_log(scope).lemmas)
         return result
 
     def finish(self, problem: Problem, before: Form, after: Form) -> None:
         """One more step, that no law but isl has proved."""
         if after != before:
-            self._steps += (_step(Fact((), before, after), problem, "proved by isl"),)
+            self._steps += (_step(Rewrite((), before, after), problem, "proved by isl"),)
 
 
-def _step(fact: Fact, problem: Problem, otherwise: str) -> Step:
-    before, after = format_form(fact.before), format_form(fact.after)
-    names = ", ".join(law.name for law in fact.laws) or otherwise
+def _step(rewrite: Rewrite, problem: Problem, otherwise: str) -> Step:
+    before, after = format_form(rewrite.before), format_form(rewrite.after)
+    names = ", ".join(law.name for law in rewrite.laws) or otherwise
     text = f"{before}\n  -> {after}  ({names})"
-    return Step(fact.laws, problem.restored(fact.before), problem.restored(fact.after), text)
+    return Step(
+        rewrite.laws, problem.restored(rewrite.before), problem.restored(rewrite.after), text
+    )
 
 
-def _journal(scope: Scope) -> Journal:
-    return scope.journal or Journal()
+def _log(scope: Scope) -> RewriteLog:
+    return scope.log or RewriteLog()
 
 
-def facts_of(scope: Scope, form: Form) -> Iterator[Fact]:
+def rewrites_of(scope: Scope, form: Form) -> Iterator[Rewrite]:
     """The steps from a form to its simplest one, which the scope has found already."""
-    journal = _journal(scope)
-    *rounds, last = journal.rounds[form.key]
-    for begun in rounds:
+    log = _log(scope)
+    for begun in log.iterations[form.key][:-1]:
         yield from _solved(scope, begun)
-    filled = journal.filled.get(last.key)
-    if filled is not None:
-        yield filled
-        yield from facts_of(scope, filled.after)
 
 
-def _solved(scope: Scope, form: Form) -> Iterator[Fact]:
+def _solved(scope: Scope, form: Form) -> Iterator[Rewrite]:
     """By the smaller problem, where that was taken: all its steps at once."""
-    fact = _journal(scope).solved.get(form.key)
-    if fact is None or scope.smaller is None:
+    rewrite = _log(scope).solved.get(form.key)
+    if rewrite is None or scope.smaller is None:
         yield from _read(scope, form)
         return
     solution, smaller = scope.smaller
-    inner = [law for step in facts_of(smaller, solution.substituted(form)) for law in step.laws]
-    yield from _changed(tuple(dict.fromkeys((*fact.laws, *inner))), *fact[1:])
-    yield from _spelled(scope, fact.after)
+    inner = [law for step in rewrites_of(smaller, solution.substituted(form)) for law in step.laws]
+    yield from _changed(tuple(dict.fromkeys((*rewrite.laws, *inner))), *rewrite[1:])
+    yield from _whole_or_parts(scope, rewrite.after)
 
 
-def _read(scope: Scope, form: Form) -> Iterator[Fact]:
+def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
     """Read in another way first, where that was taken."""
-    fact = _journal(scope).read.get(form.key)
-    if fact is not None:
-        yield fact
-        form = fact.after
-    yield from _spelled(scope, form)
+    rewrite = _log(scope).read.get(form.key)
+    if rewrite is not None:
+        yield rewrite
+        form = rewrite.after
+    yield from _whole_or_parts(scope, form)
 
 
-def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Fact]:
+def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Rewrite]:
     if before != after:
-        yield Fact(laws, before, after)
+        yield Rewrite(laws, before, after)
 
 
-def _spelled(scope: Scope, form: Form) -> Iterator[Fact]:
-    """The form as a whole in canonical form and written out, or its parts."""
-    for part in _journal(scope).parts.get(form.key, (form,)):
-        yield from _evaluated(scope, part)
-        yield from _written(scope, scope.canonical(part))
+def _whole_or_parts(scope: Scope, form: Form) -> Iterator[Rewrite]:
+    """The form as a whole in canonical form, and what was extracted; or its parts."""
+    for part in _log(scope).parts.get(form.key, (form,)):
+        yield from _canonical(scope, part)
+        yield from _extracted(scope, scope.canonical(part))
 
 
-def _evaluated(scope: Scope, form: Form) -> Iterator[Fact]:
+def _canonical(scope: Scope, form: Form) -> Iterator[Rewrite]:
     """What became of each operation."""
-    canonical = _journal(scope).canonical
+    canonical = _log(scope).canonical
     for atom in postorder((form,)):
         yield from _changed(*canonical[atom])
 
 
-def _written(scope: Scope, form: Form) -> Iterator[Fact]:
-    """The spellings of a canonical form, then those of what is inside."""
-    spelled = _journal(scope).spelled
+def _extracted(scope: Scope, form: Form) -> Iterator[Rewrite]:
+    """The steps of the extraction from a canonical form, then from what is inside."""
+    extracted = _log(scope).extracted
     seen: set[Key] = set()
     stack = [form]
     while stack:
@@ -181,10 +178,10 @@ def _written(scope: Scope, form: Form) -> Iterator[Fact]:
         if form.key in seen:
             continue
         seen.add(form.key)
-        fact = spelled.get(form.key)
-        if fact is not None:
-            yield fact
-            stack.append(fact.after)
+        rewrite = extracted.get(form.key)
+        if rewrite is not None:
+            yield rewrite
+            stack.append(rewrite.after)
             continue
         for atom in reversed(form.terms):
             stack += reversed(atom.arguments)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from benchmarks.problems import Problem
-    from simplifier.canonical.scope import Bounds
+    from simplifier.bounds.context import Bounds
     from simplifier.expr.form import Atom
 
 MOST_OPERATIONS: Final = 2_000_000

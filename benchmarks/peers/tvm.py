@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from benchmarks.problems import Problem
+    from simplifier.bounds.context import Bounds
     from simplifier.bounds.interval import Interval
-    from simplifier.canonical.scope import Bounds
 
 INTEGER: Final = "int64"
 STEPS: Final = 8

@@ -10,7 +10,7 @@ from itertools import combinations
 from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplifier.bounds.digits import Unit
+from simplifier.bounds.context import Unit
 from simplifier.bounds.interval import INFINITY, Infinity
 from simplifier.expr import form as forms
 from simplifier.expr import operations

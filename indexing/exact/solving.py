@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from indexing.exact.known_digits import Chain
-    from simplifier.bounds.digits import Unit
+    from simplifier.bounds.context import Unit
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Atom
 

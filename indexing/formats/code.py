@@ -13,7 +13,7 @@ from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
-from indexing.transform.evaluate import LARGEST, magnitudes
+from indexing.transform.evaluate import MAX_INT64, magnitudes
 from simplifier import Interval
 from simplifier.expr.form import Kind, postorder
 from simplifier.expr.printer import Printer
@@ -105,7 +105,7 @@ def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None
             return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
         sizes[identifier] = max(abs(lower), abs(upper))
     for form in wanted:
-        if max(magnitudes([form], sizes), default=0) > LARGEST:
+        if max(magnitudes([form], sizes), default=0) > MAX_INT64:
             return f"{domain.text_of(form)} may need more than 64 bits"
     return None
 

@@ -18,6 +18,7 @@ from simplifier import Interval
 from simplifier.errors import Span, TextError, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, Kind, combine, postorder
 from simplifier.expr.parser import ExpressionLexer, read_expression
 from simplifier.expr.printer import format_form
@@ -101,15 +102,14 @@ _TURNED: Final[Mapping[Kind, Callable[[Form, Form], Form]]] = {
 
 def _turned(form: Form) -> Form:
     """The same values, without quotients and remainders by negative constants."""
-    values: dict[Atom, Form] = {}
-    for atom in postorder((form,)):
-        arguments = tuple(combine(argument, values) for argument in atom.arguments)
-        if atom.kind in _TURNED and arguments[1].is_constant and arguments[1].constant < 0:
-            numerator, divisor = arguments
-            values[atom] = _TURNED[atom.kind](-numerator, -divisor)
-        else:
-            values[atom] = operations.rebuilt(atom, arguments)
-    return combine(form, values)
+    return combine(form, fold((form,), _turned_atom, combine))
+
+
+def _turned_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    if atom.kind in _TURNED and arguments[1].is_constant and arguments[1].constant < 0:
+        numerator, divisor = arguments
+        return _TURNED[atom.kind](-numerator, -divisor)
+    return operations.rebuilt(atom, arguments)
 
 
 # What MLIR has.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
 from indexing.formats.code import reason_against_64_bits
-from indexing.transform.evaluate import Procedure, checked_value, evaluate, is_array
+from indexing.transform.evaluate import checked_value, compute, evaluate, is_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +29,10 @@ class CompiledMap:
             it divides by zero.
     """
 
-    __slots__ = ("_is_safe", "_map", "_procedure")
+    __slots__ = ("_is_safe", "_map")
 
     def __init__(self, indexing_map: Relation) -> None:
         self._map = indexing_map
-        self._procedure = Procedure(indexing_map.forms)
         domain = indexing_map.domain
         self._is_safe = reason_against_64_bits(indexing_map.forms, domain) is None
 
@@ -46,7 +45,7 @@ class CompiledMap:
         values = tuple(checked_value(value, "to_numpy") for value in values)
         if not (self._is_safe and _all_within(values, tuple(domain.bounds.values()))):
             return evaluate(self._map, *domain.by_role(values))
-        return self._procedure.run(dict(zip(domain.identifiers, values, strict=True)), "int64")
+        return compute(self._map.forms, dict(zip(domain.identifiers, values, strict=True)), "int64")
 
     def __reduce__(self) -> tuple[type[CompiledMap], tuple[Relation]]:
         return CompiledMap, (self._map,)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing.layout.errors import ShapeError
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
-from indexing.transform.evaluate import LARGEST, checked_value, is_array
+from indexing.transform.evaluate import MAX_INT64, checked_value, is_array
 from simplifier.errors import quoted
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _wide(value: Value, shape: ArrayShape) -> Value:
     """An array that no offset overflows; 64 bits are enough for almost every shape."""
     if not is_array(value):
         return value
-    return value.astype("int64" if memory_size(shape) <= LARGEST else object, copy=False)
+    return value.astype("int64" if memory_size(shape) <= MAX_INT64 else object, copy=False)
 
 
 # Sizes.

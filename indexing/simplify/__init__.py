@@ -1,7 +1,13 @@
 """Maps in their smallest form: sharp bounds, few constraints, cheap results."""
 
 from indexing.simplify.normal_form import scope_with_facts
-from indexing.simplify.smallest import finished, result_bounds, simplified
+from indexing.simplify.smallest import result_bounds, simplified, simplified_by_isl
 from indexing.simplify.tightening import simplified_domain
 
-__all__ = ["finished", "result_bounds", "scope_with_facts", "simplified", "simplified_domain"]
+__all__ = [
+    "result_bounds",
+    "scope_with_facts",
+    "simplified",
+    "simplified_by_isl",
+    "simplified_domain",
+]

@@ -1,9 +1,10 @@
-"""One constraint in normal shape, so that equal constraints meet.
+"""One constraint in normal shape: equal constraints become the same constraint.
 
-A constraint says that a form lies in an interval. In normal shape the form is canonical and
-primitive (no constant, no common factor, its first coefficient positive), no quotient stands
-outermost, no low-order part is left that cannot change the answer, and an end of the interval
-that the bounds imply is open.
+A constraint says that a form lies in an interval. In normal shape
+
+* the form is canonical and primitive: no constant, no common factor, a positive first coefficient;
+* the form is no quotient, and has no low-order part that cannot change the answer;
+* an end of the interval that the bounds imply is open.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing.domain import substituted_constraints
 from simplifier import Interval, symbol
-from simplifier.bounds.facts import Fact
+from simplifier.bounds.branches import branches
+from simplifier.bounds.context import Fact
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
-from simplifier.canonical.clamps import branches
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
 
 
 _Limited: TypeAlias = "tuple[Form, Range]"
-"""A canonical form and what it lies between."""
+"""A canonical form, and the ends that it lies between."""
 
 
 def normal(scope: Scope, constraint: Constraint) -> list[Fact] | None:
-    """What is to be met instead of the constraint, in normal shape; nothing if bounds imply it.
+    """The facts in normal shape that together say the same as the constraint.
 
-    The facts hold together exactly where the constraint holds, within the bounds of the scope;
-    ``None`` if that is nowhere.
+    They say so within the bounds of the scope: there are none if the bounds imply the constraint,
+    and ``None`` stands for a constraint that holds nowhere.
     """
     form, interval = constraint
     pending: list[_Limited] = [(scope.canonical(form), interval.ends)]
@@ -70,31 +71,31 @@ def numerator(fact: Fact) -> list[_Limited]:
     return []
 
 
-def spelled(scope: Scope, fact: Fact) -> Constraint:
-    """The cheapest text of a fact: the form or its negative, without a constant."""
+def extracted(scope: Scope, fact: Fact) -> Constraint:
+    """The fact as a constraint of least cost: on its form or the negative, without a constant."""
     ends = scope.range_of(fact.form)
     interval = Interval.from_range(fact.ends).intersect(Interval.from_range(ends))
     same, turned = fact.form, -fact.form
     if not same.is_affine:
         same, turned = simplified_form(scope, same), simplified_form(scope, turned)
-    if _spelling_rank(turned) < _spelling_rank(same):
+    if _text_rank(turned) < _text_rank(same):
         same, interval = turned, -interval
     return same.plus_constant(-same.constant), interval - same.constant
 
 
-def _spelling_rank(form: Form) -> tuple[int, int]:
+def _text_rank(form: Form) -> tuple[int, int]:
     bare = form.plus_constant(-form.constant)
     return cost_of_form(bare), sum(factor < 0 for factor in bare.terms.values())
 
 
-# Laws of constraints: each gives what can stand in place of a fact, or nothing.
+# Laws of constraints: each gives what can replace a fact, or nothing.
 
 
 def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
     """``k*A + c`` in ``[l, u]`` is ``A`` in ``[(l - c) ceildiv k, (u - c) floordiv k]``, ``k > 0``.
 
-    For ``k < 0`` the ends change places. An end that the values never pass is open; nothing is left
-    if both are.
+    For ``k < 0`` the ends are swapped. An end that the values never pass is open; if both ends are,
+    nothing is left.
     """
     lower = NEGATIVE_INFINITY if values[0] >= ends[0] else ends[0]
     upper = INFINITY if values[1] <= ends[1] else ends[1]
@@ -103,7 +104,7 @@ def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
 
 
 def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
-    """By the first law that applies."""
+    """What the first law gives that applies."""
     return numerator(fact) or _high_part(scope, fact) or list(_branches(fact))
 
 
@@ -137,7 +138,7 @@ def _branches(fact: Fact) -> Iterator[_Limited]:
 
 
 def connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
-    """The constraints in groups that share no variable: each group is a problem of its own."""
+    """The constraints in groups that share no variable: each group is a problem by itself."""
     return connected_components(constraints, lambda pair: forms.variables_of((pair[0],)))
 
 
@@ -145,26 +146,30 @@ def connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
 
 
 def scope_with_facts(domain: Domain) -> Scope:
-    """The scope in which the domain's bounds and constraints hold."""
+    """The scope of the domain's bounds and constraints."""
     return scope_within(domain, domain.constraints)
 
 
 def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
-    """The scope in which the domain's bounds hold, and some constraints."""
+    """The scope of the domain's bounds and of some constraints."""
     bounds = tuple(domain.bounds.items())
     # Without constraints it is the one that every scope with some begins with.
     return scope_of(bounds, constraints) if constraints else scope_of(bounds)
 
 
-class Kept(NamedTuple):
-    """The foreign terms that stand for variables, by identifier, and their values."""
+class PreservedVariables(NamedTuple):
+    """Variables of one value that stay in sight instead of being replaced by it.
+
+    To the simplifier each of them is an opaque term with a known range: laws apply to it, but it
+    stays a term. ``terms`` has these by identifier, ``facts`` their ranges.
+    """
 
     terms: Mapping[str, Form]
     facts: tuple[Constraint, ...]
 
     @classmethod
-    def of(cls, domain: Domain) -> Kept:
-        """Terms for all variables of a domain that have one value."""
+    def of(cls, domain: Domain) -> PreservedVariables:
+        """The opaque terms for all variables of a domain that have one value."""
         points = {
             identifier: bounds for identifier, bounds in domain.bounds.items() if bounds.is_point
         }
@@ -201,4 +206,4 @@ class Kept(NamedTuple):
         }
 
 
-NOTHING: Final = Kept({}, ())
+NONE_PRESERVED: Final = PreservedVariables({}, ())

@@ -1,6 +1,6 @@
-"""Constraints on remainders: which residues of a form are left, and what they say of intervals.
+"""Constraints on remainders: the residues that they leave a form.
 
-Residues of one form by several divisors meet as in the Chinese remainder theorem.
+Residues of one form by several divisors are combined by the Chinese remainder theorem.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from indexing.domain import Constraint
-    from simplifier.bounds.facts import Fact
+    from simplifier.bounds.context import Fact
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Residues:
-    """``form mod modulus`` is one of ``count`` neighbours from ``first`` on, 0 after the last.
+    """``form mod modulus`` is one of ``count`` consecutive residues from ``first`` on, cyclically.
 
-    The form has no constant; fewer residues than the modulus are left, and none of a contradiction.
+    The form has no constant, and ``count`` is less than the modulus; it is 0 for a contradiction.
     """
 
     form: Form
@@ -38,7 +38,7 @@ class Residues:
 
     @classmethod
     def of(cls, scope: Scope, fact: Fact) -> Residues | None:
-        """What the fact says of residues, where it is one of a single digit.
+        """The residues that a fact about a single digit leaves.
 
         ``(A floordiv g) mod n`` in ``[l, u]`` is ``A mod (g*n)`` in ``[g*l, g*u + g - 1]``.
         """
@@ -59,10 +59,10 @@ class Residues:
 
     @classmethod
     def as_written(cls, constraint: Constraint) -> Residues | None:
-        """What ``N mod c + b`` in an interval says, where it leaves one residue, or none.
+        """The residue that a constraint on ``N mod c + b`` leaves, if it leaves one or none.
 
-        A common factor of ``c`` and the terms of ``N`` goes. There is ``None`` for all else, and
-        where nothing is left of ``c``.
+        Divides by the common factor of ``c`` and the terms of ``N``. ``None`` for any other
+        constraint, and if the modulus becomes 1.
         """
         form, interval = constraint
         if [*form.terms.values()] != [1]:
@@ -99,19 +99,19 @@ class Residues:
 
     @property
     def cost(self) -> int:
-        """What the constraint costs a reader."""
+        """The cost of the constraint."""
         return cost_of_form(self.constraint[0])
 
     @property
     def constraint(self) -> Constraint:
-        """As it is written; residues on both sides of 0 are moved to 0."""
+        """The residues as a constraint; if they wrap around 0, a constant is added."""
         start = self.first if self.last < self.modulus else 0
         form = self.form.plus_constant((start - self.first) % self.modulus)
         remainder = operations.mod(form, constant(self.modulus))
         return remainder, Interval(start, start + self.count - 1)
 
     def constraint_within(self, values: Range) -> Constraint:
-        """As it is written for a form of these values: an interval, if they are neighbours."""
+        """The constraint on a form with these values: an interval of it if that says the same."""
         lower, upper = self.within(values)
         if isinstance(lower, Infinity) or isinstance(upper, Infinity):
             return self.constraint
@@ -119,18 +119,18 @@ class Residues:
         return (self.form, Interval(lower, upper)) if are_neighbours else self.constraint
 
     def from_value(self, value: int) -> int:
-        """The least number of these residues that is not less than a value."""
+        """The least number with such a residue that is not less than a value."""
         ahead = (self.first - value) % self.modulus
         return value if value in self else value + ahead
 
     def to_value(self, value: int) -> int:
-        """The greatest number of these residues that is not greater than a value."""
+        """The greatest number with such a residue that is not greater than a value."""
         return value if value in self else value - (value - self.last) % self.modulus
 
     def scaled(self) -> Residues:
-        """The same residues, of the cheapest multiple: ``b*A = r`` is ``A = r/b`` modulo ``c``.
+        """The same constraint on the cheapest multiple: ``b*A = r`` is ``A = r/b`` modulo ``c``.
 
-        A single residue is one of any multiple by a number that has an inverse.
+        Only a single residue can be multiplied, by a number that has an inverse.
         """
         if not self.is_single or self.form.single_variable():
             return self
@@ -147,25 +147,25 @@ class Residues:
         form = _symmetric(self.form.times(unit), self.modulus)
         return Residues(form, self.modulus, self.first * unit % self.modulus, 1)
 
-    def turned(self) -> Residues:
-        """The same, said of the negative form."""
+    def negated(self) -> Residues:
+        """The same constraint on the negative form."""
         return Residues(-self.form, self.modulus, -self.last % self.modulus, self.count)
 
     def modulo(self, modulus: int) -> Residues:
-        """What is left to know of a form that equals this one modulo a divisor of the modulus."""
+        """The residues by a divisor of the modulus."""
         return Residues(self.form, modulus, self.first % modulus, min(self.count, modulus))
 
     def about(self, form: Form) -> Residues | None:
-        """The same, said of a form that equals this one, or its negative, modulo the modulus."""
+        """The same constraint on a form that is congruent to this one or its negative."""
         if form.terms.keys().isdisjoint(self.form.terms):
             return None
-        for each in (self, self.turned()):
+        for each in (self, self.negated()):
             if _are_congruent(form, each.form, self.modulus):
                 return replace(each, form=form)
         return None
 
     def within(self, ends: Range) -> Range:
-        """The ends of an interval of the form, moved inwards to numbers that are left."""
+        """The ends of an interval of the form, moved inwards to numbers with such residues."""
         lower, upper = ends
         if not isinstance(lower, Infinity):
             lower = self.from_value(lower)
@@ -175,7 +175,7 @@ class Residues:
 
 
 def _symmetric(form: Form, modulus: int) -> Form:
-    """The form with coefficients as near to 0 as can be, modulo a number; without a constant."""
+    """The form modulo a number, with coefficients as near to 0 as can be and no constant."""
     half = (modulus - 1) // 2
     terms = {atom: (value + half) % modulus - half for atom, value in form.terms.items()}
     return Form(0, {atom: value for atom, value in terms.items() if value})
@@ -189,7 +189,7 @@ def _are_congruent(left: Form, right: Form, modulus: int) -> bool:
 
 
 def merged(residues: Iterable[Residues]) -> list[Residues] | None:
-    """As few constraints as are found for the same numbers, in normal order; ``None`` for none."""
+    """Fewer constraints that say the same, in normal order; ``None`` for a contradiction."""
     pending = sorted(set(residues), key=_order, reverse=True)
     done: list[Residues] = []
     while pending:
@@ -197,10 +197,10 @@ def merged(residues: Iterable[Residues]) -> list[Residues] | None:
         if one.count == 0:
             return None
         for other in done:
-            met = _met(one, other)
-            if met is not None:
+            combined = _combined(one, other)
+            if combined is not None:
                 done.remove(other)
-                pending += met
+                pending += combined
                 break
         else:
             done.append(one)
@@ -211,16 +211,16 @@ def _order(one: Residues) -> tuple[object, ...]:
     return one.modulus, one.form.order, one.first, one.count
 
 
-def _met(one: Residues, other: Residues) -> list[Residues] | None:
-    """Fewer residues, or smaller ones, that say the same; ``None`` if none are seen."""
+def _combined(one: Residues, other: Residues) -> list[Residues] | None:
+    """Fewer or smaller residues that say the same as these two; ``None`` if none are found."""
     if one.is_single and other.is_single:
-        return _joined(one, other) or _joined(one, other.turned())
+        return _by_chinese_remainders(one, other) or _by_chinese_remainders(one, other.negated())
     if one.form == other.form:
-        return _trimmed(one, other) or _trimmed(other, one)
+        return _intersected(one, other) or _intersected(other, one)
     return None
 
 
-def _joined(one: Residues, other: Residues) -> list[Residues] | None:
+def _by_chinese_remainders(one: Residues, other: Residues) -> list[Residues] | None:
     """``A`` modulo ``b`` and ``A`` modulo ``c`` are ``A`` modulo their least common multiple.
 
     ``A`` need not be the same form, only the same modulo ``b`` here, and modulo ``c`` there.
@@ -247,8 +247,8 @@ def _joined(one: Residues, other: Residues) -> list[Residues] | None:
     return [both] if both.cost < one.cost + other.cost else None
 
 
-def _trimmed(one: Residues, other: Residues) -> list[Residues] | None:
-    """The first less what the other excludes at its ends; only one of them where that is enough."""
+def _intersected(one: Residues, other: Residues) -> list[Residues] | None:
+    """The first without what the other excludes at its ends; one of them if that is enough."""
     common = gcd(one.modulus, other.modulus)
     known = other.modulo(common)
     if known.count == common:

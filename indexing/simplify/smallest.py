@@ -1,4 +1,8 @@
-"""The smallest form of a map: bounds and constraints first, then results with these as facts."""
+"""The smallest form of a map: first its domain, then its results with the constraints as facts.
+
+``simplified_by_isl`` lets isl do what the fast way leaves. It leaves out an attempt that takes more
+than its budget, and keeps what the others find.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexing.simplify.normal_form import NOTHING, Kept, connected, scope_with_facts, scope_within
+from indexing.simplify.normal_form import (
+    NONE_PRESERVED,
+    PreservedVariables,
+    connected,
+    scope_with_facts,
+    scope_within,
+)
 from indexing.simplify.tightening import simplified_domain
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
 def simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> RelationT:
     """The same relation with simplified bounds, constraints and results; perhaps the map itself.
 
-    Variables of one value are kept in sight, if wanted.
+    With ``preserve_size_one`` variables of one value stay variables.
     """
     if preserve_size_one:
         return _simplified(indexing_map, preserve_size_one=True)
@@ -38,18 +48,22 @@ def _simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> 
     domain = simplified_domain(indexing_map.domain, preserve_size_one=preserve_size_one)
     forms = indexing_map.forms
     if not domain.is_known_empty:
-        kept = Kept.of(domain) if preserve_size_one else NOTHING
-        forms = tuple(map(kept.form_shown, _simplified_forms(domain, kept, forms)))
+        preserved = PreservedVariables.of(domain) if preserve_size_one else NONE_PRESERVED
+        forms = tuple(map(preserved.form_shown, _simplified_forms(domain, preserved, forms)))
     smallest = indexing_map.derived(forms, domain)
     return indexing_map if smallest == indexing_map else smallest
 
 
-def _simplified_forms(domain: Domain, kept: Kept, forms: tuple[Form, ...]) -> Iterator[Form]:
-    """Each form where those constraints hold that matter to it, with terms for what is kept."""
-    groups = connected(kept.hidden(domain.constraints))
-    for form in map(kept.form_hidden, forms):
-        telling = [constraint for group in groups if tells(group, form) for constraint in group]
-        yield simplified_form(scope_within(domain, (*kept.facts, *telling)), form)
+def _simplified_forms(
+    domain: Domain, preserved: PreservedVariables, forms: tuple[Form, ...]
+) -> Iterator[Form]:
+    """Each form simplified under the constraints that matter to it."""
+    groups = connected(preserved.hidden(domain.constraints))
+    for form in map(preserved.form_hidden, forms):
+        relevant = [
+            constraint for group in groups if may_simplify(group, form) for constraint in group
+        ]
+        yield simplified_form(scope_within(domain, (*preserved.facts, *relevant)), form)
 
 
 def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
@@ -60,39 +74,39 @@ def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
     return tuple(range_of(scope, form) for form in indexing_map.forms)
 
 
-def finished(
+def simplified_by_isl(
     indexing_map: RelationT, budget: int | None, *, preserve_size_one: bool = False
 ) -> RelationT:
-    """The same relation with bounds and constraints as sharp as they can be, and what follows.
+    """The same relation, simplified by isl.
 
-    Every bound of a variable is reached by some point, no constraint is implied by the others, and
-    results are simplified by isl.
+    Some point reaches every bound of a variable, no constraint follows from the others, and results
+    are as small as isl finds them.
 
     Raises:
         NotQuasiAffineError: a product of variables, or a divisor that is not a constant.
     """
-    finish = _Finish(budget, preserve_size_one)
+    exact = _ExactSimplification(budget, preserve_size_one)
     smallest = simplified(indexing_map, preserve_size_one=preserve_size_one)
-    domain = finish.domain(smallest.domain)
+    domain = exact.domain(smallest.domain)
     sharper = smallest.derived(smallest.forms, domain)
     if domain.is_known_empty:
         return sharper
-    begun = simplified(sharper, preserve_size_one=preserve_size_one)
+    simplest = simplified(sharper, preserve_size_one=preserve_size_one)
     return indexing_map.derived(
-        (finish.form(form, domain, domain.constraints) for form in begun.forms), domain
+        (exact.form(form, domain, domain.constraints) for form in simplest.forms), domain
     )
 
 
-class _Finish(NamedTuple):
-    """How to finish: operations of isl for each attempt, and what to keep in sight."""
+class _ExactSimplification(NamedTuple):
+    """Simplification by isl, with a budget of operations for each attempt."""
 
     budget: int | None
     preserve_size_one: bool
 
     def form(self, form: Form, domain: Domain, constraints: tuple[Constraint, ...]) -> Form:
-        """The form as small as isl finds it where the constraints hold.
+        """The form as small as isl finds it under the constraints.
 
-        To isl a variable that is kept may have any value, so that it is not replaced by one.
+        isl is not told the bounds of a preserved variable, so that it does not replace it.
         """
         bounds = {
             identifier: bounds
@@ -115,7 +129,7 @@ class _Finish(NamedTuple):
         return simplified_domain(domain, preserve_size_one=self.preserve_size_one)
 
     def _tightened(self, domain: Domain) -> Domain:
-        """Each variable within its least and greatest value."""
+        """The domain with the least and greatest value of each variable as its bounds."""
         narrowed: list[Constraint] = []
         for identifier in domain.identifiers:
             with suppress(BudgetError):
@@ -125,7 +139,7 @@ class _Finish(NamedTuple):
         return self._simplified(domain.constrained(narrowed))
 
     def _without_redundancy(self, domain: Domain) -> Domain:
-        """Each constraint as small as the others allow; none that they imply."""
+        """The domain without implied constraints, and each other as small as the rest allows."""
         for constraint in domain.constraints:
             others = tuple(other for other in domain.constraints if other != constraint)
             with suppress(BudgetError):
@@ -136,7 +150,7 @@ class _Finish(NamedTuple):
     def _needed(
         self, domain: Domain, constraint: Constraint, others: tuple[Constraint, ...]
     ) -> list[Constraint]:
-        """The constraint where the others hold, if they do not imply it."""
+        """The constraint under the others; nothing if they imply it."""
         form, interval = constraint
         values = exact_range(form, domain.bounds, others, self.budget)
         if interval.contains(values):
@@ -144,19 +158,18 @@ class _Finish(NamedTuple):
         return [(self.form(form, domain, others), interval.intersect(values))]
 
 
-def tells(group: Iterable[Constraint], form: Form) -> bool:
-    """Whether the simplest form may be another where a group of constraints in normal shape holds.
+def may_simplify(group: Iterable[Constraint], form: Form) -> bool:
+    """Whether constraints in normal shape may make a form simpler than the bounds alone do.
 
-    A variable stays as it is: what it is bounded by is known. So does any affine form, where
-    constraints are affine, too, and no equations.
+    They do not simplify a variable. Affine inequalities do not simplify an affine form.
     """
     if form.single_variable() is not None:
         return False
-    if form.is_affine and all(_is_plain(constraint) for constraint in group):
+    if form.is_affine and all(_is_affine_inequality(constraint) for constraint in group):
         return False
     names = {*forms.variables_of([form])}
     return not names.isdisjoint(forms.variables_of(limited for limited, _ in group))
 
 
-def _is_plain(constraint: Constraint) -> bool:
+def _is_affine_inequality(constraint: Constraint) -> bool:
     return constraint[0].is_affine and not constraint[1].is_point

@@ -1,24 +1,26 @@
-"""The domain of a map: bounds and constraints sharpen each other until nothing changes."""
+"""Tightens a domain: bounds and constraints sharpen each other until nothing changes.
+
+Plain arithmetic comes first: most constraints of everyday maps need no law of the simplifier.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from indexing.simplify.normal_form import (
-    NOTHING,
-    Kept,
+    NONE_PRESERVED,
+    PreservedVariables,
     connected,
+    extracted,
     normal,
     numerator,
     scope_with_facts,
     scope_within,
-    spelled,
 )
 from indexing.simplify.redundancy import without_redundancy
 from indexing.simplify.residues import Residues, merged
 from simplifier import Interval
-from simplifier.bounds.facts import Fact
-from simplifier.bounds.ranges import term_by_term
+from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
@@ -32,55 +34,56 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-_ROUNDS: Final = 16
-"""How often bounds and constraints may sharpen each other."""
+_MAX_ROUNDS: Final = 16
+"""Rounds in which bounds and constraints sharpen each other: most domains need two or three."""
 
 
 def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Domain:
     """The same points with sharper bounds, and few constraints in normal shape.
 
-    Some constraints chase each other in small steps, such as ``a < b < c < d < a``. So that it does
-    not matter where the chase is stopped, such constraints do not sharpen anything.
+    Some constraints sharpen each other in many small steps, such as ``a < b < c < d < a``. If there
+    is no fixpoint after a few rounds, these rounds count for nothing: the result must not depend on
+    where they stop.
     """
     if not domain.constraints:
         return domain
-    kept = Kept.of if preserve_size_one else _nothing
-    domain = bounded(domain)
+    preserved = PreservedVariables.of if preserve_size_one else _none_preserved
+    domain = with_bounds_of_constraints(domain)
     groups = connected(domain.constraints)
     if len(groups) == 1:
-        return _smallest(domain, kept)
+        return _tightened_group(domain, preserved)
     found: list[Constraint] = []
     for group in groups:
-        domain = _smallest(domain.with_constraints(group), kept)
+        domain = _tightened_group(domain.with_constraints(group), preserved)
         found += domain.constraints
     return domain.with_constraints().constrained(found)
 
 
-def _smallest(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
-    found = progression(domain)
+def _tightened_group(domain: Domain, preserved: Callable[[Domain], PreservedVariables]) -> Domain:
+    found = arithmetic_progression(domain)
     if found is None:
         domain = without_implied(domain)
         if not domain.constraints:
             return domain
-        found = _sharpened(domain, kept) or _settled(domain, kept)
+        found = _fixpoint(domain, preserved) or _normalized(domain, preserved)
     return found
 
 
-def _nothing(_: Domain) -> Kept:
-    return NOTHING
+def _none_preserved(_: Domain) -> PreservedVariables:
+    return NONE_PRESERVED
 
 
-def _sharpened(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain | None:
-    """Bounds, each constraint and all of them together; ``None`` if they take too many rounds."""
+def _fixpoint(domain: Domain, preserved: Callable[[Domain], PreservedVariables]) -> Domain | None:
+    """Bounds, each constraint, and all of them together; ``None`` after too many rounds."""
     before = final = None
     alone = domain
-    for _ in range(_ROUNDS):
-        tightened = _tightened(domain)
+    for _ in range(_MAX_ROUNDS):
+        tightened = _with_sharper_bounds(domain)
         if tightened != before:
-            before, alone = tightened, _normal(tightened, kept(tightened))
+            before, alone = tightened, _normal(tightened, preserved(tightened))
         if alone == final:
             return alone
-        together = without_redundancy(alone, kept(alone))
+        together = without_redundancy(alone, preserved(alone))
         if together == domain:
             return domain
         # Constraints that do not change together need not be compared again.
@@ -89,18 +92,18 @@ def _sharpened(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain | None:
     return None
 
 
-def _settled(domain: Domain, kept: Callable[[Domain], Kept]) -> Domain:
-    """Each constraint for itself, and what that says of bounds."""
-    for _ in range(_ROUNDS):
-        following = _normal(domain, kept(domain))
+def _normalized(domain: Domain, preserved: Callable[[Domain], PreservedVariables]) -> Domain:
+    """Each constraint for itself, and the bounds that follow."""
+    for _ in range(_MAX_ROUNDS):
+        following = _normal(domain, preserved(domain))
         if following == domain:
             break
         domain = following
     return domain
 
 
-def _tightened(domain: Domain) -> Domain:
-    """Bounds narrowed by what constraints leave to single variables."""
+def _with_sharper_bounds(domain: Domain) -> Domain:
+    """The domain with the bounds of variables that follow from the constraints."""
     if not domain.constraints or domain.is_known_empty:
         return domain
     scope = scope_with_facts(domain)
@@ -114,43 +117,45 @@ def _tightened(domain: Domain) -> Domain:
     return domain.constrained(narrowed) if narrowed else domain
 
 
-# Each constraint for itself, and remainders together.
+# Each constraint for itself, and remainders of one form together.
 
 
-def _normal(domain: Domain, kept: Kept) -> Domain:
-    """Constraints in normal shape, none that bounds imply; remainders of one form are merged."""
+def _normal(domain: Domain, preserved: PreservedVariables) -> Domain:
+    """Constraints in normal shape without those that bounds imply; remainders are merged."""
     if not domain.constraints or domain.is_known_empty:
         return domain
-    scope = scope_within(domain, kept.facts)
+    scope = scope_within(domain, preserved.facts)
     remainders: list[Residues] = []
     others: list[Constraint] = []
-    for constraint in kept.hidden(domain.constraints):
+    for constraint in preserved.hidden(domain.constraints):
         facts = normal(scope, constraint)
         if facts is None:
             return domain.emptied()
-        read, rest = _parted(scope, facts)
-        is_dearer = _cost([*(each.constraint for each in read), *rest]) > _cost([constraint])
-        remainders += () if is_dearer else read
-        others += [_as_given(scope, constraint)] if is_dearer else rest
+        residues, rest = _split_by_residues(scope, facts)
+        is_costlier = _cost([*(each.constraint for each in residues), *rest]) > _cost([constraint])
+        remainders += () if is_costlier else residues
+        others += [_in_given_shape(scope, constraint)] if is_costlier else rest
     left = merged(remainders)
     if left is None:
         return domain.emptied()
     written = [each.constraint_within(scope.range_of(each.form)) for each in left]
     if left:
         others = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
-    return domain.with_constraints().constrained(kept.shown([*written, *others]))
+    return domain.with_constraints().constrained(preserved.shown([*written, *others]))
 
 
-def _parted(scope: Scope, facts: Iterable[Fact]) -> tuple[list[Residues], list[Constraint]]:
-    """The facts about remainders, and the others as they are written."""
+def _split_by_residues(
+    scope: Scope, facts: Iterable[Fact]
+) -> tuple[list[Residues], list[Constraint]]:
+    """The facts about remainders, and the others as constraints."""
     remainders: list[Residues] = []
     others: list[Constraint] = []
     for fact in facts:
-        read = Residues.of(scope, fact)
-        if read is None:
-            others.append(spelled(scope, fact))
+        residues = Residues.of(scope, fact)
+        if residues is None:
+            others.append(extracted(scope, fact))
         else:
-            remainders.append(read)
+            remainders.append(residues)
     return remainders, others
 
 
@@ -158,8 +163,8 @@ def _cost(constraints: Iterable[Constraint]) -> int:
     return sum(cost_of_form(form) for form, _ in constraints)
 
 
-def _as_given(scope: Scope, constraint: Constraint) -> Constraint:
-    """The constraint as it stands, where normal shape is dearer."""
+def _in_given_shape(scope: Scope, constraint: Constraint) -> Constraint:
+    """The constraint in the shape that it has, because normal shape costs more."""
     form = simplified_form(scope, constraint[0])
     interval = constraint[1].intersect(range_of(scope, form))
     return form.plus_constant(-form.constant), interval - form.constant
@@ -170,7 +175,7 @@ def _bounds(domain: Domain) -> list[Constraint]:
 
 
 def _ending_at(remainders: list[Residues], constraint: Constraint) -> Constraint:
-    """The constraint with an interval that ends at numbers that remainders leave."""
+    """The constraint with an interval that ends at numbers with these remainders."""
     form, interval = constraint
     for each in remainders:
         said = None if interval.is_empty else each.about(form)
@@ -179,9 +184,12 @@ def _ending_at(remainders: list[Residues], constraint: Constraint) -> Constraint
     return form, interval
 
 
-def bounded(domain: Domain) -> Domain:
-    """The same points: ``k*x + c``, or a quotient of it, in ``[l, u]`` is a bound of ``x``."""
-    limits = [_limit(constraint) for constraint in domain.constraints]
+# By plain arithmetic.
+
+
+def with_bounds_of_constraints(domain: Domain) -> Domain:
+    """The same points with bounds in place of constraints on ``k*x + c`` or a quotient of it."""
+    limits = [_bound_of(constraint) for constraint in domain.constraints]
     if not any(limits):
         return domain
     pairs = zip(domain.constraints, limits, strict=True)
@@ -189,7 +197,7 @@ def bounded(domain: Domain) -> Domain:
     return domain.with_constraints(others).constrained(filter(None, limits))
 
 
-def _limit(constraint: Constraint) -> Constraint | None:
+def _bound_of(constraint: Constraint) -> Constraint | None:
     form, interval = constraint
     fact = None if interval.is_empty else Fact.of(form, interval.ends)
     while fact is not None and len(fact.form.terms) == 1:
@@ -201,7 +209,7 @@ def _limit(constraint: Constraint) -> Constraint | None:
 
 
 def without_implied(domain: Domain) -> Domain:
-    """The same points without the constraints that bounds imply."""
+    """The same points without constraints that the bounds imply."""
     if domain.is_known_empty:
         return domain
     left: list[Constraint] = []
@@ -215,7 +223,7 @@ def without_implied(domain: Domain) -> Domain:
 
 
 def _values(domain: Domain, form: Form) -> Interval:
-    """Between which values a form lies by bounds alone."""
+    """An interval that holds the form, by bounds alone."""
     if form.is_affine:
         ranges = {atom: domain.bounds[atom.name].ends for atom in form.terms}
         return Interval.from_range(term_by_term(ranges, form))
@@ -223,10 +231,10 @@ def _values(domain: Domain, form: Form) -> Interval:
     return Interval.from_range(scope.range_of(scope.canonical(form)))
 
 
-def progression(domain: Domain) -> Domain | None:
-    """The same points, where all constraints are about one variable and leave one residue each.
+def arithmetic_progression(domain: Domain) -> Domain | None:
+    """The same points, if all constraints are on one variable and leave it one residue each.
 
-    By the Chinese remainder theorem the residues are one, and bounds are moved inwards to it.
+    By the Chinese remainder theorem the residues are one, and the bounds move inwards to it.
     """
     identifiers = [*forms.variables_of(form for form, _ in domain.constraints)]
     if len(identifiers) != 1:

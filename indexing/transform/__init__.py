@@ -1,1 +1,1 @@
-"""Maps made of maps: composed, substituted, without unused variables; and their values."""
+"""Maps made of maps: composed, with other variables, one for many; and their values."""

@@ -47,17 +47,19 @@ def compose(consumer: RelationT, producer: RelationT) -> RelationT:
             f"but the producer has {len(producer.dims)} dimensions; expected as many"
         )
         raise MapError(message)
-    inputs, near = substituted(consumer, _renumbering(consumer, producer))
-    results, far = substituted(
+    inputs, own_constraints = substituted(consumer, _renumbering(consumer, producer))
+    results, producer_constraints = substituted(
         producer, {f"d{position}": form for position, form in enumerate(inputs)}
     )
-    reached = zip(inputs, (variable.bounds for variable in producer.dims), strict=True)
-    domain = _joint(consumer, producer, near).constrained([*reached, *far])
+    within_bounds = zip(inputs, (variable.bounds for variable in producer.dims), strict=True)
+    domain = _joint(consumer, producer, own_constraints).constrained(
+        [*within_bounds, *producer_constraints]
+    )
     return consumer.derived(results, domain)
 
 
 def _joint(consumer: Relation, producer: Relation, constraints: tuple[Constraint, ...]) -> Domain:
-    """The variables of both maps, and what is left of the consumer's domain."""
+    """The variables of both maps, with the consumer's constraints."""
     joint = distinctly_named(
         consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime
     )
@@ -68,7 +70,7 @@ def _joint(consumer: Relation, producer: Relation, constraints: tuple[Constraint
 
 
 def _renumbering(consumer: Relation, producer: Relation) -> dict[str, Form]:
-    """New identifiers for the consumer's ranges and runtime variables, behind the producer's."""
+    """The consumer's ranges and runtime variables, renumbered behind the producer's."""
     shifts = (0, len(producer.ranges), len(producer.runtime))
     return {
         f"{letter}{position}": forms.variable(f"{letter}{position + shift}")

@@ -9,7 +9,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
-from simplifier.expr.form import Form, Kind, postorder, variables_of
+from simplifier.expr import fold
+from simplifier.expr.form import Form, Kind, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,10 +27,10 @@ Index: TypeAlias = "Sequence[Value]"
 Point: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]"
 
 _CHUNK: Final = 1 << 14
-"""Points that are evaluated at a time."""
+"""Points that are evaluated at a time: columns of them fit into the cache of a core."""
 
-LARGEST: Final = (1 << 63) - 1
-"""The largest integer of 64 bits."""
+MAX_INT64: Final = (1 << 63) - 1
+"""The greatest integer of 64 bits."""
 
 
 def evaluate(
@@ -75,7 +76,7 @@ def points(indexing_map: Relation) -> Iterator[Point]:
 
 
 def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, ...]]]:
-    """The results at all points of the domain: so many points at a time, and a column for each.
+    """The results at all points of the domain: numbers of points, and a column for each result.
 
     A column of equal values may be one integer.
 
@@ -88,7 +89,7 @@ def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, .
 
 
 def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
-    """The rows of a table from its columns; a column of equal values may be one integer."""
+    """The rows of a table, from its columns; a column of equal values may be one integer."""
     listed = [
         [column] * count if isinstance(column, int) else column.tolist() for column in columns
     ]
@@ -96,7 +97,7 @@ def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
 
 
 def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
-    """Whether the domain holds a point; ``None`` if none is among ``budget`` candidates."""
+    """Whether the domain has a point; ``None`` if ``budget`` candidates do not tell."""
     if domain.is_known_empty:
         return False
     if not domain.constraints:
@@ -140,7 +141,7 @@ def _candidates(
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
     widest = max((abs(step.start) + _size(step) for step in steps), default=0)
-    dtype = np.int64 if max(widest, numbers.stop) <= LARGEST else object
+    dtype = np.int64 if max(widest, numbers.stop) <= MAX_INT64 else object
     left = np.array(numbers, dtype=dtype)
     columns: dict[str, Value] = {}
     for identifier, step in zip(reversed(identifiers), reversed(steps), strict=True):
@@ -178,7 +179,7 @@ def _environment(
 
 
 def checked_value(value: Value, where: str) -> Value:
-    """A Python integer, or an array of integers; ``where`` says in a message whose value it is.
+    """A Python integer or an array of integers; a message begins with ``where``.
 
     Raises:
         MapError: it is neither.
@@ -191,81 +192,50 @@ def checked_value(value: Value, where: str) -> Value:
     raise MapError(message)
 
 
-class Procedure:
-    """Forms as steps on numbered values: what several of them share is computed once."""
-
-    __slots__ = ("_atoms", "_results", "_steps", "wanted")
-
-    def __init__(self, wanted: Iterable[Form]) -> None:
-        self.wanted = tuple(wanted)
-        self._atoms = postorder(self.wanted)
-        numbers = {atom: number for number, atom in enumerate(self._atoms)}
-
-        def row(form: Form) -> _Row:
-            return form.constant, [(numbers[atom], factor) for atom, factor in form.terms.items()]
-
-        self._steps = [[row(argument) for argument in atom.arguments] for atom in self._atoms]
-        self._results = [row(form) for form in self.wanted]
-
-    def run(self, environment: Mapping[str, Value], dtype: object) -> tuple[Value, ...]:
-        """The forms' values where the variables have these; arrays are computed in the dtype."""
-        known: list[Value] = []
-        for atom, rows in zip(self._atoms, self._steps, strict=True):
-            if atom.kind is Kind.VARIABLE:
-                value = environment[atom.name]
-                known.append(value.astype(dtype, copy=False) if is_array(value) else value)
-            else:
-                known.append(_OPERATIONS[atom.kind](atom, [_sum(row, known) for row in rows]))
-        # The unary plus copies an array: no result is an argument's own memory.
-        return tuple(+_sum(row, known) for row in self._results)
+def compute(
+    wanted: Iterable[Form], environment: Mapping[str, Value], dtype: object
+) -> tuple[Value, ...]:
+    """The values of forms where the variables have these; arrays are computed in the dtype."""
+    wanted = tuple(wanted)
+    used = {name: _converted(environment[name], dtype) for name in variables_of(wanted)}
+    # The unary plus copies an array: no result is an argument's own memory.
+    return tuple(+value for value in fold.evaluate(wanted, used, _OPERATIONS))
 
 
-_Row: TypeAlias = "tuple[int, list[tuple[int, int]]]"
-"""A constant, and pairs of a number of a value and its factor."""
-
-
-def _sum(row: _Row, known: Sequence[Value]) -> Value:
-    constant, terms = row
-    total = None
-    for number, factor in terms:
-        term = known[number] if factor == 1 else known[number] * factor
-        total = term if total is None else total + term
-    return constant if total is None else total + constant if constant else total
+def _converted(value: Value, dtype: object) -> Value:
+    return value.astype(dtype, copy=False) if is_array(value) else value
 
 
 def _evaluated(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tuple[Value, ...]:
-    procedure = Procedure(wanted)
-    has_arrays = any(map(is_array, environment.values()))
-    in_64_bits = has_arrays and _fits(procedure.wanted, environment)
-    return procedure.run(environment, "int64" if in_64_bits else object)
-
-
-def _fits(wanted: Sequence[Form], environment: Mapping[str, Value]) -> bool:
-    """Whether nothing that is computed on the way can leave 64 bits."""
+    """The values of forms; arrays are computed in 64 bits if nothing on the way can leave them."""
+    wanted = tuple(wanted)
+    if not any(map(is_array, environment.values())):
+        return compute(wanted, environment, object)
     sizes = {name: _magnitude(environment[name]) for name in variables_of(wanted)}
-    return max(magnitudes(wanted, sizes), default=0) <= LARGEST
+    fits = max(magnitudes(wanted, sizes), default=0) <= MAX_INT64
+    return compute(wanted, environment, "int64" if fits else object)
 
 
 def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int]:
-    """How far from 0 each value that is computed on the way may be.
+    """How far from 0 each value can be that is computed on the way.
 
-    ``sizes`` says it of the variables. Partial sums in any order are no farther than their sum.
+    ``sizes`` says it of the variables. A partial sum, in any order, is no farther than the sum of
+    the magnitudes of its terms.
     """
-    known: dict[Atom, int] = {}
 
-    def size_of(form: Form) -> int:
-        return abs(form.constant) + sum(
-            abs(factor) * known[atom] for atom, factor in form.terms.items()
-        )
-
-    for atom in postorder(wanted):
+    def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
         if atom.kind is Kind.VARIABLE:
-            known[atom] = sizes[atom.name]
-        else:
-            largest = [size_of(argument) for argument in atom.arguments]
-            known[atom] = prod(largest) if atom.kind is Kind.PRODUCT else max(largest, default=0)
+            return sizes[atom.name]
+        return prod(inner) if atom.kind is Kind.PRODUCT else max(inner, default=0)
+
+    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
+        terms = (abs(factor) * known[atom] for atom, factor in form.terms.items())
+        return abs(form.constant) + sum(terms)
+
+    known = fold.fold(wanted, of_atom, of_form)
     yield from known.values()
-    yield from map(size_of, wanted)
+    for form in wanted:
+        yield of_form(form, known)
 
 
 def is_array(value: Value) -> bool:
@@ -279,10 +249,12 @@ def _magnitude(value: Value) -> int:
     return max(abs(int(value.max())), abs(int(value.min()))) if value.size else 0
 
 
-def _divided(operate: Callable[[Value, Value], Value]) -> Callable[[Atom, list[Value]], Value]:
-    """A division that refuses zero, whether it meets a number or an array."""
+def _divided(
+    operate: Callable[[Value, Value], Value],
+) -> Callable[[Atom, tuple[Value, ...]], Value]:
+    """A division of numbers or arrays that refuses zero."""
 
-    def divide(atom: Atom, values: list[Value]) -> Value:
+    def divide(atom: Atom, values: tuple[Value, ...]) -> Value:
         numerator, divisor = values
         has_zero = bool((divisor == 0).any()) if is_array(divisor) else divisor == 0
         if has_zero:
@@ -295,8 +267,8 @@ def _divided(operate: Callable[[Value, Value], Value]) -> Callable[[Atom, list[V
 
 def _folded(
     name: str, on_integers: Callable[[Value, Value], Value]
-) -> Callable[[Atom, list[Value]], Value]:
-    """An extremum, by NumPy where an array takes part."""
+) -> Callable[[Atom, tuple[Value, ...]], Value]:
+    """An extremum, computed by NumPy if an operand is an array."""
 
     def choose(left: Value, right: Value) -> Value:
         if is_array(left) or is_array(right):
@@ -308,12 +280,12 @@ def _folded(
     return lambda _, values: reduce(choose, values)
 
 
-def _opaque(atom: Atom, _: list[Value]) -> Value:
+def _opaque(atom: Atom, _: tuple[Value, ...]) -> Value:
     message = f"evaluate: {atom.name} is not integer arithmetic"
     raise MapError(message)
 
 
-_OPERATIONS: Final[Mapping[Kind, Callable[[Atom, list[Value]], Value]]] = {
+_OPERATIONS: Final[Mapping[Kind, Callable[[Atom, tuple[Value, ...]], Value]]] = {
     Kind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
     Kind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
     Kind.MOD: _divided(lambda numerator, divisor: numerator % divisor),

@@ -1,7 +1,7 @@
-"""One map in the place of many, which holds all that they relate and maybe more.
+"""One map for many: it holds all that they relate, and maybe more.
 
-Where all of them say the same of a result, it says so, too. Where they differ, it knows the least
-and the greatest value that any of them has, and a range runs over all between.
+A result that is the same in all of them stays. Any other becomes a range over all values between
+the least and the greatest that it has in any of them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:
-    """A map that holds all that some maps relate, simplified.
+    """A simplified map that holds all that some maps relate.
 
-    The maps are not empty, have as many dimensions and results, and the same runtime variables.
-    Results and constraints that are the same in all are kept; every other result becomes a range
-    of its own, from its least to its greatest value. ``limits`` are known to hold the results.
+    The maps are not empty, and have the same numbers of dimensions and results, and the same
+    runtime variables. ``limits`` are known to hold the results.
 
     >>> from indexing import parse_map
     >>> here = parse_map("(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 5]")
@@ -38,27 +37,42 @@ def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) ->
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 7]
     """
     shared = _shared_domain([each.domain for each in maps])
-    results: list[Form] = []
-    free: list[Variable] = []
-    told = zip(*(each.forms for each in maps), strict=True)
-    reaches = map(_union, zip(*map(_bounds, maps), strict=True))
+    columns = zip(*(each.forms for each in maps), strict=True)
+    bounds = map(_union, zip(*map(_bounds, maps), strict=True))
     known = limits or [Interval(None, None)] * len(maps[0].forms)
-    for (first, *others), reach, limit in zip(told, reaches, known, strict=True):
-        if all(form == first for form in others):
-            results.append(first)
-        else:
-            results.append(forms.variable(f"s{len(shared.ranges) + len(free)}"))
-            free.append(Variable(reach.intersect(limit)))
+    rows = zip(columns, bounds, known, strict=True)
+    results, free = _with_free_ranges(
+        (
+            first if all(form == first for form in others) else within.intersect(limit)
+            for (first, *others), within, limit in rows
+        ),
+        len(shared.ranges),
+    )
     ranges = (*shared.ranges, *free)
     domain = Domain(shared.dims, ranges, shared.runtime, shared.constraints)
     return simplified(maps[0].derived(results, domain))
 
 
-def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Interval]) -> RelationT:
-    """A map that holds all of another one, and no more than which results the dimensions tell.
+def _with_free_ranges(
+    results: Iterable[Form | Interval], count: int
+) -> tuple[list[Form], list[Variable]]:
+    """The results with a new range for each interval, and these ranges; ``count`` are there."""
+    found: list[Form] = []
+    free: list[Variable] = []
+    for result in results:
+        if isinstance(result, Interval):
+            found.append(forms.variable(f"s{count + len(free)}"))
+            free.append(Variable(result))
+        else:
+            found.append(result)
+    return found, free
 
-    It begins at all values of ``dims``. Each other result is anything within its limit or, where
-    that is unbounded, within what it is in the other map.
+
+def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Interval]) -> RelationT:
+    """A map that holds another one and keeps only the results that are functions of dimensions.
+
+    Its dimensions have all values of ``dims``. Each other result is any value within its limit or,
+    if that is unbounded, within the bounds that it has in the other map.
 
     >>> from indexing import parse_map
     >>> some = parse_map("(d0)[s0] -> (d0, s0, d0 + 2), domain: d0 in [2, 5], s0 in [1, 2]")
@@ -68,30 +82,29 @@ def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Inte
     """
     variables = zip(indexing_map.dims, dims, strict=True)
     begin = tuple(variable.within(bounds) for variable, bounds in variables)
-    told = [form if _is_of_dims(form) else forms.ZERO for form in indexing_map.forms]
-    everywhere = _bounds(indexing_map.derived(told, Domain(begin)))
+    of_dims = [form if _is_of_dims(form) else forms.ZERO for form in indexing_map.forms]
+    everywhere = _bounds(indexing_map.derived(of_dims, Domain(begin)))
     rows = zip(indexing_map.forms, everywhere, _bounds(indexing_map), limits, strict=True)
-    results: list[Form] = []
-    free: list[Variable] = []
-    for form, reach, own, limit in rows:
-        if _is_of_dims(form) and limit.contains(reach):
-            results.append(form)
-        else:
-            results.append(forms.variable(f"s{len(free)}"))
-            free.append(Variable(own if limit.size is None else limit))
+    results, free = _with_free_ranges(
+        (
+            form
+            if _is_of_dims(form) and limit.contains(values)
+            else (own if limit.size is None else limit)
+            for form, values, own, limit in rows
+        ),
+        0,
+    )
     return simplified(indexing_map.derived(results, Domain(begin, tuple(free))))
 
 
 def terms_in(form: Form) -> int:
-    """How many terms there are, those inside of operations counted, equal operations once."""
+    """The number of terms, with those inside of operations; equal operations count once."""
     inside = (argument for atom in forms.postorder((form,)) for argument in atom.arguments)
     return len(form.terms) + sum(len(argument.terms) for argument in inside)
 
 
 def longest_formula(indexing_map: Relation) -> int:
-    """How many terms the longest result or constraint has, inside of operations, too.
-
-    What occurs several times counts once.
+    """The number of terms of the longest result or constraint, counted as by :func:`terms_in`.
 
     >>> from indexing import parse_map
     >>> longest_formula(parse_map("(d0) -> (d0, (d0 * 3 + 1) floordiv 2), domain: d0 in [0, 9]"))
@@ -101,10 +114,10 @@ def longest_formula(indexing_map: Relation) -> int:
 
 
 def weight(indexing_map: Relation) -> int:
-    """How many terms work at once where a map is simplified.
+    """The number of terms that are looked at together when a map is simplified.
 
-    Results are simplified one by one, so it is the longest that counts; constraints are compared
-    with each other, and all of them count.
+    Results are simplified one by one, so the longest counts. Constraints are compared with each
+    other, so all of them count.
 
     >>> from indexing import parse_map
     >>> weight(parse_map("(d0)[s0] -> (d0, d0 + s0), domain: d0 in [0, 9], s0 in [0, 1]"))
@@ -117,9 +130,9 @@ def weight(indexing_map: Relation) -> int:
 
 
 def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) -> RelationT:
-    """A map that holds all of another one, without its formulas that are longer than ``most``.
+    """A map that holds another one, without formulas of more than ``most`` terms.
 
-    Such results become ranges within their limits, and there is no trace of such constraints.
+    Such results become ranges within their limits, and such constraints are left out.
 
     >>> from indexing import parse_map
     >>> long = parse_map("(d0) -> (d0, d0 floordiv 2 + d0 floordiv 3), domain: d0 in [0, 9]")
@@ -127,27 +140,23 @@ def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) ->
     (d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 7]
     """
     domain = indexing_map.domain
-    results: list[Form] = []
-    free: list[Variable] = []
-    for form, limit in zip(indexing_map.forms, limits, strict=True):
-        if terms_in(form) <= most:
-            results.append(form)
-        else:
-            results.append(forms.variable(f"s{len(domain.ranges) + len(free)}"))
-            free.append(Variable(limit))
+    rows = zip(indexing_map.forms, limits, strict=True)
+    results, free = _with_free_ranges(
+        (form if terms_in(form) <= most else limit for form, limit in rows), len(domain.ranges)
+    )
     constraints = tuple(pair for pair in domain.constraints if terms_in(pair[0]) <= most)
     ranges = (*domain.ranges, *free)
     return indexing_map.derived(results, Domain(domain.dims, ranges, domain.runtime, constraints))
 
 
 def _formulas(indexing_map: Relation) -> Iterator[Form]:
-    """The results, and what constraints are about."""
+    """The results, then the forms of the constraints."""
     yield from indexing_map.forms
     yield from (form for form, _ in indexing_map.domain.constraints)
 
 
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
-    """The variables that all domains have, with all their values, and what holds in all of them."""
+    """The variables that all domains have, their bounds joined, and the constraints of all."""
     dims, ranges, runtime = zip(*(each.roles for each in domains), strict=True)
     plain = Domain(_shared_variables(dims), _shared_variables(ranges), _shared_variables(runtime))
     constraints = (
@@ -159,10 +168,10 @@ def _shared_domain(domains: Sequence[Domain]) -> Domain:
 
 
 def _shared_variables(roles: Iterable[Sequence[Variable]]) -> tuple[Variable, ...]:
-    """The variables at the identifiers that are there in all."""
+    """The variables at positions that all have, with bounds that hold those of all."""
     return tuple(
-        identifiers[0].within(_union(each.bounds for each in identifiers))
-        for identifiers in zip(*roles, strict=False)
+        column[0].within(_union(each.bounds for each in column))
+        for column in zip(*roles, strict=False)
     )
 
 
@@ -178,11 +187,11 @@ def _union(intervals: Iterable[Interval]) -> Interval:
 
 
 def holds(wide: Relation, narrow: Relation) -> bool:
-    """Whether one map is seen at a glance to hold all that another one relates.
+    """Whether a quick look shows that one map holds all that another relates.
 
-    They have as many dimensions and results. It is seen where each result of the first is a range
-    of its own that reaches as far, or the same expression of the dimensions alone, and where the
-    second is constrained as much; runtime variables are not understood.
+    Both have as many dimensions and results. The look shows it if each result of the first is a
+    range of its own that reaches as far, or the same function of the dimensions, and the second has
+    all constraints of the first. It understands no runtime variables.
     """
     inner, outer = narrow.domain, wide.domain
     known = dict(inner.constraints)

@@ -1,4 +1,4 @@
-"""Symbols that take every so many values count their steps instead: fewer values, no remainders."""
+"""Symbols that take only every n-th value count these instead: fewer values, no remainders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.domain import Domain
 from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
-from indexing.transform.substitute import moved
+from indexing.transform.substitute import over_domain
 from simplifier import Interval
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def rescale_symbols(indexing_map: RelationT) -> RelationT:
-    """The map with ``c*s + r`` in place of each symbol ``s`` that constraints hold to such values.
+    """The map with ``c*s + r`` for each symbol ``s`` that constraints leave only such values.
 
-    The constraints go; the symbol's bounds become those of its steps. Several constraints on one
-    symbol meet as in the Chinese remainder theorem.
+    The constraints go, and the bounds of the symbol become those of its steps. Several constraints
+    on one symbol are combined by the Chinese remainder theorem.
     """
     while (rescaled := _rescaled(indexing_map)) is not indexing_map:
         indexing_map = rescaled
@@ -33,7 +33,7 @@ def rescale_symbols(indexing_map: RelationT) -> RelationT:
 
 
 def _rescaled(indexing_map: RelationT) -> RelationT:
-    """The map rescaled once; what other constraints say of the steps may be more."""
+    """The map rescaled once; other constraints may then leave fewer steps."""
     domain = indexing_map.domain
     scope = scope_of(tuple((identifier, Interval(None, None)) for identifier in domain.identifiers))
     symbols = frozenset(domain.identifiers[len(domain.dims) :])
@@ -51,7 +51,7 @@ def _rescaled(indexing_map: RelationT) -> RelationT:
 def _residues(
     scope: Scope, symbols: frozenset[str], constraint: Constraint
 ) -> list[Residues] | None:
-    """The residues of symbols that a constraint comes to, if it comes to nothing else."""
+    """The residues of symbols that say the same as a constraint, if there are such."""
     facts = normal(scope, constraint)
     if facts is None:
         return None
@@ -61,12 +61,12 @@ def _residues(
 
 
 def _variable(residues: Residues) -> str:
-    """The identifier of the variable that has the residues; empty if that is no variable alone."""
+    """The identifier of the variable that has the residues; empty if another form has them."""
     return residues.form.single_variable() or ""
 
 
 def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> RelationT:
-    """The map in which some variables count their steps."""
+    """The map with some variables that count their steps."""
     domain = indexing_map.domain
     dims, ranges, runtime = domain.by_role(
         variable.within(_count(variable.bounds, steps[identifier]))
@@ -78,11 +78,11 @@ def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> Relatio
         identifier: forms.variable(identifier).times(step.modulus).plus_constant(step.first)
         for identifier, step in steps.items()
     }
-    return moved(indexing_map, Domain(dims, ranges, runtime), values)
+    return over_domain(indexing_map, Domain(dims, ranges, runtime), values)
 
 
 def _count(bounds: Interval, step: Residues) -> Interval:
-    """The numbers of those steps that are values within the bounds."""
+    """The numbers of the steps within the bounds."""
     lower, upper = bounds.lower, bounds.upper
     return Interval(
         None if lower is None else (lower - step.first + step.modulus - 1) // step.modulus,

@@ -1,4 +1,4 @@
-"""Maps with other variables: in other roles, under other names, with expressions in their place."""
+"""Maps with other variables or results: other roles, other names, expressions for variables."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def arranged(
     ranges: Iterable[str] = (),
     runtime: Iterable[str] = (),
 ) -> RelationT:
-    """The map with the variables at these identifiers in these roles, in this order.
+    """The map with these variables, by identifier, in these roles and this order.
 
-    A name that is taken in the new order goes, as in :func:`distinctly_named`.
+    Of two variables with one name the first keeps it, as in :func:`distinctly_named`.
     """
     domain = indexing_map.domain
     known = dict(zip(domain.identifiers, domain.variables, strict=True))
@@ -44,11 +44,11 @@ def arranged(
         return indexing_map.derived(indexing_map.forms, target.emptied())
     pairs = zip(chain(*roles), target.identifiers, strict=True)
     renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
-    return moved(indexing_map, target, renumbering)
+    return over_domain(indexing_map, target, renumbering)
 
 
-def moved(indexing_map: RelationT, domain: Domain, values: Mapping[str, Form]) -> RelationT:
-    """The map over another domain, with a form in place of each old variable."""
+def over_domain(indexing_map: RelationT, domain: Domain, values: Mapping[str, Form]) -> RelationT:
+    """The map on another domain, with a form for each old variable."""
     results, constraints = substituted(indexing_map, values)
     return indexing_map.derived(results, domain.constrained(constraints))
 
@@ -56,7 +56,7 @@ def moved(indexing_map: RelationT, domain: Domain, values: Mapping[str, Form]) -
 def substituted(
     indexing_map: Relation, values: Mapping[str, Form]
 ) -> tuple[tuple[Form, ...], tuple[Constraint, ...]]:
-    """Results and constraints with a form in place of each variable of some identifiers."""
+    """Results and constraints with forms for some variables, by identifier."""
     constraints = indexing_map.domain.constraints
     if not values:
         return indexing_map.forms, constraints
@@ -97,7 +97,7 @@ def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None
 
 
 def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> RelationT:
-    """The map with other names; an empty one is what the identifier says.
+    """The map with other names; an empty one removes a name.
 
     Raises:
         MapError: there is no variable of an old name, or a new one is no name or taken.
@@ -113,16 +113,16 @@ def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> Relation
     return indexing_map.derived(indexing_map.forms, replace(called, constraints=domain.constraints))
 
 
-# Expressions in place of variables.
+# Expressions for variables.
 
 
 def substitute(
     indexing_map: RelationT, values: Mapping[str, Form], new: ByRole[Variable]
 ) -> RelationT:
-    """The map with a form in place of each of some variables, which go.
+    """The map with a form for each of some variables.
 
-    The forms are over the names of the variables that stay and of the new ones, which become the
-    last ones of their role. The bounds of a variable that goes become a constraint on its form.
+    The forms use the names of the variables that stay and of new ones, which become the last of
+    their role. The bounds of a replaced variable become a constraint on its form.
 
     Raises:
         MapError: there is no variable of a name, or a form uses one that is not there afterwards.
@@ -135,7 +135,7 @@ def substitute(
     )
     _check_values(wider, resolved)
     limits = ((form, domain.bounds[identifier]) for identifier, form in resolved.items())
-    replaced = moved(indexing_map, wider.constrained(limits), resolved)
+    replaced = over_domain(indexing_map, wider.constrained(limits), resolved)
     left = (
         [identifier for identifier in role if identifier not in resolved]
         for role in wider.by_role(wider.identifiers)
@@ -144,7 +144,7 @@ def substitute(
 
 
 def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
-    """The variables of the domain and new ones behind them; every old one keeps its identifier."""
+    """The variables of the domain, then new ones in each role; old identifiers stay."""
     dims, ranges, runtime = (old + added for old, added in zip(domain.roles, new, strict=True))
     wider = Domain.of(dims, ranges, runtime)
     wider.check("substitute")

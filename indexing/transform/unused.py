@@ -1,4 +1,4 @@
-"""Variables that nothing depends on: which they are, and maps without them."""
+"""Unused variables: which they are, and maps without them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def unused_symbols(indexing_map: Relation) -> ByRole[int]:
 
 
 def without_unused_variables(indexing_map: RelationT) -> RelationT:
-    """The map less the variables that nothing depends on; empty if they have no values."""
+    """The map without unused variables; the empty map if these have no values."""
     return _without(indexing_map, _unused(indexing_map, _variables))
 
 
 def without_unused_symbols(indexing_map: RelationT) -> RelationT:
-    """The map less the symbols that nothing depends on; empty if they have no values."""
+    """The map without unused symbols; the empty map if these have no values."""
     return _without(indexing_map, _unused(indexing_map, _symbols))
 
 
@@ -60,11 +60,11 @@ def _positions(domain: Domain, identifiers: Collection[str]) -> ByRole[int]:
 def _unused(
     indexing_map: Relation, candidates: Callable[[Domain], Sequence[str]]
 ) -> frozenset[str] | None:
-    """The identifiers of candidates that nothing depends on; ``None`` if the map has no point.
+    """The identifiers of unused candidates; ``None`` if the map has no point.
 
-    A variable is unused if no result uses it and every constraint on it is on such variables
-    alone. Constraints of which nobody can tell soon whether they have a solution make their
-    variables used.
+    A variable is unused if no result uses it and every constraint on it is on unused variables
+    alone. If it takes long to decide whether these constraints have a solution, their variables
+    count as used.
     """
     domain = indexing_map.domain
     if domain.is_known_empty:
@@ -78,7 +78,7 @@ def _unused(
     }:
         free -= bound
     for group in united(group for group in groups if group <= free):
-        has_values = _has_point(_part(domain, group))
+        has_values = _has_point(_restricted(domain, group))
         if has_values is False:
             return None
         if has_values is None:
@@ -86,8 +86,8 @@ def _unused(
     return frozenset(free)
 
 
-def _part(domain: Domain, identifiers: set[str]) -> Domain:
-    """The domain of some variables and the constraints on them alone; the others are held at 0."""
+def _restricted(domain: Domain, identifiers: set[str]) -> Domain:
+    """The domain of some variables with the constraints on them alone; the others are 0."""
     fixed = Interval(0, 0)
     held = (
         variable if identifier in identifiers else variable.within(fixed)
@@ -97,7 +97,7 @@ def _part(domain: Domain, identifiers: set[str]) -> Domain:
 
 
 def _has_point(domain: Domain) -> bool | None:
-    """Whether the domain holds a point, by trying some, else by isl; ``None`` if that is long."""
+    """Whether the domain has a point: tries some, then asks isl; ``None`` if that takes long."""
     with suppress(MapError, NotQuasiAffineError, BudgetError):
         found = has_point(domain)
         if found is not None:
@@ -109,7 +109,7 @@ def _has_point(domain: Domain) -> bool | None:
 
 
 def _without(indexing_map: RelationT, identifiers: frozenset[str] | None) -> RelationT:
-    """The map less these variables, which nothing depends on, and the constraints on them."""
+    """The map without these unused variables and the constraints on them."""
     if identifiers is None:
         return indexing_map.derived(indexing_map.forms, indexing_map.domain.emptied())
     if not identifiers:

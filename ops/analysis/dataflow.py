@@ -121,6 +121,7 @@ class Interner:
     layer ask for the same arrays in front of it, and layers repeat each other. Maps take time to
     compare; dependences that are kept once are compared as objects.
 
+    >>> from ops.dependence.dependence import Dependence
     >>> interner = Interner()
     >>> nothing = interner.interned(Dependence())
     >>> interner.interned(Dependence()) is nothing

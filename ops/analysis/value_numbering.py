@@ -3,7 +3,7 @@
 Layers of a model repeat themselves. Two instructions are alike if everything that their maps depend
 on is equal: opcode, shapes with their layouts, attributes and the computations in them. One that
 reads the value of a runtime variable from an operand is like no other, as the value may be known
-or may not; if the builder finds that all values are known, those that have the same are alike.
+or may not; if the rule finds that all values are known, those that have the same are alike.
 Calls of a computation with an instruction like no other are like no other, too.
 """
 

@@ -1,19 +1,26 @@
-"""Runs a command: prints its document, turns errors into messages and exit codes."""
+"""The command line: the commands and their arguments as a table, and how one of them runs."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final
 
-from ops.cli.command_table import parse_arguments
+from ops.cli.commands import fusions, layout, maps, schema, simplify
 from ops.cli.console import Console
 from ops.cli.documents import ErrorLog, as_json, as_text
+from ops.cli.module_questions import DIRECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ops.cli.command_table import Arguments
+    from ops.cli.documents import Document
+
+_PROGRAM: Final = "python -m indexing"
+_DISTRIBUTION: Final = "symbolic-indexing"
 
 FINE: Final = 0
 INPUT_ERROR: Final = 1
@@ -31,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: with code 2 for arguments that make no sense, with code 0 after ``--help``.
     """
     try:
-        code = _run(parse_arguments(argv))
+        code = _run(_parsed(argv))
         sys.stdout.flush()
     except BrokenPipeError:
         _forget_output()
@@ -42,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(arguments: Arguments) -> int:
+def _run(arguments: _Arguments) -> int:
     console = Console(as_json if arguments.json else as_text)
     document = arguments.document(console)
     for piece in console.rendering(document, ErrorLog(console.report_error)):
@@ -53,3 +60,175 @@ def _run(arguments: Arguments) -> int:
 def _forget_output() -> None:
     """Nobody reads any more: what is left to write, at exit too, goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# Arguments.
+
+
+class _Arguments(argparse.Namespace):
+    """What the user asked for: the function that answers, its options, and how to print."""
+
+    run: Callable[..., Document]
+    json: bool = False
+
+    def document(self, console: Console) -> Document:
+        """The answer."""
+        how_to_run = ("run", "json")
+        options = {name: value for name, value in vars(self).items() if name not in how_to_run}
+        return self.run(console=console, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """One command: its function, a line that says what it does, calls to show, its arguments.
+
+    ``has_json`` says whether it prints JSON on demand.
+    """
+
+    run: Callable[..., Document]
+    summary: str
+    examples: tuple[str, ...]
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
+    has_json: bool = True
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number of processes, or 0, not {text!r}")
+    return int(text)
+
+
+_MODULES: Final = {
+    "files": {
+        "metavar": "FILE",
+        "nargs": "+",
+        "help": "a module in HLO text, which may be compressed (.gz), a folder of them, "
+        "or - for standard input",
+    },
+    "--jobs": {
+        "metavar": "N",
+        "type": _jobs,
+        "default": 1,
+        "help": "read several files with this many processes; 0: one for each core",
+    },
+}
+
+_COMMANDS: Final = {
+    "maps": _Command(
+        maps,
+        "print the indexing maps of every instruction of modules, or of one",
+        (
+            "maps examples/softmax.hlo",
+            "maps examples/softmax.hlo --instruction ynn_fusion --json",
+            "maps examples/softmax.hlo --direction input-to-output",
+            "maps examples/softmax.hlo --linear-offsets",
+            "maps examples --jobs 2 --json",
+        ),
+        _MODULES
+        | {
+            "--instruction": {
+                "metavar": "NAME",
+                "help": "answer for this instruction only, in each file that has it",
+            },
+            "--direction": {
+                "choices": list(DIRECTIONS),
+                "default": next(iter(DIRECTIONS)),
+                "help": "from each result to the operands (default), or back",
+            },
+            "--physical-layout": {
+                "action": "store_true",
+                "help": "tell elements by the dimensions in memory, with tiles cut",
+            },
+            "--linear-offsets": {
+                "action": "store_true",
+                "help": "end maps at the offset in memory, counted in elements",
+            },
+        },
+    ),
+    "fusions": _Command(
+        fusions,
+        "print the maps from root to parameters: of the entry, and of each fusion of modules",
+        (
+            "fusions examples/softmax.hlo",
+            "fusions examples/softmax.hlo --json",
+            "fusions examples --jobs 0",
+        ),
+        _MODULES,
+    ),
+    "simplify": _Command(
+        simplify,
+        "simplify maps in XLA's text, which are separated by lines of ---",
+        (
+            "simplify maps.txt",
+            "echo '(d0) -> (d0 mod 8), domain: d0 in [0, 7]' | python -m indexing simplify",
+        ),
+        {
+            "file": {
+                "metavar": "FILE",
+                "nargs": "?",
+                "default": "-",
+                "help": "a file of maps; standard input if it is - or missing",
+            }
+        },
+    ),
+    "layout": _Command(
+        layout,
+        "print where the elements of an array lie in memory: words, sizes, maps, offsets",
+        (
+            "layout 'f32[3,5]{1,0:T(2,2)}'",
+            "layout 'bf16[4,8]{1,0:T(2,4)(2,1)}' -o layout.svg",
+        ),
+        {
+            "shape": {"metavar": "SHAPE", "help": "the shape of an array in HLO text"},
+            "-o": {"dest": "output", "metavar": "FILE.svg", "help": "write a picture"},
+        },
+    ),
+    "schema": _Command(
+        schema,
+        "print the JSON Schema of the documents that the other commands print with --json",
+        ("schema",),
+        has_json=False,
+    ),
+}
+
+
+def _parsed(argv: Sequence[str] | None) -> _Arguments:
+    """Read the arguments, those of the process by default; exits where they make no sense."""
+    parser = argparse.ArgumentParser(
+        prog=_PROGRAM,
+        description="Which elements of one tensor are needed for which elements of another.",
+        epilog=_epilog(command.examples[0] for command in _COMMANDS.values()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"{_DISTRIBUTION} {_version()}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in _COMMANDS.items():
+        _declare(commands, name, command)
+    return parser.parse_args(argv, _Arguments())
+
+
+def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN401 - argparse's own is private
+    parser = commands.add_parser(
+        name,
+        help=command.summary,
+        description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+        epilog=_epilog(command.examples),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for flag, settings in command.arguments.items():
+        parser.add_argument(flag, **settings)
+    if command.has_json:
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=command.run)
+
+
+def _epilog(examples: Iterable[str]) -> str:
+    calls = (text if _PROGRAM in text else f"{_PROGRAM} {text}" for text in examples)
+    return "\n".join(["examples:", *(f"  {call}" for call in calls)])
+
+
+def _version() -> str:
+    try:
+        return version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return "(not installed)"

@@ -96,6 +96,8 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         return self._hash
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Dependence) and self._hash != other._hash:
+            return False
         return super().__eq__(other)
 
     def __reduce__(self) -> tuple[type[Dependence], tuple[tuple[OperandIndexing, ...]]]:
@@ -103,6 +105,9 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 
 
 AnyDependence: TypeAlias = "Dependence | Unknown"
+
+Indexings: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
+"""What those who ask get: any dependence is one, and they need no method of it."""
 
 NOTHING: Final = Dependence()
 """No dependence at all."""
@@ -120,6 +125,8 @@ def _count(dependence: AnyDependence) -> int:
 
 def of_element(dependence: AnyDependence, element: int) -> AnyDependence:
     """The dependence on one array of a tuple."""
+    if all(indexing.element == element for indexing in dependence.indexings):
+        return dependence
     return dependence.apply(lambda indexing: indexing.of_element(element))
 
 

@@ -15,7 +15,7 @@ from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
 from ops.dependence.dependence import Dependence
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_known_values
-from ops.devices.numbering import asking_device, devices_of
+from ops.devices.numbering import devices_of, own_device
 from ops.hlo.errors import HloTextError
 from ops.index_maps import check_sizes
 from ops.rules.op_indexing import Direction, OpIndexing, Unknown
@@ -78,11 +78,12 @@ def links_of(instruction: Instruction, told: Maps | Routes, direction: Direction
 
 def reads_operands(told: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
-    if isinstance(told, (Routes, Unknown)):
+    if isinstance(told, Routes):
         return False
+    if isinstance(told, (OpIndexing, Unknown)):
+        return told.reads_operands
     listed = told.values() if isinstance(told, Mapping) else told
-    each = listed if not isinstance(listed, OpIndexing) else (listed,)
-    return any(isinstance(indexing, OpIndexing) and indexing.reads_operands for indexing in each)
+    return any(indexing.reads_operands for indexing in listed)
 
 
 @contextmanager
@@ -121,7 +122,7 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
 def _source(instruction: Instruction, operand: int | None) -> Instruction:
     """The operand that holds a value; without one, what gives the number of the replica."""
     if operand is None:
-        return asking_device(devices_of(instruction.computation.module))
+        return own_device(devices_of(instruction.computation.module))
     return instruction.operands[operand]
 
 
@@ -206,13 +207,13 @@ def _check_ranks(instruction: Instruction, pair: _Pair) -> None:
             continue
         given = len(found.dims), len(found.forms)
         if given != (source.rank, target.rank):
-            message = f"{instruction.opcode}: its builder has a map from rank {given[0]} to"
+            message = f"{instruction.opcode}: its rule has a map from rank {given[0]} to"
             expected = f"expected {source.rank} to {target.rank}, from {source} to {target}"
             raise ShapeError(f"{message} {given[1]}; {expected}")
 
 
 def _check_number(instruction: Instruction, what: str, given: int, expected: int) -> None:
-    """Raise a :class:`ShapeError` unless a builder spoke of as many things as there are."""
+    """Raise a :class:`ShapeError` unless a rule gives as many things as there are."""
     if given != expected:
-        message = f"{instruction.opcode}: its builder speaks of {given} {what}"
+        message = f"{instruction.opcode}: its rule gives {given} {what}"
         raise ShapeError(f"{message}; expected {expected}")

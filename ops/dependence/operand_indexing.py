@@ -16,12 +16,12 @@ from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
 from ops import limits
-from ops.devices.joint_indexing import ANY, JointIndexing, Part
+from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
 from ops.devices.numbering import (
-    asking_device,
     devices_of,
-    is_asking_device,
     is_number_of_device,
+    is_own_device,
+    own_device,
 )
 from ops.index_maps import dim, runtime_value
 from ops.rules.constant_folding import clamped, value_of
@@ -229,7 +229,7 @@ def joint_form(
     own, device = indexing.map.domain, device_of(indexing)
     every = Interval(0, devices.total - 1) if devices else ANY
     numbered = [*enumerate(indexing.runtime)]
-    asking = (number for number, origin in numbered if is_asking_device(origin.instruction))
+    asking = (number for number, origin in numbered if is_own_device(origin.instruction))
     given = {**dict.fromkeys(asking, device), **(known or {})}
     left = [number for number, _ in numbered if number not in given]
     renumbered = {f"rt{number}": runtime_value(position) for position, number in enumerate(left)}
@@ -245,7 +245,9 @@ def joint_form(
     origins = tuple(indexing.runtime[number] for number in left)
     pairs = [(each.map, each.replica_id) for each in origins]
     parts = (
-        Part(substitute(index.forms, values), *substitute(on.forms if on else [device], values))
+        DeviceIndex(
+            substitute(index.forms, values), *substitute(on.forms if on else [device], values)
+        )
         for index, on in [(indexing.map, indexing.replica_id), *pairs]
     )
     return JointIndexing(tuple(parts), domain, every, origins, indexing.approximation)
@@ -266,7 +268,7 @@ def separate_form(
         for number, index, replica in found.runtime
     ]
     if found.asking and devices:
-        runtime.insert(0, RuntimeOrigin(asking_device(devices), found.asking))
+        runtime.insert(0, RuntimeOrigin(own_device(devices), found.asking))
     return OperandIndexing(found.map, tuple(runtime), found.replica, element, joint.approximation)
 
 
@@ -318,7 +320,7 @@ def _known_values(indexing: OperandIndexing, devices: Devices | None) -> Iterato
     found = {
         number: _value(origin, indexing, devices)
         for number, origin in enumerate(indexing.runtime)
-        if not is_asking_device(origin.instruction)
+        if not is_own_device(origin.instruction)
     }
     known = {f"rt{number}" for number, value in found.items() if value is not None}
     for number, value in found.items():

@@ -1,4 +1,4 @@
-"""Groups of devices that work together, as a device sees its own: closed forms in its number."""
+"""Groups of devices that work together, as formulas in the number of a device."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
+from ops.devices.numbering import Groups, Mode, devices_by_number, devices_of, mode_of, numbers_in
 from ops.index_maps import checked_integers
 from simplifier import Interval
 from simplifier.tabulate import tabulated, tabulated_partly
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.domain import Constraint
+    from ops.devices.numbering import Devices
+    from ops.hlo import Instruction
     from simplifier.expr.form import Form
 
 
-MOST_REPLICAS: Final = 1 << 20
-"""Of more no groups are made: what they say is found device by device."""
+MAX_REPLICAS: Final = 1 << 20
+"""Groups list devices one by one, which takes a second for a million of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,9 @@ class DeviceGroups:
 
     >>> from simplifier.expr.form import variable
     >>> pairs = DeviceGroups(((0, 2), (1, 3)), 4)
-    >>> print(pairs.member(variable("device"), variable("place")))
-    place * 2 + device mod 2
-    >>> print(pairs.place(variable("device")))
+    >>> print(pairs.member(variable("device"), variable("position")))
+    position * 2 + device mod 2
+    >>> print(pairs.position(variable("device")))
     device floordiv 2
     """
 
@@ -53,37 +56,37 @@ class DeviceGroups:
             tuple(sorted(tuple(sorted(group)) for group in self.groups)), self.count
         )
 
-    def member(self, device: Form, place: Form) -> Form:
-        """The device at a place of the group that a device is in."""
+    def member(self, device: Form, position: Form) -> Form:
+        """The device at a position in the group of a device."""
         first, *others = ([each - group[0] for each in group] for group in self.groups)
         if all(offsets == first for offsets in others):
             leaders = [group[0] for group in self.groups]
-            return self._of_group(device, leaders) + tabulated(first, place)
+            return self._of_group(device, leaders) + tabulated(first, position)
         longest = self.size
         own = self._groups_by_device()
         rows = (own.get(number, self.groups[0]) for number in range(self.count))
         table = [row[min(column, len(row) - 1)] for row in rows for column in range(longest)]
-        return tabulated(table, device * longest + place)
+        return tabulated(table, device * longest + position)
 
-    def place(self, device: Form) -> Form:
-        """The place of a device in its group."""
-        places = {each: place for group in self.groups for place, each in enumerate(group)}
-        return tabulated_partly(places, device)[0]
+    def position(self, device: Form) -> Form:
+        """The position of a device in its group."""
+        positions = {each: position for group in self.groups for position, each in enumerate(group)}
+        return tabulated_partly(positions, device)[0]
 
-    def constraints(self, device: Form, place: Form | None = None) -> list[Constraint]:
-        """What holds if a device is in a group, and if the group has such a place."""
+    def constraints(self, device: Form, position: Form | None = None) -> list[Constraint]:
+        """The constraints that a device is in a group, and that the group has a position."""
         every = dict.fromkeys(self._groups_by_device(), 0)
         taking_part = [] if len(every) == self.count else tabulated_partly(every, device)[1]
-        if place is None or self.is_even:
+        if position is None or self.is_even:
             return taking_part
         size = self._of_group(device, [len(group) for group in self.groups])
-        return [*taking_part, (size - place, Interval(1, self.size))]
+        return [*taking_part, (size - position, Interval(1, self.size))]
 
     def _groups_by_device(self) -> dict[int, tuple[int, ...]]:
         return {each: group for group in self.groups for each in group}
 
     def _of_group(self, device: Form, values: Sequence[int]) -> Form:
-        """The value for the group that a device is in, of one value for each group."""
+        """The value for the group of a device, from one value for each group."""
         valued = zip(self.groups, values, strict=True)
         by_device = {each: value for group, value in valued for each in group}
         return tabulated_partly(by_device, device)[0]
@@ -110,12 +113,12 @@ def checked_replica_count(op: str, named: Sequence[int], count: int | None) -> i
 
     Raises:
         ShapeError: one that is named is out of range, or there are more than
-            :data:`MOST_REPLICAS`.
+            :data:`MAX_REPLICAS`.
     """
     enough = max(named, default=-1) + 1
     (total,) = checked_integers(op, "replica_count", [enough if count is None else count])
-    if total > MOST_REPLICAS:
-        raise ShapeError(f"{op}: there are {total} replicas; expected {MOST_REPLICAS} or fewer")
+    if total > MAX_REPLICAS:
+        raise ShapeError(f"{op}: there are {total} replicas; expected {MAX_REPLICAS} or fewer")
     for replica in named:
         if not 0 <= replica < total:
             raise ShapeError(f"{op}: there is no replica {replica} among {total}")
@@ -145,3 +148,41 @@ def even_groups(
             f"{op}: the replica groups have {sizes} replicas; expected as many in each"
         )
     return groups
+
+
+# What an instruction lists.
+
+
+def groups_of(instruction: Instruction) -> Groups:
+    """The groups of devices of an instruction; if it lists none, one of all replicas or partitions.
+
+    >>> from ops import hlo
+    >>> text = "collective-permute(a), source_target_pairs={{0,1}}"
+    >>> module = hlo.parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = f32[] {text} }}")
+    >>> groups_of(module.entry.root)
+    [[0, 1]]
+    """
+    if numbers_in(instruction):
+        return listed_groups(instruction)
+    devices, mode = _devices(instruction), mode_of(instruction)
+    if mode is Mode.DEVICES:
+        return [range(devices.total)]
+    count = devices.partitions if mode is Mode.PARTITIONS else devices.replicas
+    return devices_by_number(mode, [range(count)], *devices)
+
+
+def listed_groups(instruction: Instruction) -> Groups:
+    """The groups, or pairs, of devices that an instruction lists."""
+    return devices_by_number(mode_of(instruction), numbers_in(instruction), *_devices(instruction))
+
+
+def device_count(instruction: Instruction) -> int:
+    """The number of devices that run the program."""
+    return _devices(instruction).total
+
+
+def _devices(instruction: Instruction) -> Devices:
+    """The devices that run the program, if these are not too many to be listed."""
+    devices = devices_of(instruction.computation.module)
+    checked_replica_count(instruction.opcode, (), devices.total)
+    return devices

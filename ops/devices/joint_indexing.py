@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
 from indexing.transform.hull import shortened
+from indexing.transform.retabulate import retabulated
 from indexing.transform.substitute import arranged
-from ops.devices.device_tables import with_tables_of_devices
 from ops.index_maps import dim
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -30,10 +30,10 @@ Origin = TypeVar("Origin")
 ANY: Final = Interval(None, None)
 
 
-class Part(NamedTuple):
-    """An index, and the device on which it is meant."""
+class DeviceIndex(NamedTuple):
+    """The coordinates of an element, and the device that holds it."""
 
-    index: tuple[Form, ...]
+    coordinates: tuple[Form, ...]
     device: Form
 
 
@@ -62,7 +62,7 @@ class JointIndexing(Generic[Origin]):
     the reason why the indexing holds more than the program says, if it does.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[DeviceIndex, ...]
     domain: Domain
     devices: Interval = ANY
     origins: tuple[Origin, ...] = ()
@@ -124,7 +124,7 @@ class JointIndexing(Generic[Origin]):
     def with_tables_of_devices(self) -> JointIndexing[Origin]:
         """The same with shorter formulas in the number of a device."""
         flat = self.flat
-        shorter = with_tables_of_devices(flat, self.devices)
+        shorter = retabulated(flat, f"d{len(self.domain.dims) - 1}")
         return self if shorter is flat else self.with_results_of(shorter)
 
     def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:
@@ -138,14 +138,14 @@ class JointIndexing(Generic[Origin]):
 
 def _separated(joint: JointIndexing[Origin]) -> Separated:
     (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
-    told = [form for part in joint.parts for form in (*part.index, *_elsewhere(part, joint))]
+    told = [form for part in joint.parts for form in (*part.coordinates, *_elsewhere(part, joint))]
     asked = [device] if _depends_on_device(joint, told) else []
     wide = IndexingMap.from_forms([*told, *map(forms.variable, asked)], joint.domain)
     narrow = arranged(wide, dims, ranges, [*asked, *runtime]).without_unused_symbols()
     results, domain = iter(narrow.forms), narrow.domain
     (element, holder), *values = [
         (
-            tuple(islice(results, len(part.index))),
+            tuple(islice(results, len(part.coordinates))),
             tuple(islice(results, len(_elsewhere(part, joint)))),
         )
         for part in joint.parts
@@ -167,7 +167,7 @@ def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:
     return without_unused_runtime(IndexingMap.from_forms(results, domain))
 
 
-def _elsewhere(part: Part, joint: JointIndexing[Origin]) -> list[Form]:
+def _elsewhere(part: DeviceIndex, joint: JointIndexing[Origin]) -> list[Form]:
     """The device of a part, if it is not the one that asks."""
     is_own = part.device == dim(len(joint.domain.dims) - 1)
     is_only = joint.devices == Interval(0, 0) or joint.domain.is_known_empty
@@ -184,12 +184,14 @@ def _depends_on_device(joint: JointIndexing[Origin], told: Sequence[Form]) -> bo
     return is_used or joint.domain.bounds[device] != joint.devices
 
 
-def _flat(parts: Iterable[Part]) -> Iterator[Form]:
-    return chain.from_iterable((*part.index, part.device) for part in parts)
+def _flat(parts: Iterable[DeviceIndex]) -> Iterator[Form]:
+    return chain.from_iterable((*part.coordinates, part.device) for part in parts)
 
 
-def _like(parts: Iterable[Part], results: Iterator[Form]) -> tuple[Part, ...]:
-    return tuple(Part(tuple(islice(results, len(part.index))), next(results)) for part in parts)
+def _like(parts: Iterable[DeviceIndex], results: Iterator[Form]) -> tuple[DeviceIndex, ...]:
+    return tuple(
+        DeviceIndex(tuple(islice(results, len(part.coordinates))), next(results)) for part in parts
+    )
 
 
 def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:

@@ -1,16 +1,15 @@
-"""The devices that a program runs on, and the one that asks.
+"""The devices that a program runs on, and their numbers.
 
 A program runs on ``replica_count`` times ``num_partitions`` devices. All of them are numbered
 through: partition ``p`` of replica ``r`` is device ``r * num_partitions + p``, so that devices are
 replicas where a program is not partitioned, and partitions where it is not replicated. What an
-element depends on may be held by another device, and which one that is may depend on the device
-that asks: the number of the latter is a runtime variable whose value ``replica-id`` or
-``partition-id`` gives.
+element depends on may be held by another device. Which one may depend on the device that a map
+starts from: its number is a runtime variable, whose value ``replica-id`` or ``partition-id`` gives.
 
-Collective instructions name devices by numbers of their own. Without ``channel_id`` the numbers are
-those of replicas, and each partition works with its like. With it, they are those of partitions,
-and each replica works by itself; but of the operations that may have ``use_global_device_ids``,
-those of replicas with all of their partitions, or if that is true, of devices.
+The numbers in a collective instruction mean one of four things. Without ``channel_id`` they mean
+replicas, and partitions with the same number work together. With it, they mean partitions, and each
+replica works by itself. For operations that may have ``use_global_device_ids``, they mean devices
+if it is true, and replicas with all of their partitions if not.
 
 Source: XLA's modes of collective operations.
 """
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Devices(NamedTuple):
-    """How many replicas of a program run, and of how many partitions each."""
+    """How many replicas of a program run, and how many partitions each has."""
 
     replicas: int = 1
     partitions: int = 1
@@ -47,7 +46,7 @@ class Devices(NamedTuple):
 
 @lru_cache(maxsize=64)
 def devices_of(module: HloModule) -> Devices:
-    """The devices that a module says it runs on; if it says nothing, as many as its groups name.
+    """The devices that a module declares; if it declares none, as many as its groups name.
 
     >>> from ops.hlo import parse
     >>> text = "f32[] collective-permute(a), source_target_pairs={{0,3}}"
@@ -65,14 +64,14 @@ def devices_of(module: HloModule) -> Devices:
 
 
 @lru_cache(maxsize=64)
-def asking_device(devices: Devices) -> Instruction:
+def own_device(devices: Devices) -> Instruction:
     """An instruction whose value is the number of the device that runs it.
 
-    >>> asking_device(Devices(replicas=4))
+    >>> own_device(Devices(replicas=4))
     <%replica-id = u32[] replica-id()>
-    >>> asking_device(Devices(partitions=4))
+    >>> own_device(Devices(partitions=4))
     <%partition-id = u32[] partition-id()>
-    >>> asking_device(Devices(2, 4))
+    >>> own_device(Devices(2, 4))
     <%device-id = u32[] add(%first-device-id, %partition-id)>
     """
     heading = f"replica_count={devices.replicas}, num_partitions={devices.partitions}"
@@ -85,25 +84,25 @@ def asking_device(devices: Devices) -> Instruction:
     return module_of(f"HloModule devices, {heading} ENTRY device_id {{ {body} }}").entry.root
 
 
-def is_asking_device(instruction: Instruction) -> bool:
-    """Whether an instruction is one that :func:`asking_device` gives."""
+def is_own_device(instruction: Instruction) -> bool:
+    """Whether an instruction is one that :func:`own_device` gives."""
     module = instruction.computation.module
-    return module.name == "devices" and asking_device(devices_of(module)) is instruction
+    return module.name == "devices" and own_device(devices_of(module)) is instruction
 
 
 def is_number_of_device(instruction: Instruction) -> bool:
-    """Whether the value is a number of the device, the same wherever in a program it is asked."""
-    return instruction.opcode in {"partition-id", "replica-id"} or is_asking_device(instruction)
+    """Whether the value is a number of the device, and so the same everywhere in a program."""
+    return instruction.opcode in {"partition-id", "replica-id"} or is_own_device(instruction)
 
 
 def value_on(instruction: Instruction, device: Form) -> Form | None:
     """The value of an instruction on a device, if it is a number of the device itself.
 
     >>> partitioned = Devices(partitions=4)
-    >>> print(value_on(asking_device(partitioned), forms.variable("d0")))
+    >>> print(value_on(own_device(partitioned), forms.variable("d0")))
     d0
     """
-    if is_asking_device(instruction):
+    if is_own_device(instruction):
         return device
     replicas, partitions = devices_of(instruction.computation.module)
     if instruction.opcode == "replica-id":
@@ -113,14 +112,14 @@ def value_on(instruction: Instruction, device: Form) -> Form | None:
     return None
 
 
-# What the numbers in a collective instruction stand for.
+# What the numbers in a collective instruction mean.
 
 Groups: TypeAlias = "Sequence[Sequence[int]]"
-"""Numbers of what works together."""
+"""Lists of numbers that work together."""
 
 
 class Mode(Enum):
-    """What the numbers in the groups of a collective operation stand for."""
+    """What the numbers in a collective instruction mean."""
 
     REPLICAS = auto()
     PARTITIONS = auto()
@@ -129,7 +128,7 @@ class Mode(Enum):
 
 
 def mode_of(instruction: Instruction) -> Mode:
-    """What the numbers in a collective instruction stand for.
+    """What the numbers in a collective instruction mean.
 
     >>> from ops import hlo
     >>> text = "collective-permute(a), channel_id=1, source_target_pairs={{0,1}}"
@@ -147,13 +146,13 @@ def mode_of(instruction: Instruction) -> Mode:
 
 
 def numbers_in(instruction: Instruction) -> Groups:
-    """The groups, or pairs, that an instruction lists, whatever its numbers stand for."""
+    """The groups or pairs that an instruction lists, in its own numbers."""
     groups = instruction.attributes.get("replica_groups")
     return groups.groups if groups else instruction.attributes.get("source_target_pairs", ())
 
 
 def devices_by_number(mode: Mode, groups: Groups, replicas: int, partitions: int) -> Groups:
-    """The groups of devices that groups of numbers stand for.
+    """The groups of devices that groups of numbers mean.
 
     >>> devices_by_number(Mode.REPLICAS, [[0, 1]], 2, 3)
     [[0, 3], [1, 4], [2, 5]]
@@ -174,7 +173,7 @@ def devices_by_number(mode: Mode, groups: Groups, replicas: int, partitions: int
 
 
 def largest_number(instructions: Iterable[Instruction]) -> dict[Mode, int]:
-    """One more than the largest number that collective instructions list, by what it stands for."""
+    """One more than the largest number that collective instructions list, by its meaning."""
     found: dict[Mode, int] = {}
     for instruction in instructions:
         numbers = [number for group in numbers_in(instruction) for number in group]

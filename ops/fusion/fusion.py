@@ -137,9 +137,7 @@ class Fusion:
     @property
     def results(self) -> tuple[Array, ...]:
         """Each array of the roots, with its number in a tuple, counted through nested tuples."""
-        return tuple(
-            (root, number) for root in self.roots for number in range(len(root.shape.arrays))
-        )
+        return tuple((root, number) for root in self.roots for number in root.shape.array_indices)
 
     def indexing(
         self, start: Instruction | None = None, output: int = 0
@@ -282,7 +280,7 @@ class Fusion:
         self._check(hero)
         wanted = self._needed_by(self._array(root, output))
         inputs: list[AnyDependence] = [NOTHING] * len(hero.operands)
-        for number in range(len(hero.shape.arrays)):
+        for number in hero.shape.array_indices:
             found = output_to_input(hero, number, registry=self.registry).indexing
             for operand, dependence in enumerate(found):
                 more = wanted.get((hero, number), NOTHING).compose(dependence)

@@ -288,101 +288,65 @@ COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
 }
 """What every instruction may have."""
 
+_NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
+    (ALIASING, "output_to_operand_aliasing"),
+    (
+        BOOLEAN,
+        (
+            "constrain_layout custom_call_has_side_effect has_dynamic_root indices_are_sorted "
+            "is_composite is_host_transfer is_reverse is_stable largest left_side lower "
+            "unique_indices unit_diagonal use_global_device_ids"
+        ),
+    ),
+    (FLOAT, "epsilon"),
+    (
+        INTEGER,
+        (
+            "batch_group_count channel_id cross_program_prefetch_index delta exponent_bits "
+            "feature_group_count feature_index index index_vector_dim inferred_dimension "
+            "iota_dimension k mantissa_bits num_carries"
+        ),
+    ),
+    (
+        INTEGERS,
+        (
+            "collapsed_slice_dims dimensions dynamic_slice_sizes fft_length input_batching_dims "
+            "inserted_window_dims lhs_batch_dims lhs_contracting_dims lhs_ragged_dims offset_dims "
+            "operand_batching_dims rhs_batch_dims rhs_contracting_dims rhs_group_dims "
+            "scatter_dims_to_operand_dims scatter_indices_batching_dims shifts start_index_map "
+            "start_indices_batching_dims update_window_dims"
+        ),
+    ),
+    (INTEGER_LISTS, "source_target_pairs"),
+    (LABELS, "dim_labels"),
+    (NESTED_INTEGERS, "slice_sizes"),
+    (PADDING, "padding"),
+    (RAW, "domain result_accuracy sparsity_config"),
+    (REPLICA_GROUPS, "replica_groups"),
+    (SHAPE, "outfeed_shape"),
+    (SHAPES, "operand_layout_constraints"),
+    (SLICES, "slice"),
+    (STRING, "async_execution_thread custom_call_target infeed_config outfeed_config"),
+    (WINDOW, "window"),
+    (
+        WORD,
+        (
+            "algorithm api_version convolution_kind direction distribution fft_type is_associative "
+            "kind mode padding_type schedule transpose_a type"
+        ),
+    ),
+    (WORDS, "operand_precision"),
+    (
+        Reference.COMPUTATION,
+        "body calls condition false_computation scatter select to_apply true_computation",
+    ),
+    (Reference.COMPUTATIONS, "branch_computations called_computations"),
+    (Reference.LITERAL, "indices literal"),
+)
+
 ATTRIBUTES: dict[str, Codec | Reference] = {
-    "algorithm": WORD,
-    "api_version": WORD,
-    "async_execution_thread": STRING,
-    "batch_group_count": INTEGER,
-    "body": Reference.COMPUTATION,
-    "branch_computations": Reference.COMPUTATIONS,
-    "called_computations": Reference.COMPUTATIONS,
-    "calls": Reference.COMPUTATION,
-    "channel_id": INTEGER,
-    "collapsed_slice_dims": INTEGERS,
-    "condition": Reference.COMPUTATION,
-    "constrain_layout": BOOLEAN,
-    "convolution_kind": WORD,
-    "cross_program_prefetch_index": INTEGER,
-    "custom_call_has_side_effect": BOOLEAN,
-    "custom_call_target": STRING,
-    "delta": INTEGER,
-    "dim_labels": LABELS,
-    "dimensions": INTEGERS,
-    "direction": WORD,
-    "distribution": WORD,
-    "domain": RAW,
-    "dynamic_slice_sizes": INTEGERS,
-    "epsilon": FLOAT,
-    "exponent_bits": INTEGER,
-    "false_computation": Reference.COMPUTATION,
-    "feature_group_count": INTEGER,
-    "feature_index": INTEGER,
-    "fft_length": INTEGERS,
-    "fft_type": WORD,
-    "has_dynamic_root": BOOLEAN,
-    "index": INTEGER,
-    "index_vector_dim": INTEGER,
-    "indices": Reference.LITERAL,
-    "indices_are_sorted": BOOLEAN,
-    "infeed_config": STRING,
-    "inferred_dimension": INTEGER,
-    "input_batching_dims": INTEGERS,
-    "inserted_window_dims": INTEGERS,
-    "iota_dimension": INTEGER,
-    "is_associative": WORD,
-    "is_composite": BOOLEAN,
-    "is_host_transfer": BOOLEAN,
-    "is_reverse": BOOLEAN,
-    "is_stable": BOOLEAN,
-    "k": INTEGER,
-    "kind": WORD,
-    "largest": BOOLEAN,
-    "left_side": BOOLEAN,
-    "lhs_batch_dims": INTEGERS,
-    "lhs_contracting_dims": INTEGERS,
-    "lhs_ragged_dims": INTEGERS,
-    "literal": Reference.LITERAL,
-    "lower": BOOLEAN,
-    "mantissa_bits": INTEGER,
-    "mode": WORD,
-    "num_carries": INTEGER,
-    "offset_dims": INTEGERS,
-    "operand_batching_dims": INTEGERS,
-    "operand_layout_constraints": SHAPES,
-    "operand_precision": WORDS,
-    "outfeed_config": STRING,
-    "outfeed_shape": SHAPE,
-    "output_to_operand_aliasing": ALIASING,
-    "padding": PADDING,
-    "padding_type": WORD,
-    "replica_groups": REPLICA_GROUPS,
-    "result_accuracy": RAW,
-    "rhs_batch_dims": INTEGERS,
-    "rhs_contracting_dims": INTEGERS,
-    "rhs_group_dims": INTEGERS,
-    "scatter": Reference.COMPUTATION,
-    "scatter_dims_to_operand_dims": INTEGERS,
-    "scatter_indices_batching_dims": INTEGERS,
-    "schedule": WORD,
-    "select": Reference.COMPUTATION,
-    "shifts": INTEGERS,
-    "slice": SLICES,
-    "slice_sizes": NESTED_INTEGERS,
-    "source_target_pairs": INTEGER_LISTS,
-    "sparsity_config": RAW,
-    "start_index_map": INTEGERS,
-    "start_indices_batching_dims": INTEGERS,
-    "to_apply": Reference.COMPUTATION,
-    "transpose_a": WORD,
-    "true_computation": Reference.COMPUTATION,
-    "type": WORD,
-    "unique_indices": BOOLEAN,
-    "unit_diagonal": BOOLEAN,
-    "update_window_dims": INTEGERS,
-    "use_global_device_ids": BOOLEAN,
-    "window": WINDOW,
-    **COMMON_ATTRIBUTES,
-}
+    name: codec for codec, names in _NAMES_BY_CODEC for name in names.split()
+} | COMMON_ATTRIBUTES
 """What the attributes of instructions hold; :mod:`ops.hlo.opcodes` says which opcode has which."""
 
 MODULE_ATTRIBUTES: dict[str, Codec] = {

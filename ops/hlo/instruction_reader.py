@@ -225,7 +225,7 @@ class InstructionReader:
         """Take the attributes; an instruction that stands as an operand has none."""
         lexer, attributes = self._lexer, dict[str, Any]()
         if not draft.is_operand:
-            attributes = read_attributes(lexer, draft.opcode, opcode.formats, self._value)
+            attributes = read_attributes(lexer, draft.opcode, opcode.codecs, self._value)
         for name in opcode.required:
             if name not in attributes:
                 hint = "a comma is missing before the attribute" if lexer.text == name else ""

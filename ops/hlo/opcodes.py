@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ops.hlo.attributes import Codec
 
@@ -29,6 +29,13 @@ class Arity:
     least: int
     most: int | None = -1
     step: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> Arity:
+        """The arity from ``2``, ``1..2``, ``0..`` (any number) or ``2..+2`` (2, 4, 6, ...)."""
+        least, dots, rest = text.partition("..")
+        most, _, step = rest.partition("+")
+        return cls(int(least), int(most or least) if most or not dots else None, int(step or 1))
 
     def __post_init__(self) -> None:
         if self.most == -1:
@@ -51,6 +58,9 @@ class Arity:
         return f"{self.least}, {self.least + self.step}, {self.least + 2 * self.step}, ... operands"
 
 
+_ASYNC = ("async_execution_thread",)
+
+
 @dataclass(frozen=True, slots=True)
 class Opcode:
     """Number of operands and names of the attributes of an operation.
@@ -62,12 +72,12 @@ class Opcode:
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     sugar: tuple[str, str] | None = None
-    formats: Mapping[str, Codec | Reference] = field(init=False, hash=False, compare=False)
+    codecs: Mapping[str, Codec | Reference] = field(init=False, hash=False, compare=False)
 
     def __post_init__(self) -> None:
         names = (*self.required, *self.optional, *COMMON_ATTRIBUTES)
         object.__setattr__(
-            self, "formats", MappingProxyType({name: ATTRIBUTES[name] for name in names})
+            self, "codecs", MappingProxyType({name: ATTRIBUTES[name] for name in names})
         )
 
 
@@ -89,232 +99,115 @@ def _sugar(name: str) -> Opcode | None:
         return None
     if part == "start":
         return Opcode(base.arity, base.required, (*base.optional, *_ASYNC), sugar=(operation, part))
-    return Opcode(_ONE, (), _ASYNC, sugar=(operation, part))
+    return Opcode(Arity(1), (), _ASYNC, sugar=(operation, part))
 
 
-_ANY, _SOME = Arity(0, None), Arity(1, None)
-_NONE, _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX = map(Arity, range(7))
+_UNARY = """
+    ceil copy count-leading-zeros floor negate not popcnt round-nearest-afz round-nearest-even
+    sign
+"""
+_ACCURATE = """
+    acos acosh asin asinh atan atanh cbrt cosh cosine erf exponential exponential-minus-one log
+    log-plus-one logistic rsqrt sine sinh sqrt tan tanh
+"""
+_BINARY = """
+    add and atan2 divide maximum minimum mulhi multiply or power remainder shift-left
+    shift-right-arithmetic shift-right-logical subtract xor
+"""
 
-_ACCURACY = ("result_accuracy",)
-_COLLECTIVE = ("channel_id", "constrain_layout", "replica_groups")
-_GLOBAL = (*_COLLECTIVE, "use_global_device_ids")
-_CONTRACTING = ("lhs_batch_dims", "lhs_contracting_dims", "rhs_batch_dims", "rhs_contracting_dims")
-_BATCH_NORM = ("epsilon", "feature_index")
-_TRANSFER = ("channel_id", "is_host_transfer")
-_PERMUTE = Opcode(_SOME, ("source_target_pairs",), ("channel_id", "slice_sizes"))
-_ALL_GATHER = Opcode(_ANY, ("dimensions",), _GLOBAL)
-_ALL_REDUCE = Opcode(_ANY, ("to_apply",), (*_GLOBAL, "mode"))
-_ASYNC = ("async_execution_thread",)
-
-_UNARY = (
-    "ceil",
-    "copy",
-    "count-leading-zeros",
-    "floor",
-    "negate",
-    "not",
-    "popcnt",
-    "round-nearest-afz",
-    "round-nearest-even",
-    "sign",
-)
-_ACCURATE = (
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cbrt",
-    "cosh",
-    "cosine",
-    "erf",
-    "exponential",
-    "exponential-minus-one",
-    "log",
-    "log-plus-one",
-    "logistic",
-    "rsqrt",
-    "sine",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-)
-_BINARY = (
-    "add",
-    "and",
-    "atan2",
-    "divide",
-    "maximum",
-    "minimum",
-    "mulhi",
-    "multiply",
-    "or",
-    "power",
-    "remainder",
-    "shift-left",
-    "shift-right-arithmetic",
-    "shift-right-logical",
-    "subtract",
-    "xor",
-)
-LIKE_OPERANDS = (*_UNARY, *_ACCURATE, *_BINARY, "select")
+LIKE_OPERANDS = (*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split(), "select")
 """Elementwise operations whose result has the type and the dimensions of their last operand."""
 
-OPCODES: dict[str, Opcode] = {
-    **dict.fromkeys(_UNARY, Opcode(_ONE)),
-    **dict.fromkeys(_ACCURATE, Opcode(_ONE, (), _ACCURACY)),
-    **dict.fromkeys(_BINARY, Opcode(_TWO)),
-    "abs": Opcode(_ONE),
-    "add-dependency": Opcode(_TWO),
-    "after-all": Opcode(_ANY),
-    "all-gather": _ALL_GATHER,
-    "all-gather-done": Opcode(_ONE),
-    "all-gather-start": _ALL_GATHER,
-    "all-reduce": _ALL_REDUCE,
-    "all-reduce-done": Opcode(_ONE),
-    "all-reduce-start": _ALL_REDUCE,
-    "all-to-all": Opcode(_ANY, (), (*_COLLECTIVE, "dimensions")),
-    "async-done": Opcode(_ONE, (), ("calls", *_ASYNC)),
-    "async-start": Opcode(_ANY, ("calls",), _ASYNC),
-    "async-update": Opcode(_ONE, (), ("calls", *_ASYNC)),
-    "batch-norm-grad": Opcode(_FIVE, _BATCH_NORM),
-    "batch-norm-inference": Opcode(_FIVE, _BATCH_NORM),
-    "batch-norm-training": Opcode(_THREE, _BATCH_NORM),
-    "bitcast": Opcode(_ONE),
-    "bitcast-convert": Opcode(_ONE),
-    "broadcast": Opcode(_ONE, ("dimensions",)),
-    "call": Opcode(_ANY, ("to_apply",), ("is_composite",)),
-    "cholesky": Opcode(_ONE, (), ("lower",)),
-    "clamp": Opcode(_THREE),
-    "collective-broadcast": Opcode(_ANY, (), ("channel_id", "has_dynamic_root", "replica_groups")),
-    "collective-permute": _PERMUTE,
-    "collective-permute-done": Opcode(_ONE),
-    "collective-permute-start": _PERMUTE,
-    "collective-reduce": Opcode(_ANY, ("to_apply",), (*_GLOBAL, "has_dynamic_root")),
-    "compare": Opcode(_TWO, ("direction",), ("type",)),
-    "complex": Opcode(_TWO),
-    "concatenate": Opcode(_SOME, ("dimensions",)),
-    "conditional": Opcode(
-        _SOME, (), ("branch_computations", "true_computation", "false_computation")
-    ),
-    "constant": Opcode(_NONE),
-    "convert": Opcode(_ONE),
-    "convolution": Opcode(
-        _TWO,
-        ("dim_labels",),
-        (
-            "batch_group_count",
-            "convolution_kind",
-            "feature_group_count",
-            "operand_precision",
-            "sparsity_config",
-            "window",
-        ),
-    ),
-    "copy-done": Opcode(_ONE),
-    "copy-start": Opcode(_ONE, (), ("cross_program_prefetch_index",)),
-    "custom-call": Opcode(
-        _ANY,
-        ("custom_call_target",),
-        (
-            "api_version",
-            "batch_group_count",
-            "called_computations",
-            "custom_call_has_side_effect",
-            "dim_labels",
-            "feature_group_count",
-            "literal",
-            "operand_layout_constraints",
-            "operand_precision",
-            "output_to_operand_aliasing",
-            "padding_type",
-            "schedule",
-            "to_apply",
-            "window",
-        ),
-    ),
-    "domain": Opcode(_ONE, ("domain",)),
-    "dot": Opcode(_TWO, (), (*_CONTRACTING, "algorithm", "operand_precision")),
-    "dynamic-reshape": Opcode(_SOME),
-    "dynamic-slice": Opcode(_SOME, ("dynamic_slice_sizes",)),
-    "dynamic-update-slice": Opcode(Arity(2, None)),
-    "fft": Opcode(_ONE, ("fft_type", "fft_length")),
-    "fusion": Opcode(_ANY, ("kind", "calls"), ("output_to_operand_aliasing",)),
-    "gather": Opcode(
-        _TWO,
-        (
-            "offset_dims",
-            "collapsed_slice_dims",
-            "start_index_map",
-            "index_vector_dim",
-            "slice_sizes",
-        ),
-        ("indices_are_sorted", "operand_batching_dims", "start_indices_batching_dims"),
-    ),
-    "get-dimension-size": Opcode(_ONE, ("dimensions",)),
-    "get-tuple-element": Opcode(_ONE, ("index",)),
-    "imag": Opcode(_ONE),
-    "infeed": Opcode(Arity(0, 1), (), ("infeed_config",)),
-    "iota": Opcode(_NONE, ("iota_dimension",)),
-    "is-finite": Opcode(_ONE),
-    "map": Opcode(_ANY, ("to_apply",), ("dimensions",)),
-    "opt-barrier": Opcode(_ONE),
-    "outfeed": Opcode(Arity(1, 2), (), ("outfeed_config", "outfeed_shape")),
-    "pad": Opcode(_TWO, ("padding",)),
-    "parameter": Opcode(_NONE),
-    "partition-id": Opcode(_NONE),
-    "ragged-all-to-all": Opcode(_SIX, (), ("channel_id", "dimensions", "replica_groups")),
-    "ragged-dot": Opcode(
-        _THREE, (), (*_CONTRACTING, "lhs_ragged_dims", "operand_precision", "rhs_group_dims")
-    ),
-    "real": Opcode(_ONE),
-    "recv": Opcode(_ONE, (), _TRANSFER),
-    "recv-done": Opcode(_ONE, (), _TRANSFER),
-    "reduce": Opcode(Arity(2, None, step=2), ("dimensions", "to_apply")),
-    "reduce-precision": Opcode(_ONE, ("exponent_bits", "mantissa_bits")),
-    "reduce-scatter": Opcode(_ANY, ("dimensions", "to_apply"), (*_GLOBAL, "mode")),
-    "reduce-window": Opcode(Arity(2, None, step=2), ("to_apply",), ("window",)),
-    "replica-id": Opcode(_NONE),
-    "reshape": Opcode(_ONE, (), ("inferred_dimension",)),
-    "reverse": Opcode(_ONE, ("dimensions",)),
-    "rng": Opcode(_ANY, ("distribution",)),
-    "rng-bit-generator": Opcode(_ONE, ("algorithm",)),
-    "rng-get-and-update-state": Opcode(_NONE, ("delta",)),
-    "scaled-dot": Opcode(_FOUR, (), (*_CONTRACTING, "algorithm", "operand_precision")),
-    "scan": Opcode(
-        _ANY, ("dimensions", "to_apply"), ("is_associative", "is_reverse", "num_carries")
-    ),
-    "scatter": Opcode(
-        Arity(3, None, step=2),
-        (
-            "update_window_dims",
-            "inserted_window_dims",
-            "scatter_dims_to_operand_dims",
-            "index_vector_dim",
-            "to_apply",
-        ),
-        (
-            "indices_are_sorted",
-            "input_batching_dims",
-            "scatter_indices_batching_dims",
-            "unique_indices",
-        ),
-    ),
-    "select": Opcode(_THREE),
-    "select-and-scatter": Opcode(_THREE, ("select", "scatter"), ("window",)),
-    "send": Opcode(_TWO, (), _TRANSFER),
-    "send-done": Opcode(_ONE, (), _TRANSFER),
-    "set-dimension-size": Opcode(_TWO, ("dimensions",)),
-    "shuffle": Opcode(_ONE, ("dimensions", "mode"), ("indices", "shifts")),
-    "slice": Opcode(_ONE, ("slice",)),
-    "sort": Opcode(_SOME, ("dimensions", "to_apply"), ("is_stable",)),
-    "stochastic-convert": Opcode(_TWO),
-    "topk": Opcode(_ONE, ("k",), ("largest",)),
-    "transpose": Opcode(_ONE, ("dimensions",)),
-    "triangular-solve": Opcode(_TWO, (), ("left_side", "lower", "transpose_a", "unit_diagonal")),
-    "tuple": Opcode(_ANY),
-    "while": Opcode(_ONE, ("condition", "body")),
-}
+_TABLE = f"""
+{" ".join(_UNARY.split())} | 1
+{" ".join(_ACCURATE.split())} | 1 | | result_accuracy
+{" ".join(_BINARY.split())} | 2
+constant parameter partition-id replica-id | 0
+after-all tuple | 0..
+abs all-gather-done all-reduce-done bitcast bitcast-convert collective-permute-done convert \
+    copy-done imag is-finite opt-barrier real | 1
+dynamic-reshape | 1..
+add-dependency complex stochastic-convert | 2
+dynamic-update-slice | 2..
+clamp select | 3
+all-gather all-gather-start | 0.. | dimensions | channel_id constrain_layout replica_groups \
+    use_global_device_ids
+all-reduce all-reduce-start | 0.. | to_apply | channel_id constrain_layout replica_groups \
+    use_global_device_ids mode
+all-to-all | 0.. | | channel_id constrain_layout replica_groups dimensions
+async-done async-update | 1 | | calls async_execution_thread
+async-start | 0.. | calls | async_execution_thread
+batch-norm-grad batch-norm-inference | 5 | epsilon feature_index
+batch-norm-training | 3 | epsilon feature_index
+broadcast get-dimension-size reverse transpose | 1 | dimensions
+call | 0.. | to_apply | is_composite
+cholesky | 1 | | lower
+collective-broadcast | 0.. | | channel_id has_dynamic_root replica_groups
+collective-permute collective-permute-start | 1.. | source_target_pairs | channel_id slice_sizes
+collective-reduce | 0.. | to_apply | channel_id constrain_layout replica_groups \
+    use_global_device_ids has_dynamic_root
+compare | 2 | direction | type
+concatenate | 1.. | dimensions
+conditional | 1.. | | branch_computations true_computation false_computation
+convolution | 2 | dim_labels | batch_group_count convolution_kind feature_group_count \
+    operand_precision sparsity_config window
+copy-start | 1 | | cross_program_prefetch_index
+custom-call | 0.. | custom_call_target | api_version batch_group_count called_computations \
+    custom_call_has_side_effect dim_labels feature_group_count literal operand_layout_constraints \
+    operand_precision output_to_operand_aliasing padding_type schedule to_apply window
+domain | 1 | domain
+dot | 2 | | lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims algorithm \
+    operand_precision
+dynamic-slice | 1.. | dynamic_slice_sizes
+fft | 1 | fft_type fft_length
+fusion | 0.. | kind calls | output_to_operand_aliasing
+gather | 2 | offset_dims collapsed_slice_dims start_index_map index_vector_dim slice_sizes | \
+    indices_are_sorted operand_batching_dims start_indices_batching_dims
+get-tuple-element | 1 | index
+infeed | 0..1 | | infeed_config
+iota | 0 | iota_dimension
+map | 0.. | to_apply | dimensions
+outfeed | 1..2 | | outfeed_config outfeed_shape
+pad | 2 | padding
+ragged-all-to-all | 6 | | channel_id dimensions replica_groups
+ragged-dot | 3 | | lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims \
+    lhs_ragged_dims operand_precision rhs_group_dims
+recv recv-done send-done | 1 | | channel_id is_host_transfer
+reduce | 2..+2 | dimensions to_apply
+reduce-precision | 1 | exponent_bits mantissa_bits
+reduce-scatter | 0.. | dimensions to_apply | channel_id constrain_layout replica_groups \
+    use_global_device_ids mode
+reduce-window | 2..+2 | to_apply | window
+reshape | 1 | | inferred_dimension
+rng | 0.. | distribution
+rng-bit-generator | 1 | algorithm
+rng-get-and-update-state | 0 | delta
+scaled-dot | 4 | | lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims \
+    algorithm operand_precision
+scan | 0.. | dimensions to_apply | is_associative is_reverse num_carries
+scatter | 3..+2 | update_window_dims inserted_window_dims scatter_dims_to_operand_dims \
+    index_vector_dim to_apply | indices_are_sorted input_batching_dims \
+    scatter_indices_batching_dims unique_indices
+select-and-scatter | 3 | select scatter | window
+send | 2 | | channel_id is_host_transfer
+set-dimension-size | 2 | dimensions
+shuffle | 1 | dimensions mode | indices shifts
+slice | 1 | slice
+sort | 1.. | dimensions to_apply | is_stable
+topk | 1 | k | largest
+triangular-solve | 2 | | left_side lower transpose_a unit_diagonal
+while | 1 | condition body
+"""
+"""Opcodes | number of operands | attributes that each must have | attributes that it may have."""
+
+
+def _rows() -> Iterator[tuple[str, Opcode]]:
+    for line in _TABLE.strip().splitlines():
+        names, operands, *attributes = line.split("|")
+        required, optional = (tuple(part.split()) for part in (*attributes, "", "")[:2])
+        opcode = Opcode(Arity.parse(operands.strip()), required, optional)
+        yield from ((name, opcode) for name in names.split())
+
+
+OPCODES: dict[str, Opcode] = dict(sorted(_rows()))
 """What is known of each opcode; :func:`find_opcode` knows parts of asynchronous operations too."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
-    from ops.rules.rule import Builder, Maps
+    from ops.rules.rule import Maps, MapsFunction
 
 
 def batch_norm_training(
@@ -155,7 +155,7 @@ def _tensor_and_vector(
 # Reading instructions.
 
 
-def _normalization(build: Callable[[tuple[int, ...], int], Maps], *tensors: int) -> Builder:
+def _normalization(build: Callable[[tuple[int, ...], int], Maps], *tensors: int) -> MapsFunction:
     """Reads operands: those numbered ``tensors`` are tensors, the others vectors of features."""
 
     def maps(instruction: Instruction) -> Maps:

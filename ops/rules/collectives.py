@@ -1,12 +1,11 @@
 """Collective operations: devices read elements that other devices hold.
 
-Beside the map to the element each of these has a map to the *replica* that holds it. Where it
-depends on the replica that asks, the number of the latter is a runtime variable. A map from an
-operand to a result starts at the replica that holds the operand, and leads to the replicas on
-which results are.
+Each has a map to the element and a map to the *replica* that holds it. If these depend on the
+replica that the map starts from, its number is a runtime variable. A map from an operand to a
+result starts at the replica that holds the operand, and leads to the replicas that hold results.
 
-Replicas are all devices that run the program, numbered as :mod:`ops.devices` says. Replica groups
-list which of them work together; none listed mean one group of all ``replica_count``.
+Replicas are all devices that run the program, numbered as in :mod:`ops.devices`. Replica groups
+list which of them work together; without any, all ``replica_count`` replicas are one group.
 """
 
 from __future__ import annotations
@@ -14,9 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.devices.groups import checked_replica_count, device_groups, even_groups
-from ops.devices.numbering import Groups, Mode, devices_by_number, devices_of, mode_of, numbers_in
+from ops.devices.groups import (
+    device_count,
+    device_groups,
+    even_groups,
+    groups_of,
+)
 from ops.index_maps import (
+    block_and_offset,
     checked_dimensions,
     checked_sizes,
     dim,
@@ -24,19 +28,24 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.elementwise import elementwise
-from ops.rules.replica_maps import ASKING, Way, beside, indexing_between, parted, with_value
-from ops.rules.rule import OpRule, sizes_of
+from ops.rules.replica_maps import (
+    OWN_REPLICA,
+    ReplicaMap,
+    indexing_between,
+    with_all_operands,
+    with_value,
+)
+from ops.rules.rule import OpRule, only_dimension, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ops.devices.numbering import Devices
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.op_indexing import OpIndexing
-    from ops.rules.rule import Builder, Maps, Pair
+    from ops.rules.rule import Maps, MapsFunction, Pair
 
 
 def all_reduce(
@@ -44,7 +53,7 @@ def all_reduce(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """Every element of the result combines those at its index on all replicas of the group.
+    """Combines the elements at each index on all replicas of a group.
 
     Shapes:
         operand, result: ``operand_sizes``.
@@ -63,11 +72,15 @@ def all_reduce(
     """
     sizes = checked_sizes("all-reduce", "operand", operand_sizes)
     groups = device_groups("all-reduce", replica_groups, replica_count).sorted()
-    member = groups.member(ASKING, symbol(0))
-    way = Way(
-        sizes, dimensions_of(sizes), member, [groups.size], groups.constraints(ASKING, symbol(0))
+    member = groups.member(OWN_REPLICA, symbol(0))
+    replica_map = ReplicaMap(
+        sizes,
+        dimensions_of(sizes),
+        member,
+        [groups.size],
+        groups.constraints(OWN_REPLICA, symbol(0)),
     )
-    return indexing_between(sizes, groups.count, way, way)
+    return indexing_between(sizes, groups.count, replica_map, replica_map)
 
 
 def all_gather(
@@ -76,7 +89,7 @@ def all_gather(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """The operands of all replicas of a group, one after the other along a dimension.
+    """Lays the operands of all replicas of a group one after the other along a dimension.
 
     Shapes:
         operand: ``operand_sizes``.
@@ -104,18 +117,18 @@ def all_gather(
     groups = even_groups(op, replica_groups, replica_count)
     shard, element = sizes[axis], dimensions_of(sizes)
     output_sizes = with_value(sizes, axis, shard * groups.size)
-    number, within = parted(dim(axis), shard)
-    taking_part = groups.constraints(ASKING)
-    there = Way(
+    number, within = block_and_offset(dim(axis), shard)
+    taking_part = groups.constraints(OWN_REPLICA)
+    there = ReplicaMap(
         output_sizes,
         with_value(element, axis, within),
-        groups.member(ASKING, number),
+        groups.member(OWN_REPLICA, number),
         constraints=taking_part,
     )
-    back = Way(
+    back = ReplicaMap(
         sizes,
-        with_value(element, axis, dim(axis) + groups.place(ASKING) * shard),
-        groups.member(ASKING, symbol(0)),
+        with_value(element, axis, dim(axis) + groups.position(OWN_REPLICA) * shard),
+        groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
         taking_part,
     )
@@ -128,7 +141,7 @@ def reduce_scatter(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """Each replica of a group keeps one block of what an all-reduce of the group would give.
+    """Combines elements like an all-reduce, and gives each replica of a group one block.
 
     Shapes:
         operand: ``operand_sizes``.
@@ -154,19 +167,19 @@ def reduce_scatter(
     groups = even_groups(op, replica_groups, replica_count)
     block, element = _block(op, sizes, axis, groups.size), dimensions_of(sizes)
     output_sizes = with_value(sizes, axis, block)
-    number, within = parted(dim(axis), block)
-    taking_part = groups.constraints(ASKING)
-    there = Way(
+    number, within = block_and_offset(dim(axis), block)
+    taking_part = groups.constraints(OWN_REPLICA)
+    there = ReplicaMap(
         output_sizes,
-        with_value(element, axis, dim(axis) + groups.place(ASKING) * block),
-        groups.member(ASKING, symbol(0)),
+        with_value(element, axis, dim(axis) + groups.position(OWN_REPLICA) * block),
+        groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
         taking_part,
     )
-    back = Way(
+    back = ReplicaMap(
         sizes,
         with_value(element, axis, within),
-        groups.member(ASKING, number),
+        groups.member(OWN_REPLICA, number),
         constraints=taking_part,
     )
     return indexing_between(output_sizes, groups.count, there, back)
@@ -179,13 +192,13 @@ def all_to_all(
     replica_count: int | None = None,
     concat_dimension: int | None = None,
 ) -> OpIndexing:
-    """Each replica sends one block of its operand to each of its group, and joins what it gets.
+    """Sends one block of the operand to each replica of the group, and joins the blocks received.
 
     Shapes:
         operand: ``operand_sizes``, cut along ``split_dimension`` into as many blocks as a group
-            has replicas; the one at a place goes to the replica at that place.
-        result: the blocks in the order of the replicas that they are from, one after the other
-            along ``concat_dimension``, which is the split dimension if it is not given.
+            has replicas; block ``i`` goes to replica ``i`` of the group.
+        result: the blocks in the order of the replicas that sent them, one after the other along
+            ``concat_dimension``, by default the split dimension.
 
     Source:
         XLA operation semantics, AllToAll; StableHLO, all_to_all.
@@ -210,16 +223,18 @@ def all_to_all(
     groups = even_groups(op, replica_groups, replica_count)
     block_sizes = with_value(sizes, split, _block(op, sizes, split, groups.size))
     output_sizes = with_value(block_sizes, concat, block_sizes[concat] * groups.size)
-    taking_part, place = groups.constraints(ASKING), groups.place(ASKING)
+    taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
-    def way(from_sizes: Sizes, cut: int, laid: int) -> Way:
-        """From what is cut along one dimension to what is laid along another."""
-        number, within = parted(dim(cut), block_sizes[cut])
+    def replica_map(from_sizes: Sizes, cut: int, laid: int) -> ReplicaMap:
+        """From blocks along one dimension to blocks along another."""
+        number, within = block_and_offset(dim(cut), block_sizes[cut])
         element = with_value(dimensions_of(sizes), cut, within)
-        moved = with_value(element, laid, element[laid] + place * block_sizes[laid])
-        return Way(from_sizes, moved, groups.member(ASKING, number), constraints=taking_part)
+        moved = with_value(element, laid, element[laid] + position * block_sizes[laid])
+        return ReplicaMap(
+            from_sizes, moved, groups.member(OWN_REPLICA, number), constraints=taking_part
+        )
 
-    there, back = way(output_sizes, concat, split), way(sizes, split, concat)
+    there, back = replica_map(output_sizes, concat, split), replica_map(sizes, split, concat)
     return indexing_between(output_sizes, groups.count, there, back)
 
 
@@ -229,10 +244,10 @@ def all_to_all_of_tuple(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> tuple[OpIndexing, ...]:
-    """Each replica sends one operand to each of its group, and gets a tuple of what is sent to it.
+    """Sends one operand to each replica of the group, and gives a tuple of those received.
 
-    There are as many operands, ``operand_count``, as a group has replicas. A result depends on an
-    operand only where the replica that asks is at the place of the operand.
+    A group has ``operand_count`` replicas. Result ``i`` on replica ``j`` of a group is operand
+    ``j`` of replica ``i``, so it depends on one operand alone.
 
     Shapes:
         operands, results: ``operand_sizes``.
@@ -256,17 +271,19 @@ def all_to_all_of_tuple(
     if groups.size != operand_count:
         message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"
         raise ShapeError(f"{message}; expected as many")
-    taking_part, place = groups.constraints(ASKING), groups.place(ASKING)
+    taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
-    def way(at: int, towards: int) -> Way:
+    def replica_map(at: int, towards: int) -> ReplicaMap:
         """Between replicas at two places: from the one that asks to the other."""
-        member = groups.member(ASKING, forms.constant(towards))
-        here = (place, Interval(at, at))
-        return Way(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
+        member = groups.member(OWN_REPLICA, forms.constant(towards))
+        here = (position, Interval(at, at))
+        return ReplicaMap(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
 
     return tuple(
-        beside(
-            indexing_between(sizes, groups.count, way(operand, result), way(result, operand))
+        with_all_operands(
+            indexing_between(
+                sizes, groups.count, replica_map(operand, result), replica_map(result, operand)
+            )
             for operand in range(groups.size)
         )
         for result in range(groups.size)
@@ -285,57 +302,21 @@ def _block(op: str, sizes: Sizes, axis: int, count: int) -> int:
 
 
 def _all_reduce(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return all_reduce(sizes, groups_of(instruction), count_of(instruction))
+    return all_reduce(sizes, groups_of(instruction), device_count(instruction))
 
 
 def _all_gather(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    axis = _dimension(instruction)
-    return all_gather(sizes, axis, groups_of(instruction), count_of(instruction))
+    axis = only_dimension(instruction)
+    return all_gather(sizes, axis, groups_of(instruction), device_count(instruction))
 
 
 def _reduce_scatter(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    axis = _dimension(instruction)
-    return reduce_scatter(sizes, axis, groups_of(instruction), count_of(instruction))
+    axis = only_dimension(instruction)
+    return reduce_scatter(sizes, axis, groups_of(instruction), device_count(instruction))
 
 
-def groups_of(instruction: Instruction) -> Groups:
-    """The groups of devices; none listed mean one of all replicas, or partitions."""
-    if numbers_in(instruction):
-        return listed_groups(instruction)
-    devices, mode = _devices(instruction), mode_of(instruction)
-    if mode is Mode.DEVICES:
-        return [range(devices.total)]
-    count = devices.partitions if mode is Mode.PARTITIONS else devices.replicas
-    return devices_by_number(mode, [range(count)], *devices)
-
-
-def listed_groups(instruction: Instruction) -> Groups:
-    """The groups, or pairs, of devices that an instruction lists."""
-    return devices_by_number(mode_of(instruction), numbers_in(instruction), *_devices(instruction))
-
-
-def count_of(instruction: Instruction) -> int:
-    """The number of devices that run the program."""
-    return _devices(instruction).total
-
-
-def _devices(instruction: Instruction) -> Devices:
-    """The devices that run the program, if these are not too many to be listed."""
-    devices = devices_of(instruction.computation.module)
-    checked_replica_count(instruction.opcode, (), devices.total)
-    return devices
-
-
-def _dimension(instruction: Instruction) -> int:
-    dimensions = instruction.attributes["dimensions"]
-    if len(dimensions) != 1:
-        count = len(dimensions)
-        raise ShapeError(f"{instruction.opcode}: there are {count} dimensions; expected 1")
-    return dimensions[0]
-
-
-def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
-    """Every operand has a result of its own."""
+def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
+    """Every operand has its own result."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         return {
@@ -346,15 +327,16 @@ def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
     return maps
 
 
-def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
-    """The operands themselves, then the results; contexts behind them hold nothing."""
+def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
+    """The result holds the operands, then the results of the operation, then contexts."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         count = len(instruction.operands)
         every = [sizes_of(operand) for operand in instruction.operands]
-        themselves = {(place, place): elementwise([sizes]) for place, sizes in enumerate(every)}
+        themselves = {(number, number): elementwise([sizes]) for number, sizes in enumerate(every)}
         results = {
-            (count + place, place): build(instruction, sizes) for place, sizes in enumerate(every)
+            (count + number, number): build(instruction, sizes)
+            for number, sizes in enumerate(every)
         }
         return themselves | results
 
@@ -362,13 +344,13 @@ def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> Builder:
 
 
 def _all_to_all(instruction: Instruction) -> Maps:
-    groups, count = groups_of(instruction), count_of(instruction)
+    groups, count = groups_of(instruction), device_count(instruction)
     every = [sizes_of(operand) for operand in instruction.operands]
     if "dimensions" in instruction.attributes:
-        axis = _dimension(instruction)
+        axis = only_dimension(instruction)
         return {
-            (place, place): all_to_all(sizes, axis, groups, count)
-            for place, sizes in enumerate(every)
+            (number, number): all_to_all(sizes, axis, groups, count)
+            for number, sizes in enumerate(every)
         }
     elementwise(every)
     return all_to_all_of_tuple(every[0], len(every), groups, count)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ops.hlo import Computation, HloModule, Instruction
-    from ops.rules.rule import Builder
+    from ops.rules.rule import MapsFunction
     from simplifier import Interval
     from simplifier.expr.form import Form
 
@@ -146,7 +146,7 @@ def _read(instruction: Instruction, element: _Element) -> list[tuple[Instruction
     return [(operand, there) for operand, there in pairs if not there.is_none]
 
 
-_MAPS: Final[Mapping[str, Builder]] = {
+_MAPS: Final[Mapping[str, MapsFunction]] = {
     opcode: rule.maps
     for family in (broadcast, dot, elementwise, generated, pad, reduce, reshape, slice, transpose)
     for opcode, rule in family.RULES.items()

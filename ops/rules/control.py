@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ops.hlo import Instruction
-    from ops.rules.rule import Caller, Route, Router
+    from ops.rules.rule import CallsFunction, Route, RoutesFunction
 
 
 def _through_tuple(instruction: Instruction) -> Iterator[Route]:
@@ -30,12 +30,12 @@ def _through_get_tuple_element(instruction: Instruction) -> Iterator[Route]:
     return ((output, 0, first + output) for output in range(len(instruction.shape.arrays)))
 
 
-def _always(*routes: Route) -> Router:
+def _always(*routes: Route) -> RoutesFunction:
     """The same routes for every instruction."""
     return lambda _: routes
 
 
-def _with_all_operands(attribute: str, *, is_start: bool = False) -> Caller:
+def _with_all_operands(attribute: str, *, is_start: bool = False) -> CallsFunction:
     """The computation in an attribute, with all operands as arguments."""
 
     def calls(instruction: Instruction) -> Calls:

@@ -1,4 +1,4 @@
-"""Convolution: a kernel slides over a tensor and sums products of what it meets."""
+"""Convolution: sums of products of a kernel with the windows of a tensor."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
-from ops.index_maps import dim
+from ops.index_maps import block_and_offset, dim
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
-from ops.rules.sliding_windows import map_of, numbered, place_of, sliding_windows, window_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from ops.rules.sliding_windows import (
+    index_variable,
+    range_variables,
+    simplified_map,
+    sliding_windows,
+    window_of,
+)
 from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.hlo.values import DimensionLabels, Window
     from ops.index_maps import Sizes
-    from ops.rules.sliding_windows import Found, SlidingWindow
+    from ops.rules.sliding_windows import ConstrainedIndex, SlidingWindow
     from simplifier.expr.form import Form
 
 
@@ -34,18 +38,18 @@ def convolution(
     feature_group_count: int = 1,
     batch_group_count: int = 1,
 ) -> OpIndexing:
-    """Every element of the result sums products of a window on ``lhs`` with the kernel ``rhs``.
+    """Sums products of the kernel ``rhs`` with a window on ``lhs`` for each element.
 
-    Sums run over the places of the window and over the input features of the kernel. Groups share
-    out the output features: those of feature group ``g`` read no input features but those of group
-    ``g``, those of batch group ``g`` no batches but those of group ``g``.
+    Sums run over the offsets in the window and over the input features of the kernel. Groups divide
+    the output features: feature group ``g`` reads only the input features of group ``g``, batch
+    group ``g`` only the batches of group ``g``.
 
-    The window has the spatial sizes of the kernel. ``lhs_dilate`` and ``rhs_dilate`` draw the
-    elements of either operand apart, ``rhs_reversal`` turns the kernel around in a dimension. The
-    ranges of the maps to both operands are the same, so equal ones lead to the factors of one
-    product. A kernel element that meets padding is multiplied by zero, and counts as read; but
-    where the window tells the only element that it may hold, there is nothing to sum up, and the
-    kernel is read at that place alone. So a batch that is written as a spatial dimension is one.
+    The window has the spatial sizes of the kernel. ``lhs_dilate`` and ``rhs_dilate`` dilate either
+    operand, ``rhs_reversal`` reverses the kernel in a dimension. The maps to both operands have the
+    same ranges, and equal values of them lead to the factors of one product. A kernel element that
+    meets padding is multiplied by zero and counts as read. But if a window can hold one element
+    only, there is no sum, and the kernel is read at that offset alone. So a batch that is written
+    as a spatial dimension has the maps of a batch.
 
     Shapes:
         lhs: ``b`` batches, ``f`` input features, spatial sizes, in the order of the labels.
@@ -98,8 +102,8 @@ class _Parts:
     rhs: Mapping[str, int]
     output: Mapping[str, int]
     windows: Mapping[str, SlidingWindow]
-    turned: frozenset[str]
-    """The spatial dimensions in which the kernel is turned around."""
+    reversed_axes: frozenset[str]
+    """The spatial dimensions in which the kernel is reversed."""
     groups: ConvolutionGroups
 
     @property
@@ -108,68 +112,68 @@ class _Parts:
         return self.rhs["o"] // self.groups.count
 
     def output_to_lhs(self) -> IndexingMap:
-        index, (place, ranges) = self._index(self.output), self._places()
+        index, (summed, ranges) = self._index(self.output), self._summed()
         group, _ = _split(index["f"], self.features, self.groups.count)
         found = {
-            label: window.element(index[label], place[label])
+            label: window.element(index[label], summed[label])
             for label, window in self.windows.items()
         }
         found["b"] = _member(group, index["b"], self.output["b"], self.groups.batches), []
-        found["f"] = _member(group, place["i"], self.rhs["i"], self.groups.features), []
-        return map_of([found[label] for label in self.lhs], self.output.values(), ranges)
+        found["f"] = _member(group, summed["i"], self.rhs["i"], self.groups.features), []
+        return simplified_map([found[label] for label in self.lhs], self.output.values(), ranges)
 
     def output_to_rhs(self) -> IndexingMap:
-        index, (place, ranges) = self._index(self.output), self._places()
-        found: dict[str, Found] = {"i": (place["i"], []), "o": (index["f"], [])}
+        index, (summed, ranges) = self._index(self.output), self._summed()
+        found: dict[str, ConstrainedIndex] = {"i": (summed["i"], []), "o": (index["f"], [])}
         for label, window in self.windows.items():
-            at, constraints = window.place(index[label], place[label])
-            found[label] = self._turned(label, at), constraints
-        return map_of([found[label] for label in self.rhs], self.output.values(), ranges)
+            at, constraints = window.offset(index[label], summed[label])
+            found[label] = self._reversed(label, at), constraints
+        return simplified_map([found[label] for label in self.rhs], self.output.values(), ranges)
 
     def lhs_to_output(self) -> IndexingMap:
-        turns = {label: window.turns for label, window in self.windows.items()}
-        index, (turn, ranges) = self._index(self.lhs), _numbered({**turns, "f": self.features})
+        choices = {label: window.windows_per_element for label, window in self.windows.items()}
+        index, (choice, ranges) = self._index(self.lhs), _numbered({**choices, "f": self.features})
         found = {
-            label: window.window(index[label], turn[label])
+            label: window.window(index[label], choice[label])
             for label, window in self.windows.items()
         }
         group_of_feature, _ = _split(index["f"], self.rhs["i"], self.groups.features)
         group_of_batch, batch = _split(index["b"], self.output["b"], self.groups.batches)
         group = group_of_feature + group_of_batch
         found["b"] = batch, []
-        found["f"] = _member(group, turn["f"], self.features, self.groups.count), []
-        return map_of([found[label] for label in self.output], self.lhs.values(), ranges)
+        found["f"] = _member(group, choice["f"], self.features, self.groups.count), []
+        return simplified_map([found[label] for label in self.output], self.lhs.values(), ranges)
 
     def rhs_to_output(self) -> IndexingMap:
-        uses = {label: window.uses for label, window in self.windows.items()}
-        sizes = {label: uses.get(label, size) for label, size in self.output.items()}
-        index, (turn, ranges) = self._index(self.rhs), _numbered({**sizes, "f": 1})
+        choices = {label: window.windows_per_offset for label, window in self.windows.items()}
+        sizes = {label: choices.get(label, size) for label, size in self.output.items()}
+        index, (choice, ranges) = self._index(self.rhs), _numbered({**sizes, "f": 1})
         found = {
-            label: window.window_at(self._turned(label, index[label]), turn[label])
+            label: window.window_at(self._reversed(label, index[label]), choice[label])
             for label, window in self.windows.items()
         }
-        found |= {"b": (turn["b"], []), "f": (index["o"], [])}
-        return map_of([found[label] for label in self.output], self.rhs.values(), ranges)
+        found |= {"b": (choice["b"], []), "f": (index["o"], [])}
+        return simplified_map([found[label] for label in self.output], self.rhs.values(), ranges)
 
-    def _turned(self, label: str, place: Form) -> Form:
-        """The index in the kernel of a place of the window, and the other way round."""
-        return self.rhs[label] - 1 - place if label in self.turned else place
+    def _reversed(self, label: str, offset: Form) -> Form:
+        """The index in the kernel of an offset in the window, and the other way round."""
+        return self.rhs[label] - 1 - offset if label in self.reversed_axes else offset
 
     def _index(self, sizes: Mapping[str, int]) -> dict[str, Form]:
         """The index in a tensor; 0 in a spatial dimension of size 1."""
         return {
-            label: place_of(number, size) if label in self.windows else dim(number)
+            label: index_variable(number, size) if label in self.windows else dim(number)
             for number, (label, size) in enumerate(sizes.items())
         }
 
-    def _places(self) -> tuple[dict[str, Form], list[int]]:
-        """What a sum runs over: the places of the window, and the input features of the kernel."""
-        sizes = {label: window.load for label, window in self.windows.items()}
+    def _summed(self) -> tuple[dict[str, Form], list[int]]:
+        """The ranges of a sum: the offsets in the window, and the input features of the kernel."""
+        sizes = {label: window.elements_per_window for label, window in self.windows.items()}
         return _numbered({**sizes, "i": self.rhs["i"]})
 
 
 def _numbered(sizes: Mapping[str, int]) -> tuple[dict[str, Form], list[int]]:
-    indices, ranges = numbered(sizes.values())
+    indices, ranges = range_variables(sizes.values())
     return dict(zip(sizes, indices, strict=True)), ranges
 
 
@@ -177,8 +181,7 @@ def _split(index: Form, size: int, groups: int) -> tuple[Form, Form]:
     """The group of an index, and the index in the group; an empty group has no index."""
     if groups == 1:
         return ZERO, index
-    divisor = forms.constant(max(1, size))
-    return operations.floordiv(index, divisor), operations.mod(index, divisor)
+    return block_and_offset(index, size)
 
 
 def _member(group: Form, index: Form, size: int, groups: int) -> Form:
@@ -195,13 +198,13 @@ def _parts(
 ) -> _Parts:
     sizes = convolution_sizes(lhs_sizes, rhs_sizes, labels, window, groups)
     sliding = sliding_windows("convolution", [sizes.lhs[each] for each in sizes.spatial], window)
-    turns = zip(sizes.spatial, window.rhs_reversal, strict=True)
+    reversals = zip(sizes.spatial, window.rhs_reversal, strict=True)
     return _Parts(
         sizes.lhs,
         sizes.rhs,
         sizes.output,
         dict(zip(sizes.spatial, sliding, strict=True)),
-        frozenset(label for label, is_turned in turns if is_turned),
+        frozenset(label for label, is_reversed in reversals if is_reversed),
         groups,
     )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from indexing.layout import Shape
     from ops.hlo import Instruction
-    from ops.rules.rule import Builder, Maps
+    from ops.rules.rule import Maps, MapsFunction
 
 
 def _no_map(instruction: Instruction, why: str) -> Unknown:
@@ -62,8 +62,11 @@ def _computed(instruction: Instruction) -> Maps:
     return elementwise([array.dimensions for array in _arrays_in(instruction)])
 
 
-def _checked(build: Builder, arity: Arity, *attributes: str) -> Builder:
-    """The maps of calls with the operands and attributes of a target; unknown for others."""
+def target_rule(build: MapsFunction, arity: Arity, *attributes: str) -> OpRule:
+    """The rule of a target, which is unknown for calls that the target does not take.
+
+    A target is only a name: somebody else may use it with other operands, attributes or sizes.
+    """
 
     def maps(instruction: Instruction) -> Maps:
         missing = [name for name in attributes if name not in instruction.attributes]
@@ -75,7 +78,7 @@ def _checked(build: Builder, arity: Arity, *attributes: str) -> Builder:
         except ShapeError as error:
             return _no_map(instruction, f"its operands do not fit: {error}")
 
-    return maps
+    return OpRule(maps)
 
 
 def _top_k(instruction: Instruction) -> Maps:
@@ -184,8 +187,8 @@ _MATRIX_PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul")
 CUSTOM_CALLS: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(_ANNOTATIONS, OpRule(_passed_on)),
     **dict.fromkeys(_ELEMENTWISE, OpRule(_computed)),
-    **dict.fromkeys(_CONVOLUTIONS, OpRule(_checked(_convolution, Arity(2, 4), "dim_labels"))),
-    **dict.fromkeys(_MATRIX_PRODUCTS, OpRule(_checked(_matrix_product, Arity(2, 4)))),
-    **dict.fromkeys(("TopK", "__gpu$TopK"), OpRule(_checked(_top_k, Arity(1)))),
+    **dict.fromkeys(_CONVOLUTIONS, target_rule(_convolution, Arity(2, 4), "dim_labels")),
+    **dict.fromkeys(_MATRIX_PRODUCTS, target_rule(_matrix_product, Arity(2, 4))),
+    **dict.fromkeys(("TopK", "__gpu$TopK"), target_rule(_top_k, Arity(1))),
 }
 """Target of a custom call -> its rule."""

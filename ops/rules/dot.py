@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
-    from ops.rules.rule import Builder
+    from ops.rules.rule import MapsFunction
 
 
 def dot(
@@ -336,7 +336,7 @@ _PAIRED: Final = (
 )
 
 
-def _dot(build: Callable[..., OpIndexing], *further: str) -> Builder:
+def _dot(build: Callable[..., OpIndexing], *further: str) -> MapsFunction:
     """Reads the sizes of all operands and lists of dimensions."""
 
     def maps(instruction: Instruction) -> OpIndexing:

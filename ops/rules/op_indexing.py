@@ -1,10 +1,10 @@
-"""What a builder gives: maps both ways between a result and its operands, or why there are none."""
+"""The maps of one operation in both directions, or why there are none."""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexing import UndefinedMap
 from indexing.formats.text import format_head
@@ -43,7 +43,7 @@ class Unknown(UndefinedMap):
         """What is united with an unknown dependence is unknown."""
         return self
 
-    def apply(self, change: object) -> Unknown:  # noqa: ARG002
+    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002
         """There is no indexing that could be changed."""
         return self
 
@@ -55,6 +55,11 @@ class Unknown(UndefinedMap):
     def indexings(self) -> tuple[()]:
         """The indexings that are known: none."""
         return ()
+
+    @property
+    def reads_operands(self) -> bool:
+        """What is unknown reads no values."""
+        return False
 
     @property
     def burden(self) -> int:
@@ -75,11 +80,11 @@ class Unknown(UndefinedMap):
 class Origin:
     """Where an operation finds the value of a runtime variable: an element of an operand.
 
-    ``map`` leads there from the dimensions and ranges of the map that has the variable. ``clamp``
-    is the interval into which the operation clamps the value that it finds, if it does. Where the
-    value is then outside of the variable's bounds, the map has no point. ``replica``, a map with
-    one result from the same dimensions and ranges, says which replica holds the value, if not the
-    one that asks. Without an operand, the value is the number of the replica that asks.
+    ``map`` leads there from the dimensions and ranges of the map that has the variable. If the
+    operation clamps the value, ``clamp`` is the interval. If the value is then outside of the
+    variable's bounds, the map has no point. ``replica``, a map with one result from the same
+    dimensions and ranges, leads to the replica that holds the value, if the map does not start from
+    it. Without an ``operand``, the value is the number of the replica that the map starts from.
     """
 
     operand: int | None
@@ -93,7 +98,7 @@ class Origin:
 
 
 def replica_note(replica: IndexingMap | None) -> str:
-    """The text that says on which replica something is, if not on the one that asks."""
+    """The text that names the replica of something, if it is not on the one the map starts from."""
     return f"; replica id: {format_head(replica)}" if replica else ""
 
 
@@ -104,11 +109,10 @@ class OpIndexing:
     ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
     that it is computed from; ``input_to_output[k]`` from an element of operand ``k`` to the
     elements of the result that it takes part in. The two are the same relation between
-    elements, read from either side. An operation with several results, such as a variadic
-    reduce, has results of one size, and each of them has these same maps; where they differ,
-    a builder gives one :class:`OpIndexing` for each.
+    elements, read from either side. If an operation has several results, such as a variadic reduce,
+    each of them has these maps; if they differ, a rule gives an :class:`OpIndexing` for each.
 
-    A map that nobody knows is an :class:`indexing.UndefinedMap`, which says why.
+    An unknown map is an :class:`indexing.UndefinedMap`, which says why.
 
     ``output_sizes`` are the sizes of the result. ``output_origins[k]`` has one origin for each
     runtime variable of ``output_to_input[k]``, and ``output_replicas[k]``, a map with one result
@@ -127,12 +131,12 @@ class OpIndexing:
 
     @property
     def reads_operands(self) -> bool:
-        """Whether there are runtime variables whose values operands hold."""
+        """Whether operands hold values of runtime variables."""
         listed = (*self.output_origins, *self.input_origins)
         return any(origin.operand is not None for origins in listed for origin in origins)
 
     def map_of_operand(self, direction: Direction, number: int) -> MapOfOperand:
-        """What there is in one direction for one operand."""
+        """The map, origins and replica of one operand in one direction."""
         if direction is Direction.OUTPUT_TO_INPUT:
             maps, origins, replicas = (
                 self.output_to_input,
@@ -146,7 +150,7 @@ class OpIndexing:
 
 
 class MapOfOperand(NamedTuple):
-    """What an operation has for one operand in one direction: see :class:`OpIndexing`."""
+    """A map of an :class:`OpIndexing`, with the origins and the replica that belong to it."""
 
     map: IndexingMap
     origins: tuple[Origin, ...] = ()

@@ -1,21 +1,30 @@
-"""Ragged all-to-all: rows that devices send each other, as many and to where each of them says."""
+"""Ragged all-to-all: devices send each other rows, in numbers and to offsets that operands give."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.devices.groups import even_groups
-from ops.index_maps import checked_sizes, dim, dimensions_of, symbol
-from ops.rules.collectives import (
-    count_of,
-    groups_of,
+from ops.devices.groups import device_count, even_groups, groups_of
+from ops.index_maps import (
+    block_and_offset,
+    checked_sizes,
+    dim,
+    dimensions_of,
+    runtime_value,
+    symbol,
 )
 from ops.rules.elementwise import elementwise
-from ops.rules.replica_maps import ASKING, Read, Way, beside, indexing_between, parted, with_value
+from ops.rules.replica_maps import (
+    OWN_REPLICA,
+    ReplicaMap,
+    RuntimeElement,
+    indexing_between,
+    with_all_operands,
+    with_value,
+)
 from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
-from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,13 +43,12 @@ def ragged_all_to_all(
     replica_groups: Iterable[Iterable[int]] = (),
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """Each replica sends rows of its operand to each of its group, to where it says.
+    """Sends rows of the operand to each replica of the group, to offsets that operands give.
 
-    To the replica at place ``j`` go ``send_sizes[j]`` rows from ``input_offsets[j]`` on; they are
-    written to its result from ``output_offsets[j]`` on. Where nothing is written, the result holds
-    what ``output`` does: of this one, as much as may be needed is told. Offsets and sizes are
-    runtime variables, which are read on the replica that sends. With several updates for each
-    replica, their offsets follow each other.
+    Replica ``j`` of the group gets ``send_sizes[j]`` rows from ``input_offsets[j]`` on, which its
+    result has from ``output_offsets[j]`` on. Where nothing is written, the result is ``output``:
+    the map to it holds all that may be needed. Offsets and sizes are runtime variables, read on the
+    replica that sends. With several updates for each replica, their offsets follow each other.
 
     Shapes:
         operand: ``operand_sizes``; output, result: ``output_sizes``; they differ in dimension 0.
@@ -71,56 +79,62 @@ def ragged_all_to_all(
     _check(op, sizes, results, offset_count, groups.size)
     rows = _rows(sizes, results, offset_count // groups.size, groups)
     offsets = _offsets(results, offset_count, groups)
-    return beside([rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)])
+    return with_all_operands(
+        [rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)]
+    )
 
 
 def _rows(sizes: Sizes, results: Sizes, updates: int, groups: DeviceGroups) -> OpIndexing:
     """From a row of the result to the one that was sent there, if this is so, and back."""
-    start, count, target = (forms.variable(f"rt{place}") for place in range(3))
-    member, update = groups.member(ASKING, symbol(0)), symbol(1)
-    theirs = groups.place(ASKING) * updates + update, member
-    mine = symbol(0) * updates + update, ASKING
+    start, count, target = (runtime_value(number) for number in range(3))
+    member, update = groups.member(OWN_REPLICA, symbol(0)), symbol(1)
+    theirs = groups.position(OWN_REPLICA) * updates + update, member
+    mine = symbol(0) * updates + update, OWN_REPLICA
 
-    def way(begin: Sizes, end: Sizes, before: Form, after: Form, place: tuple[Form, Form]) -> Way:
+    def replica_map(
+        begin: Sizes, end: Sizes, before: Form, after: Form, source: tuple[Form, Form]
+    ) -> ReplicaMap:
         """Between rows that begin at ``before`` and rows that begin at ``after``."""
         row = dim(0) - before
         within = [(row, Interval(0, None)), (row - count, Interval(None, -1))]
         reached = row + after
-        return Way(
+        return ReplicaMap(
             begin,
             with_value(dimensions_of(begin), 0, reached),
             member,
             (groups.size, updates),
-            [*groups.constraints(ASKING), *within, (reached, Interval(0, end[0] - 1))],
+            [*groups.constraints(OWN_REPLICA), *within, (reached, Interval(0, end[0] - 1))],
             [
-                Read(2, sizes[0], *place),
-                Read(3, min(sizes[0], results[0]), *place),
-                Read(4, results[0], *place),
+                RuntimeElement(2, sizes[0], *source),
+                RuntimeElement(3, min(sizes[0], results[0]), *source),
+                RuntimeElement(4, results[0], *source),
             ],
         )
 
-    there = way(results, sizes, target, start, theirs)
-    back = way(sizes, results, start, target, mine)
+    there = replica_map(results, sizes, target, start, theirs)
+    back = replica_map(sizes, results, start, target, mine)
     return indexing_between(results, groups.count, there, back)
 
 
 def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> OpIndexing:
-    """Every element of a result depends on what every replica of the group says of it."""
+    """Every element of a result depends on the offsets of every replica of the group."""
     updates = count // groups.size
-    taking_part = groups.constraints(ASKING)
-    place = groups.place(ASKING) * updates + symbol(1)
-    number, _ = parted(dim(0), updates)
-    member = groups.member(ASKING, symbol(0))
-    there = Way(results, [place], member, (groups.size, updates), taking_part)
-    every = [symbol(place) for place in range(len(results))]
-    back = Way((count,), every, groups.member(ASKING, number), results, taking_part)
+    taking_part = groups.constraints(OWN_REPLICA)
+    position = groups.position(OWN_REPLICA) * updates + symbol(1)
+    number, _ = block_and_offset(dim(0), updates)
+    member = groups.member(OWN_REPLICA, symbol(0))
+    there = ReplicaMap(results, [position], member, (groups.size, updates), taking_part)
+    every = [symbol(axis) for axis in range(len(results))]
+    back = ReplicaMap((count,), every, groups.member(OWN_REPLICA, number), results, taking_part)
     return indexing_between(results, groups.count, there, back)
 
 
 def _own(results: Sizes, count: int) -> OpIndexing:
-    """Every element of a result depends on all that a vector on its own replica says."""
-    there = Way(results, [symbol(0)], ASKING, (count,))
-    back = Way((count,), [symbol(place) for place in range(len(results))], ASKING, results)
+    """Every element of a result depends on all elements of a vector on its own replica."""
+    there = ReplicaMap(results, [symbol(0)], OWN_REPLICA, (count,))
+    back = ReplicaMap(
+        (count,), [symbol(axis) for axis in range(len(results))], OWN_REPLICA, results
+    )
     return indexing_between(results, 1, there, back)
 
 
@@ -128,10 +142,10 @@ def _check(op: str, sizes: Sizes, results: Sizes, offset_count: int, group_size:
     if not sizes or len(sizes) != len(results):
         message = f"{op}: the operand has rank {len(sizes)} and the output {len(results)}"
         raise ShapeError(f"{message}; expected the same, and not 0")
-    for place, (size, other) in enumerate(zip(sizes[1:], results[1:], strict=True), 1):
+    for axis, (size, other) in enumerate(zip(sizes[1:], results[1:], strict=True), 1):
         if size != other:
             message = (
-                f"{op}: dimension {place} has size {size} in the operand, {other} in the output"
+                f"{op}: dimension {axis} has size {size} in the operand, {other} in the output"
             )
             raise ShapeError(f"{message}; expected the same")
     if offset_count < 1 or offset_count % group_size:
@@ -149,7 +163,7 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
         sizes_of(output),
         sizes_of(offsets[0])[0],
         groups_of(instruction),
-        count_of(instruction),
+        device_count(instruction),
     )
 
 

@@ -1,4 +1,4 @@
-"""Reduce-window and select-and-scatter: a fold of each window, and its way back."""
+"""Reduce-window and select-and-scatter: a fold of each window, and its gradient."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 
 
 def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIndexing:
-    """Every element of a result folds one window on an input, from an initial value on.
+    """Folds each window on an input, from an initial value on.
 
-    Elements of the operand lie ``lhs_dilate`` apart, places of a window ``rhs_dilate``. What a
-    window holds of the padding and between the elements is not folded; negative padding cuts
-    elements off.
+    Elements of the operand lie ``lhs_dilate`` apart, the elements of a window ``rhs_dilate``.
+    Padding and the gaps between elements are not folded; negative padding cuts elements off.
 
-    A variadic reduce-window folds several inputs of one shape together, and has as many results:
-    each of them may depend on every input and on every initial value. The operands are the inputs,
+    A variadic reduce-window folds several inputs of one shape together and has as many results.
+    Each result may depend on every input and on every initial value. The operands are the inputs,
     then their initial values.
 
     Shapes:
@@ -66,14 +65,14 @@ def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIn
 
 
 def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window) -> OpIndexing:
-    """Each window on the operand selects one element, where an element of the source is added.
+    """Adds each element of the source where a window on the operand selects an element.
 
-    The gradient of a reduce-window by maximum. Operands are the operand, the source, and the
+    The gradient of a reduce-window by maximum. The operands are the operand, the source, and the
     initial value of every element of the result.
 
-    Which element a window selects is known at run time only, so the maps say what *may* be: a
-    result may take the source of every window that holds its place, and whether it does may depend
-    on all that these windows hold.
+    Only the running program knows which element a window selects. So the maps say what *may* be: a
+    result may take the source of every window that holds its index, and whether it does may depend
+    on all elements of these windows.
 
     Shapes:
         operand, result: ``operand_sizes``.
@@ -104,7 +103,7 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     source_sizes = checked_sizes(op, "source", source_sizes)
     check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
     to_source, to_result = to_windows(windows), from_windows(windows)
-    # Two elements are together in a window whichever of them is asked, so both ways are one map.
+    # Sharing a window is symmetric, so both directions are one map.
     to_operand = through_windows(windows)
     return OpIndexing(
         operand_sizes,

@@ -1,6 +1,6 @@
-"""The rules of all families: what answers for which opcode, and for which custom call.
+"""The rules of all families, by opcode and by the target of a custom call.
 
-:data:`REGISTRY` holds the rules of the library. Users add to it: a :class:`Registry` is a value.
+:data:`REGISTRY` holds the rules of the library. A :class:`Registry` is a value, to which users add.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.hlo import Instruction
-    from ops.rules.rule import Builder, Calls, Maps
+    from ops.rules.rule import Calls, Maps, MapsFunction
 
 FAMILIES: Final = (
     batch_norm,
@@ -74,10 +74,10 @@ FAMILIES: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Registry:
-    """What answers for which instruction: a value that is handed to the analyses.
+    """The rules that analyses use.
 
-    ``opcodes`` has the rule of every opcode that is known, ``custom_calls`` the rule of every
-    target of a custom call. ``docs/custom_operations.md`` shows how to add to them.
+    ``opcodes`` has the rule of each opcode, ``custom_calls`` the rule of each target of a custom
+    call. ``docs/custom_operations.md`` shows how to add to them.
 
     >>> from ops import hlo, output_to_input, transpose
     >>> def turn(instruction):
@@ -95,22 +95,22 @@ class Registry:
     opcodes: Mapping[str, OpRule]
     custom_calls: Mapping[str, OpRule]
 
-    def with_custom_call(self, target: str, builder: Builder) -> Registry:
-        """The registry in which ``builder`` answers for the custom calls of a target."""
-        return replace(self, custom_calls={**self.custom_calls, target: OpRule(builder)})
+    def with_custom_call(self, target: str, maps: MapsFunction) -> Registry:
+        """The registry in which ``maps`` answers for the custom calls of a target."""
+        return replace(self, custom_calls={**self.custom_calls, target: OpRule(maps)})
 
-    def with_opcode(self, opcode: str, builder: Builder) -> Registry:
-        """The registry in which ``builder`` answers for an opcode, whatever did so before.
+    def with_opcode(self, opcode: str, maps: MapsFunction) -> Registry:
+        """The registry in which ``maps`` answers for an opcode, instead of the rule it had.
 
         Raises:
             ShapeError: there is no such opcode.
         """
         if find_opcode(opcode) is None:
             raise ShapeError(f"there is no opcode {opcode}")
-        return replace(self, opcodes={**self.opcodes, opcode: OpRule(builder)})
+        return replace(self, opcodes={**self.opcodes, opcode: OpRule(maps)})
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[object, ...]]:
-        """The library's own by name; of others, what differs from it."""
+        """Pickle the library's own registry by name, others by what differs from it."""
         if self is REGISTRY:
             return "REGISTRY"
         return _registry_of, (
@@ -119,7 +119,7 @@ class Registry:
         )
 
     def __repr__(self) -> str:
-        """In few words: it stands in the signatures of functions, whose help it would fill."""
+        """In few words: this text stands in the signatures of functions."""
         return f"<Registry of {len(self.opcodes)} opcodes, {len(self.custom_calls)} custom calls>"
 
     def rule_of(self, instruction: Instruction) -> OpRule | None:
@@ -128,7 +128,7 @@ class Registry:
         return self.custom_calls.get(target) or self.opcodes.get(instruction.opcode)
 
     def is_standard(self, instruction: Instruction) -> bool:
-        """Whether the library's own rule answers; users' may look at what they like."""
+        """Whether the library's own rule answers; a rule of a user may look at anything."""
         return self is REGISTRY or self.rule_of(instruction) is REGISTRY.rule_of(instruction)
 
     def maps(self, instruction: Instruction) -> Maps:
@@ -148,12 +148,12 @@ class Registry:
         return rule.maps(instruction)
 
     def routes(self, instruction: Instruction) -> Routes | None:
-        """The arrays that an instruction passes on as they are, if it does only that."""
+        """The arrays that an instruction passes on; ``None`` if its rule has no routes."""
         rule = self.opcodes.get(instruction.opcode)
         return Routes(rule.routes(instruction)) if rule and rule.routes else None
 
     def calls(self, instruction: Instruction) -> Calls | None:
-        """The computations that an instruction runs, if it does."""
+        """The computations that an instruction runs; ``None`` if its rule has no calls."""
         rule = self.opcodes.get(instruction.opcode)
         return rule.calls(instruction) if rule and rule.calls else None
 
@@ -167,7 +167,7 @@ def _difference(
 
 
 def _registry_of(*differences: tuple[list[str], Mapping[str, OpRule]]) -> Registry:
-    """The registry that differs so much from the library's own."""
+    """The library's registry with some differences."""
     standard = REGISTRY.opcodes, REGISTRY.custom_calls
     return Registry(
         *(

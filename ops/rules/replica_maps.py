@@ -1,4 +1,4 @@
-"""Maps between elements on different replicas: what collective operations are made of."""
+"""Maps between elements on different replicas, of which collective operations are made."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain, substituted_constraints
-from ops.devices.joint_indexing import JointIndexing, Part
+from ops.devices.joint_indexing import DeviceIndex, JointIndexing
 from ops.index_maps import dim
 from ops.rules.op_indexing import OpIndexing, Origin
 from simplifier import Interval
 from simplifier.expr import form as forms
-from simplifier.expr.operations import floordiv, mod, substitute
+from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,35 +24,40 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ASKING: Final = "asking"
-ASKING: Final = forms.variable(_ASKING)
-"""The number of the replica that asks."""
+_OWN: Final = "own"
+OWN_REPLICA: Final = forms.variable(_OWN)
+"""The number of the replica that a map starts from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A runtime variable up to ``largest``: an element of a vector, maybe on another replica."""
+class RuntimeElement:
+    """A runtime variable up to ``largest``: an element of an operand, on any replica."""
 
     operand: int
     largest: int
     index: Form
-    replica: Form = ASKING
+    replica: Form = OWN_REPLICA
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One direction: from an element on the replica that asks to elements on others."""
+class ReplicaMap:
+    """One direction: from an element on its own replica to elements on other replicas.
+
+    A rule writes it like this; its maps are found by way of a :class:`JointIndexing`.
+    """
 
     sizes: Sizes
     element: Sequence[Form]
     replica: Form
     ranges: Sequence[int] = ()
     constraints: Sequence[Constraint] = ()
-    reads: Sequence[Read] = ()
+    reads: Sequence[RuntimeElement] = ()
 
 
-def indexing_between(output_sizes: Sizes, count: int, there: Way, back: Way) -> OpIndexing:
-    """The maps of an operation with one operand on ``count`` replicas, from both its ways."""
+def indexing_between(
+    output_sizes: Sizes, count: int, there: ReplicaMap, back: ReplicaMap
+) -> OpIndexing:
+    """The maps of an operation with one operand on ``count`` replicas, from both directions."""
     to_input, output_origins, output_replica = _simplified(there, count)
     to_output, input_origins, input_replica = _simplified(back, count)
     return OpIndexing(
@@ -66,8 +71,8 @@ def indexing_between(output_sizes: Sizes, count: int, there: Way, back: Way) -> 
     )
 
 
-def beside(operations: Iterable[OpIndexing]) -> OpIndexing:
-    """Operations of one operand each, as one of all their operands."""
+def with_all_operands(operations: Iterable[OpIndexing]) -> OpIndexing:
+    """Operations with one operand each as one operation with all their operands."""
     listed = [*operations]
     return OpIndexing(
         listed[0].output_sizes,
@@ -84,39 +89,37 @@ def _chained(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
     return tuple(chain.from_iterable(parts))
 
 
-def _simplified(way: Way, count: int) -> tuple[IndexingMap, tuple[Origin, ...], IndexingMap | None]:
+def _simplified(
+    replica_map: ReplicaMap, count: int
+) -> tuple[IndexingMap, tuple[Origin, ...], IndexingMap | None]:
     """The map to the element, what its runtime variables are, and the map to the replica."""
-    device = {_ASKING: dim(len(way.sizes))}
-    parts = [(way.element, way.replica), *(([read.index], read.replica) for read in way.reads)]
+    device = {_OWN: dim(len(replica_map.sizes))}
+    parts = [
+        (replica_map.element, replica_map.replica),
+        *(([read.index], read.replica) for read in replica_map.reads),
+    ]
     domain = Domain.of(
-        map(Variable.of_size, (*way.sizes, count)),
-        map(Variable.of_size, way.ranges),
-        (Variable(Interval(0, read.largest)) for read in way.reads),
-        substituted_constraints(way.constraints, device),
+        map(Variable.of_size, (*replica_map.sizes, count)),
+        map(Variable.of_size, replica_map.ranges),
+        (Variable(Interval(0, read.largest)) for read in replica_map.reads),
+        substituted_constraints(replica_map.constraints, device),
     )
     found = JointIndexing(
-        tuple(Part(substitute(index, device), *substitute([on], device)) for index, on in parts),
+        tuple(
+            DeviceIndex(substitute(index, device), *substitute([on], device)) for index, on in parts
+        ),
         domain,
         Interval(0, count - 1),
-        tuple(way.reads),
+        tuple(replica_map.reads),
     ).separate()
-    asking = [] if found.asking is None else [Origin(None, found.asking)]
+    own = [] if found.asking is None else [Origin(None, found.asking)]
     origins = (
-        Origin(way.reads[number].operand, index, replica=replica)
+        Origin(replica_map.reads[number].operand, index, replica=replica)
         for number, index, replica in found.runtime
     )
-    return found.map, (*asking, *origins), found.replica
+    return found.map, (*own, *origins), found.replica
 
 
-# Parts of an index.
-
-
-def parted(index: Form, size: int) -> tuple[Form, Form]:
-    """The number of a block of some size, and the index within it."""
-    divisor = forms.constant(max(size, 1))
-    return floordiv(index, divisor), mod(index, divisor)
-
-
-def with_value(values: Sequence[T], place: int, value: T) -> tuple[T, ...]:
-    """The values with another one at a place."""
-    return (*values[:place], value, *values[place + 1 :])
+def with_value(values: Sequence[T], index: int, value: T) -> tuple[T, ...]:
+    """The values with another value at an index."""
+    return (*values[:index], value, *values[index + 1 :])

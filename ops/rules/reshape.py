@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
-    from ops.rules.rule import Builder
+    from ops.rules.rule import MapsFunction
 
 
 def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
@@ -135,7 +135,9 @@ def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
 # Reading instructions.
 
 
-def _between_shapes(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
+def _between_shapes(
+    build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing],
+) -> MapsFunction:
     """Reads the sizes of the operand and of the result."""
 
     def maps(instruction: Instruction) -> OpIndexing:

@@ -1,4 +1,4 @@
-"""A rule answers for an operation: what it is made of, and what rules read off instructions."""
+"""A rule: what the maps of an operation are, and how they are read off an instruction."""
 
 from __future__ import annotations
 
@@ -17,20 +17,17 @@ if TYPE_CHECKING:
 
 
 Pair: TypeAlias = "tuple[int, int]"
-"""The number of an array in the result, and of one in the operands, counted through all of them."""
+"""The numbers of an array in the result and of an array in all operands."""
 
 Maps: TypeAlias = "OpIndexing | tuple[OpIndexing, ...] | Mapping[Pair, OpIndexing] | Unknown"
-"""The maps of all arrays of a result, where they are the same; or of each of them; or of each
-pair of which one depends on the other, with the pair's one operand; or none."""
+"""One :class:`OpIndexing` for every array of the result; or a tuple with one for each; or one with
+a single operand for each pair of arrays that are related; or unknown."""
 
-Builder: TypeAlias = "Callable[[Instruction], Maps]"
-"""From an instruction to its maps. They are listed for every array in the operands, in order.
+MapsFunction: TypeAlias = "Callable[[Instruction], Maps]"
+"""From an instruction to its maps, one for each array in the operands, in order."""
 
-What the library's builders make holds for all instructions that are alike: they look at attributes
-and shapes, and at values of operands only where a table of :data:`Values` says so."""
-
-Values: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
-"""From an instruction to the values of its operands that are known, if its maps depend on them."""
+ValuesFunction: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
+"""From an instruction to the values of operands that its maps depend on; ``None`` if not known."""
 
 Route: TypeAlias = tuple[int, int, int]
 """``(output, operand, element)``: an array of the result is an array of an operand."""
@@ -42,7 +39,7 @@ class Routes(tuple[Route, ...]):
     __slots__ = ()
 
 
-Router: TypeAlias = "Callable[[Instruction], Iterable[Route]]"
+RoutesFunction: TypeAlias = "Callable[[Instruction], Iterable[Route]]"
 """From an instruction to the arrays that it passes on as they are."""
 
 
@@ -56,12 +53,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The computations that an instruction runs; its result is that of one of them.
+    """The computations that an instruction runs; its result is the result of one of them.
 
-    The element of the operand ``selector`` chooses among several. While ``condition`` holds for
-    it, the result of the only one becomes its argument again; at first it is the operand itself.
-    The result of an asynchronous start holds a tuple of the operands before that of the
-    computation, and contexts behind it.
+    The operand ``selector`` chooses among several. With a ``condition``, the only one is the body
+    of a loop: its result becomes its argument again while the condition holds. The result of an
+    asynchronous start (``is_start``) is a tuple of the operands, the result and contexts.
     """
 
     choices: tuple[Call, ...]
@@ -70,37 +66,37 @@ class Calls:
     is_start: bool = False
 
     def first_output(self, instruction: Instruction) -> int:
-        """The number of the array of the result that is the first one of the computation."""
+        """The number of the first array of the result that is a result of the computation."""
         return len([*arrays_in_operands(instruction)]) if self.is_start else 0
 
     def result_shape(self, instruction: Instruction) -> Shape:
-        """The shape of what is the result of a computation."""
+        """The shape of the result of the computation."""
         return instruction.shape.elements[1] if self.is_start else instruction.shape
 
     @property
     def computations(self) -> tuple[Computation, ...]:
-        """All of them, in order."""
+        """All computations, in order."""
         chosen = tuple(call.computation for call in self.choices)
         return (*chosen, self.condition) if self.condition else chosen
 
 
-Caller: TypeAlias = "Callable[[Instruction], Calls]"
+CallsFunction: TypeAlias = "Callable[[Instruction], Calls]"
 """From an instruction to the computations that it runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpRule:
-    """What answers for an operation. It has ``maps``, or ``routes``, or ``calls``.
+    """The rule of an operation: either ``maps``, or ``routes``, or ``calls``.
 
-    ``maps`` makes the maps of an instruction. ``routes`` says which arrays an instruction passes on
-    as they are. ``calls`` says which computations it runs. ``values`` reads the values of operands
-    that the maps depend on; without it, they depend on attributes and shapes alone.
+    ``maps`` gives the maps of an instruction, ``routes`` the arrays that it passes on as they are,
+    ``calls`` the computations that it runs. The maps depend on nothing but attributes, shapes, and
+    what ``values`` reads of operands: so instructions that are alike in these share their maps.
     """
 
-    maps: Builder | None = None
-    routes: Router | None = None
-    calls: Caller | None = None
-    values: Values | None = None
+    maps: MapsFunction | None = None
+    routes: RoutesFunction | None = None
+    calls: CallsFunction | None = None
+    values: ValuesFunction | None = None
 
 
 def sizes_of(instruction: Instruction) -> tuple[int, ...]:
@@ -109,7 +105,7 @@ def sizes_of(instruction: Instruction) -> tuple[int, ...]:
 
 
 def only_dimension(instruction: Instruction) -> int:
-    """The attribute ``dimensions`` of what works along one dimension."""
+    """The attribute ``dimensions`` of an operation along one dimension."""
     dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
     if len(dimensions) != 1:
         message = f"{instruction.opcode}: there are {len(dimensions)} dimensions; expected 1"
@@ -122,7 +118,7 @@ def arrays_in_operands(instruction: Instruction) -> Iterator[tuple[int, int]]:
     return (
         (number, element)
         for number, operand in enumerate(instruction.operands)
-        for element in range(len(operand.shape.arrays))
+        for element in operand.shape.array_indices
     )
 
 
@@ -134,7 +130,7 @@ def check_scalars(op: str, operands: Iterable[Instruction]) -> None:
 
 
 def folded_inputs(instruction: Instruction) -> tuple[Instruction, ...]:
-    """What a fold takes before the initial values: inputs of one shape, as many as results.
+    """The inputs of a fold, which stand before its initial values.
 
     Raises:
         ShapeError: the sizes of two inputs differ, an initial value is no scalar, or there is not

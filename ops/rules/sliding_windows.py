@@ -1,9 +1,9 @@
 """Windows that slide over a tensor: how many there are, and which elements each of them holds.
 
-One dimension is a ruler on which the elements of the operand lie, dilated, behind the padding.
-Element ``x`` lies at ``low + x * base_dilation``, place ``s`` of window ``d`` at
-``d * stride + s * window_dilation``. A window holds an element at a place where these are equal,
-so each of ``x`` and ``d`` follows from the other one and ``s``.
+Along one dimension, element ``x`` of the dilated operand has the position
+``low + x * base_dilation``, behind the padding. Offset ``s`` of window ``d`` has the position
+``d * stride + s * window_dilation``. A window holds an element at an offset if both positions are
+equal, so each of ``x`` and ``d`` follows from the other one and ``s``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-Found: TypeAlias = "tuple[Form, list[Constraint]]"
-"""An index, and what must hold for there to be one."""
+ConstrainedIndex: TypeAlias = "tuple[Form, list[Constraint]]"
+"""An index, and the constraints under which it exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class SlidingWindow:
     """One dimension of an operand, and the windows on it.
 
     >>> pooling = SlidingWindow(operand_size=13, window_size=3, stride=2, low=1, high=1)
-    >>> pooling.count, pooling.load, pooling.turns
+    >>> pooling.count, pooling.elements_per_window, pooling.windows_per_element
     (7, 3, 2)
     """
 
@@ -65,32 +65,32 @@ class SlidingWindow:
         )
 
     @property
-    def load(self) -> int:
-        """The number of elements that one window may hold."""
+    def elements_per_window(self) -> int:
+        """How many elements one window may hold."""
         return 1 if self.is_single else self.window_size
 
     @property
-    def turns(self) -> int:
-        """The number of windows that may hold one element."""
+    def windows_per_element(self) -> int:
+        """How many windows may hold one element."""
         return 1 if self.is_paired else min(self.count, self._overlap)
 
     @property
-    def uses(self) -> int:
-        """The number of windows that may hold an element at one and the same place."""
+    def windows_per_offset(self) -> int:
+        """How many windows may hold an element at one and the same offset."""
         if not self.is_single:
             return self.count
         return 1 if self._growth else self._holders
 
     @property
     def is_single(self) -> bool:
-        """Whether the number of a window tells which element alone it may hold."""
+        """Whether the number of a window determines the only element that it may hold."""
         return self.is_paired or self.operand_size == 1
 
     @property
     def is_paired(self) -> bool:
         """Whether a window holds no element but the one of its own number.
 
-        So are the dimensions that compilers make of a batch, for convolutions that know none:
+        Compilers make such dimensions of a batch, for convolutions without batch dimensions:
 
         >>> SlidingWindow(operand_size=8, window_size=8, stride=7, base_dilation=8).is_paired
         True
@@ -98,114 +98,114 @@ class SlidingWindow:
         windows, elements = self.count - 1, self.operand_size - 1
         step, growth = self.base_dilation, self.base_dilation - self.stride
         first, last = -self.low, (self.window_size - 1) * self.window_dilation - self.low
-        # The neighbours of a partner move evenly from window to window, so the ends tell.
+        # The neighbours of the element move evenly from window to window: look at the ends.
         after = (number * growth + step for number in (0, min(windows, elements - 1)))
         before = (number * growth - step for number in (1, min(windows, elements + 1)))
         return (elements < 1 or min(after) > last) and (windows < 1 or max(before) < first)
 
-    def element(self, window: Form, place: Form) -> Found:
-        """An element in a window; ``place`` numbers those that may be, up to :attr:`load`."""
+    def element(self, window: Form, offset: Form) -> ConstrainedIndex:
+        """An element in a window; ``offset`` is below :attr:`elements_per_window`."""
         if self.is_single:
             return window if self.is_paired else ZERO, self._meeting(window)[1]
-        position = window * self.stride + place * self.window_dilation
+        position = window * self.stride + offset * self.window_dilation
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
 
-    def place(self, window: Form, place: Form) -> Found:
-        """The place at which a window may hold an element, numbered as for :meth:`element`."""
-        return self._meeting(window) if self.is_single else (place, [])
+    def offset(self, window: Form, offset: Form) -> ConstrainedIndex:
+        """The offset at which a window may hold an element, for an offset of :meth:`element`."""
+        return self._meeting(window) if self.is_single else (offset, [])
 
-    def window(self, element: Form, turn: Form) -> Found:
-        """A window that holds an element; ``turn`` numbers those that may, up to :attr:`turns`.
+    def window(self, element: Form, choice: Form) -> ConstrainedIndex:
+        """A window that holds an element; ``choice`` is below :attr:`windows_per_element`.
 
-        It is the number of the window, if every window may. Else it counts from the last window
-        that begins before the element, if the places of the windows leave no gaps, and is the
-        place of the element in the window otherwise.
+        If every window may hold the element, the choice is the number of the window. Otherwise it
+        counts back from the last window that begins before the element, if windows leave no gaps
+        between their offsets, and is the offset of the element in the window, if they do.
         """
         if self.is_paired:
             return element, self._meeting(element)[1]
         position = element * self.base_dilation + self.low
         if self.count <= self._overlap:
-            place = position - turn * self.stride
-            return turn, _index_of(place, max(1, self._spread), 0, self.window_size)[1]
+            own = position - choice * self.stride
+            return choice, _index_of(own, max(1, self._spread), 0, self.window_size)[1]
         step = self._common_step
         position, constraints = _quotient(position, step)
         stride, spread = self.stride // step, self._spread // step
         if spread == 1:
-            window = operations.floordiv(position, forms.constant(stride)) - turn
-            place = operations.mod(position, forms.constant(stride)) + turn * stride
-            constraints.append((place, Interval(0, self.window_size - 1)))
+            window = operations.floordiv(position, forms.constant(stride)) - choice
+            offset = operations.mod(position, forms.constant(stride)) + choice * stride
+            constraints.append((offset, Interval(0, self.window_size - 1)))
         else:
-            window, more = _quotient(position - turn * spread, stride)
+            window, more = _quotient(position - choice * spread, stride)
             constraints += more
         return window, [*constraints, (window, self._existing)]
 
-    def window_at(self, place: Form, turn: Form) -> Found:
-        """A window that may hold an element at a place; ``turn`` numbers them, up to `uses`."""
+    def window_at(self, offset: Form, choice: Form) -> ConstrainedIndex:
+        """A window that holds an element at an offset; ``choice`` is below `windows_per_offset`."""
         if not self.is_single:
-            return turn, []
-        distance, growth = place * self.window_dilation - self.low, self._growth
-        window, constraints = turn, [(distance, Interval(0, 0))]
+            return choice, []
+        distance, growth = offset * self.window_dilation - self.low, self._growth
+        window, constraints = choice, [(distance, Interval(0, 0))]
         if growth:
             window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
         return window, [*constraints, (window, Interval(0, self._holders - 1))]
 
-    # Where a window holds one element at most.
+    # If a window holds one element at most.
 
-    def _meeting(self, window: Form) -> Found:
-        """The place at which a window holds its element."""
+    def _meeting(self, window: Form) -> ConstrainedIndex:
+        """The offset at which a window holds its element."""
         distance, spread = window * self._growth + self.low, max(1, self._spread)
-        place, constraints = _index_of(distance, spread, 0, self.window_size)
-        return place, [*constraints, (window, Interval(0, self._holders - 1))]
+        offset, constraints = _index_of(distance, spread, 0, self.window_size)
+        return offset, [*constraints, (window, Interval(0, self._holders - 1))]
 
     @property
     def _growth(self) -> int:
-        """How much deeper in its window an element lies than the one of the window before."""
+        """How much the position of the element in its window grows from window to window."""
         return (self.base_dilation if self.is_paired else 0) - self.stride
 
     @property
     def _holders(self) -> int:
-        """The number of windows for which there is an element."""
+        """How many windows have an element."""
         return min(self.count, self.operand_size) if self.is_paired else self.count
 
-    # Where it may hold several.
+    # If it may hold several.
 
     @property
     def _existing(self) -> Interval:
-        """The numbers of windows, without an end beyond which no window would hold an element."""
-        last_place = (self.window_size - 1) * self.window_dilation
+        """The numbers of windows, unbounded where no window beyond could hold an element anyway."""
+        last_offset = (self.window_size - 1) * self.window_dilation
         last_element = self.low + (self.operand_size - 1) * self.base_dilation
-        is_before = self.low <= last_place - self.stride
+        is_before = self.low <= last_offset - self.stride
         is_behind = last_element >= self.count * self.stride
         return Interval(0 if is_before else None, self.count - 1 if is_behind else None)
 
     @property
     def _spread(self) -> int:
-        """The distance of two places of a window; 0 if there is only one place."""
+        """The distance between two offsets of a window; 0 if there is only one offset."""
         return self.window_dilation if self.window_size > 1 else 0
 
     @property
     def _common_step(self) -> int:
-        """All places of all windows lie at multiples of this."""
+        """All positions of all windows are multiples of this."""
         return gcd(self.stride, self._spread)
 
     @property
     def _overlap(self) -> int:
-        """The number of windows that may hold one element, if there is no end of windows."""
+        """How many windows would hold one element, if there were no first or last window."""
         step = self._common_step
         return (
             -(-self.window_size * step // self.stride) if self._spread == step else self.window_size
         )
 
 
-def _index_of(position: Form, step: int, start: int, size: int) -> Found:
-    """The number of what lies at a position, among so many things in steps from a start on."""
+def _index_of(position: Form, step: int, start: int, size: int) -> ConstrainedIndex:
+    """The index of a position among ``size`` positions, in steps from a start on."""
     inside = (position, Interval(start, start + (size - 1) * step))
     index, constraints = _quotient(position - start, step)
     return index, [inside, *constraints]
 
 
-def _quotient(distance: Form, step: int) -> Found:
-    """The number of steps in a distance that is a multiple of them."""
+def _quotient(distance: Form, step: int) -> ConstrainedIndex:
+    """The number of steps in a distance, which must be a multiple of the step."""
     if step == 1:
         return distance, []
     divisor = forms.constant(step)
@@ -216,15 +216,15 @@ def _quotient(distance: Form, step: int) -> Found:
 # Maps.
 
 
-def place_of(number: int, size: int) -> Form:
-    """The dimension variable of some number; index 0 where the size leaves no other."""
-    return ZERO if size == 1 else dim(number)
+def index_variable(axis: int, size: int) -> Form:
+    """The dimension variable of an axis, or 0 if its size leaves no other index."""
+    return ZERO if size == 1 else dim(axis)
 
 
-def numbered(sizes: Iterable[int]) -> tuple[list[Form], list[int]]:
-    """An index for each size, and the sizes of the ranges for them; 0 where there is no other.
+def range_variables(sizes: Iterable[int]) -> tuple[list[Form], list[int]]:
+    """A range variable for each size, or 0 for size 1; and the sizes of the ranges.
 
-    >>> numbered((3, 1, 2))
+    >>> range_variables((3, 1, 2))
     ([Form(s0), Form(0), Form(s1)], [3, 2])
     """
     indices: list[Form] = []
@@ -237,45 +237,47 @@ def numbered(sizes: Iterable[int]) -> tuple[list[Form], list[int]]:
 
 
 def from_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
-    """From a window in every dimension to the elements that it holds."""
-    places, ranges = numbered(window.load for window in windows)
+    """From a window, one in every dimension, to the elements that it holds."""
+    offsets, ranges = range_variables(window.elements_per_window for window in windows)
     counts = [window.count for window in windows]
     found = [
-        window.element(place_of(number, window.count), place)
-        for number, (window, place) in enumerate(zip(windows, places, strict=True))
+        window.element(index_variable(number, window.count), offset)
+        for number, (window, offset) in enumerate(zip(windows, offsets, strict=True))
     ]
-    return map_of(found, counts, ranges)
+    return simplified_map(found, counts, ranges)
 
 
 def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     """From an element to the windows that hold it."""
-    turns, ranges = numbered(window.turns for window in windows)
+    choices, ranges = range_variables(window.windows_per_element for window in windows)
     sizes = [window.operand_size for window in windows]
     found = [
-        window.window(place_of(number, window.operand_size), turn)
-        for number, (window, turn) in enumerate(zip(windows, turns, strict=True))
+        window.window(index_variable(number, window.operand_size), choice)
+        for number, (window, choice) in enumerate(zip(windows, choices, strict=True))
     ]
-    return map_of(found, sizes, ranges)
+    return simplified_map(found, sizes, ranges)
 
 
 def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
-    """From an element to the elements that some window holds together with it."""
+    """From an element to the elements that share a window with it."""
     rank, sizes = len(windows), [window.operand_size for window in windows]
-    loads = (window.load for window in windows)
-    indices, ranges = numbered([*loads, *(window.turns for window in windows)])
-    found: list[Found] = []
+    held = (window.elements_per_window for window in windows)
+    indices, ranges = range_variables([*held, *(window.windows_per_element for window in windows)])
+    found: list[ConstrainedIndex] = []
     for number, window in enumerate(windows):
-        place, turn = indices[number], indices[rank + number]
-        holder, is_held = window.window(place_of(number, window.operand_size), turn)
-        element, is_there = window.element(holder, place)
+        offset, choice = indices[number], indices[rank + number]
+        holder, is_held = window.window(index_variable(number, window.operand_size), choice)
+        element, is_there = window.element(holder, offset)
         found.append((element, is_held + is_there))
-    return map_of(found, sizes, ranges)
+    return simplified_map(found, sizes, ranges)
 
 
-def map_of(found: Sequence[Found], dims: Iterable[Extent], ranges: Iterable[Extent]) -> IndexingMap:
-    """The map to indices where what must hold for all of them does, in its smallest form.
+def simplified_map(
+    found: Sequence[ConstrainedIndex], dims: Iterable[Extent], ranges: Iterable[Extent]
+) -> IndexingMap:
+    """The map to some indices, where the constraints of all of them hold, simplified.
 
-    Dimensions of size 1 that stand in a result stay there.
+    Dimensions of size 1 stay in results.
     """
     results = (result for result, _ in found)
     constraints = [constraint for _, needed in found for constraint in needed]

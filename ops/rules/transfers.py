@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.devices.groups import checked_replica_count, device_groups
+from ops.devices.groups import (
+    checked_replica_count,
+    device_count,
+    device_groups,
+    groups_of,
+    listed_groups,
+)
 from ops.index_maps import (
     check_count,
     check_sizes,
@@ -20,15 +26,9 @@ from ops.index_maps import (
     runtime_value,
     symbol,
 )
-from ops.rules.collectives import (
-    count_of,
-    each_operand,
-    groups_of,
-    listed_groups,
-    started,
-)
+from ops.rules.collectives import each_operand, started
 from ops.rules.op_indexing import OpIndexing, Unknown
-from ops.rules.replica_maps import ASKING, Read, Way, indexing_between
+from ops.rules.replica_maps import OWN_REPLICA, ReplicaMap, RuntimeElement, indexing_between
 from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from ops.devices.groups import DeviceGroups
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
-    from ops.rules.rule import Builder, Maps, Pair
+    from ops.rules.rule import Maps, MapsFunction, Pair
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """Where the place of the root in its group is found: an element of a vector.
+    """The element of a vector that holds the position of the root in its group.
 
-    ``operand`` is the number of the operand that is the vector, ``index`` that of the element.
+    ``operand`` is the number of the operand that is the vector, ``index`` the index of the element.
     """
 
     operand: int
@@ -59,7 +59,7 @@ def collective_permute(
     source_target_pairs: Iterable[Sequence[int]],
     replica_count: int | None = None,
 ) -> OpIndexing:
-    """Every target has the operand of its source; results of other replicas are zeros.
+    """Sends the operand of each source to its target; all other replicas get zeros.
 
     Shapes:
         operand, result: ``operand_sizes``.
@@ -90,10 +90,10 @@ def collective_broadcast(
     replica_count: int | None = None,
     root: Root | None = None,
 ) -> OpIndexing:
-    """Every replica of a group has the operand of its root; replicas without group have zeros.
+    """Sends the operand of the root to every replica of its group; all others get zeros.
 
-    The root is the first replica of a group, or the one whose place the program finds at
-    ``root``: a runtime variable.
+    The root is the first replica of a group. With ``root``, the program reads its position in the
+    group, which is a runtime variable.
 
     Shapes:
         operand, result: ``operand_sizes``.
@@ -121,9 +121,9 @@ def collective_reduce(
     replica_count: int | None = None,
     root: Root | None = None,
 ) -> OpIndexing:
-    """The root of a group combines the elements at an index on all replicas; others get nothing.
+    """Combines the elements at each index on the root of a group; all others get nothing.
 
-    The root is that of :func:`collective_broadcast`.
+    The root is as for :func:`collective_broadcast`.
 
     Shapes:
         operand, result: ``operand_sizes``.
@@ -146,47 +146,51 @@ def collective_reduce(
     return indexing_between(sizes, groups.count, there, back)
 
 
-def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> Way:
+def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
     """From every replica of a group to its root."""
-    place = runtime_value(0) if root else forms.ZERO
-    return Way(
+    position = runtime_value(0) if root else forms.ZERO
+    return ReplicaMap(
         sizes,
         dimensions_of(sizes),
-        groups.member(ASKING, place),
-        constraints=groups.constraints(ASKING, place),
+        groups.member(OWN_REPLICA, position),
+        constraints=groups.constraints(OWN_REPLICA, position),
         reads=_reads(groups, root),
     )
 
 
-def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> Way:
+def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
     """From the root of a group to all replicas of it."""
-    place = runtime_value(0) if root else forms.ZERO
-    is_root = (groups.place(ASKING) - place, Interval(0, 0))
-    return Way(
+    position = runtime_value(0) if root else forms.ZERO
+    is_root = (groups.position(OWN_REPLICA) - position, Interval(0, 0))
+    return ReplicaMap(
         sizes,
         dimensions_of(sizes),
-        groups.member(ASKING, symbol(0)),
+        groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
-        [*groups.constraints(ASKING, symbol(0)), is_root],
+        [*groups.constraints(OWN_REPLICA, symbol(0)), is_root],
         _reads(groups, root),
     )
 
 
-def _reads(groups: DeviceGroups, root: Root | None) -> list[Read]:
-    return [Read(root.operand, groups.size - 1, forms.constant(root.index))] if root else []
+def _reads(groups: DeviceGroups, root: Root | None) -> list[RuntimeElement]:
+    return (
+        [RuntimeElement(root.operand, groups.size - 1, forms.constant(root.index))] if root else []
+    )
 
 
-def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> Way:
-    """From the first of two replicas to the second."""
+def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> ReplicaMap:
+    """From the first replica of each pair to the second."""
     partners: dict[int, int] = {}
     for first, second in pairs:
         if first in partners:
             raise ShapeError(f"{op}: replica {first} is the {role} of two pairs; expected of one")
         partners[first] = second
     if not partners:
-        return Way(sizes, dimensions_of(sizes), ASKING, constraints=[(ASKING, Interval(0, -1))])
-    partner, constraints = tabulated_partly(partners, ASKING)
-    return Way(sizes, dimensions_of(sizes), partner, constraints=constraints)
+        return ReplicaMap(
+            sizes, dimensions_of(sizes), OWN_REPLICA, constraints=[(OWN_REPLICA, Interval(0, -1))]
+        )
+    partner, constraints = tabulated_partly(partners, OWN_REPLICA)
+    return ReplicaMap(sizes, dimensions_of(sizes), partner, constraints=constraints)
 
 
 def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
@@ -200,11 +204,11 @@ def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) 
 
 
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return collective_permute(sizes, listed_groups(instruction), count_of(instruction))
+    return collective_permute(sizes, listed_groups(instruction), device_count(instruction))
 
 
-def _rooted(build: Callable[..., OpIndexing]) -> Builder:
-    """If a last operand chooses the root of each array, their results depend on it too."""
+def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
+    """If the last operand chooses the root of each array, the results depend on it, too."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         has_roots = bool(instruction.attributes.get("has_dynamic_root"))
@@ -213,11 +217,12 @@ def _rooted(build: Callable[..., OpIndexing]) -> Builder:
             roots = sizes_of(instruction.operands[-1])
             check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
         found: dict[Pair, OpIndexing] = {}
-        for place, operand in enumerate(data):
-            sizes, root = sizes_of(operand), Root(len(data), place) if has_roots else None
-            found[place, place] = build(sizes, groups_of(instruction), count_of(instruction), root)
+        groups, count = groups_of(instruction), device_count(instruction)
+        for number, operand in enumerate(data):
+            sizes, root = sizes_of(operand), Root(len(data), number) if has_roots else None
+            found[number, number] = build(sizes, groups, count, root)
             if has_roots:
-                found[place, len(data)] = _from_element(place, sizes)
+                found[number, len(data)] = _from_element(number, sizes)
         return found
 
     return maps
@@ -226,18 +231,18 @@ def _rooted(build: Callable[..., OpIndexing]) -> Builder:
 def _from_element(number: int, sizes: Sizes) -> OpIndexing:
     """Every element of a result depends on one element of a vector."""
     chosen = forms.constant(number)
-    places = (symbol(place) for place in range(len(sizes)))
-    back = index_map(places, [Interval(number, number)], sizes)
+    index = (symbol(axis) for axis in range(len(sizes)))
+    back = index_map(index, [Interval(number, number)], sizes)
     return OpIndexing(tuple(sizes), (index_map([chosen], sizes),), (back,))
 
 
-def _on_arrays(builder: Builder) -> Builder:
-    """Of permutations with buffers for slices of them, nothing is known."""
+def _on_arrays(build: MapsFunction) -> MapsFunction:
+    """The maps of permutations that do not move slices in place; those are unknown."""
 
     def maps(instruction: Instruction) -> Maps:
         if "slice_sizes" in instruction.attributes:
             return Unknown(f"{instruction.opcode}: no indexing map of slices that move in place")
-        return builder(instruction)
+        return build(instruction)
 
     return maps
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
-    from ops.rules.rule import Builder
+    from ops.rules.rule import MapsFunction
 
 
 def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
@@ -150,7 +150,7 @@ def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
 # Reading instructions.
 
 
-def _on_dimensions(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> Builder:
+def _on_dimensions(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> MapsFunction:
     """Reads the operand's sizes and the attribute ``dimensions``."""
 
     def maps(instruction: Instruction) -> OpIndexing:

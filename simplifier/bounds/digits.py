@@ -13,71 +13,28 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.bounds.facts import digit_range
-from simplifier.canonical.clamps import clamped
+from simplifier.bounds.branches import clamped
+from simplifier.bounds.context import DigitView, Unit
 from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, accumulate
-from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
-from simplifier.limits import MOST_CONTENT, is_crowded
+from simplifier.expr.size import is_crowded
+from simplifier.laws.catalogue.lemmas import CLAMP_RANGE, FACT_RANGE
+from simplifier.limits import MAX_CONTENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from simplifier.bounds.context import Context, Fact
     from simplifier.bounds.interval import End, Range
-    from simplifier.canonical.scope import Scope
 
 
-class Unit:
-    """What has one weight: an atom, or the digit ``L mod radix`` as ``L - radix * quotient``.
-
-    Its value lies in ``[lower, upper]``; ``quotient`` is ``None`` and ``radix`` 0 for an atom.
-    """
-
-    __slots__ = ("lower", "quotient", "radix", "upper", "value")
-
-    def __init__(
-        self, value: Form, lower: End, upper: End, quotient: Atom | None = None, radix: int = 0
-    ) -> None:
-        self.value = value
-        self.lower = lower
-        self.upper = upper
-        self.quotient = quotient
-        self.radix = radix
-
-    @property
-    def holds_quotient(self) -> bool:
-        """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
-        return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)
-
-
-class View:
-    """``constant + sum(weight * unit.value for weight, unit in units)``."""
-
-    __slots__ = ("constant", "units")
-
-    def __init__(self, constant: int, units: list[tuple[int, Unit]]) -> None:
-        self.constant = constant
-        self.units = units
-
-    def ends(self) -> Range:
-        """Lowest and highest value, unit by unit."""
-        lower: End = self.constant
-        upper: End = self.constant
-        for weight, unit in self.units:
-            if weight > 0:
-                lower, upper = lower + weight * unit.lower, upper + weight * unit.upper
-            else:
-                lower, upper = lower + weight * unit.upper, upper + weight * unit.lower
-        return lower, upper
-
-
-def digit_view(scope: Scope, form: Form) -> View:
+def digit_view(context: Context, form: Form) -> DigitView:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
-        return View(form.constant, _units(scope, form.terms))
+        return DigitView(form.constant, _units(context, form.terms))
     if len(quotients) > 1:
         quotients.sort(key=_outermost)
-    rest = _Rest(form)
+    rest = _Remaining(form)
     digits: list[tuple[int, Unit]] = []
     # Digits that the form holds as they are come first; only then those that leave a part over
     # for the next one up.
@@ -85,24 +42,24 @@ def digit_view(scope: Scope, form: Form) -> View:
         quotients = [
             atom
             for atom in quotients
-            if not _take_digit(scope, rest, atom, quotients, digits, exact=exact)
+            if not _take_digit(context, rest, atom, quotients, digits, exact=exact)
         ]
     for atom in quotients:
-        _regather(scope, rest, atom, digits)
-    digits += _units(scope, rest.terms)
-    return View(rest.constant, digits)
+        _gather(context, rest, atom, digits)
+    digits += _units(context, rest.terms)
+    return DigitView(rest.constant, digits)
 
 
-def _units(scope: Scope, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
+def _units(context: Context, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
     """Terms as single atoms; but what is cut off by maxima is one unit."""
     units: list[tuple[int, Unit]] = []
     if len(terms) > 1 and any(atom.kind is MAX for atom in terms):
         terms = dict(terms)
-        for weight, value, ends in clamped(scope, terms):
-            scope.used(CLAMP_RANGE)
+        for weight, value, ends in clamped(context, terms):
+            context.used(CLAMP_RANGE)
             units.append((weight, Unit(value, *ends)))
             accumulate(terms, value, -weight)
-    units += [(weight, scope.units[atom]) for atom, weight in terms.items()]
+    units += [(weight, context.units[atom]) for atom, weight in terms.items()]
     return units
 
 
@@ -124,7 +81,7 @@ def _outermost(atom: Atom) -> tuple[int, int]:
     return (-atom.depth, atom.divisor)
 
 
-class _Rest:
+class _Remaining:
     """What of the form has not become a digit yet."""
 
     __slots__ = ("constant", "terms")
@@ -146,8 +103,8 @@ class _Rest:
 
 
 def _take_digit(
-    scope: Scope,
-    rest: _Rest,
+    context: Context,
+    rest: _Remaining,
     quotient: Atom,
     quotients: list[Atom],
     digits: list[tuple[int, Unit]],
@@ -159,7 +116,7 @@ def _take_digit(
     if factor is None:
         return True
     for chain_divisor in _chain(rest, quotient, quotients):
-        source = scope.floordiv(quotient.numerator, chain_divisor)
+        source = context.floordiv(quotient.numerator, chain_divisor)
         radix = quotient.divisor // chain_divisor
         weight = (
             _exact_weight(rest.terms, source, factor, radix)
@@ -171,15 +128,15 @@ def _take_digit(
             rest.subtract(source, weight)
             rest.add_atom(quotient, weight * radix)
             digit = source.plus_atom(quotient, -radix)
-            ends = digit_range(scope.facts, digit, radix)
+            ends = digit_range(context.facts, digit, radix)
             if ends != (0, radix - 1):
-                scope.used(FACT_RANGE)
+                context.used(FACT_RANGE)
             digits.append((weight, Unit(digit, *ends, quotient, radix)))
             return True
     return False
 
 
-def _chain(rest: _Rest, quotient: Atom, quotients: list[Atom]) -> list[int]:
+def _chain(rest: _Remaining, quotient: Atom, quotients: list[Atom]) -> list[int]:
     """Divisors below the quotient's own for which a quotient is present, greatest first, and 1."""
     divisor = quotient.divisor
     below = {
@@ -238,7 +195,7 @@ def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: 
     weight = _weight_for(left, factor, radix)
     if weight or left < 2 * radix:
         return weight
-    for content in range(2, MOST_CONTENT + 1):
+    for content in range(2, MAX_CONTENT + 1):
         if left % content == 0:
             kept = left // content
             weight = _weight_for(kept, factor, radix)
@@ -262,7 +219,9 @@ def _leaves_multiples(terms: Mapping[Atom, int], source: Form, weight: int, unit
     return all((terms.get(atom, 0) - weight * n) % unit == 0 for atom, n in source.terms.items())
 
 
-def _regather(scope: Scope, rest: _Rest, quotient: Atom, digits: list[tuple[int, Unit]]) -> None:
+def _gather(
+    context: Context, rest: _Remaining, quotient: Atom, digits: list[tuple[int, Unit]]
+) -> None:
     """Read ``e*floor(L/c) + e*m*x`` as ``e`` times ``floor((L + c*m*x)/c)``, a unit.
 
     Where ``x`` occurs in ``L``, the range of the whole is narrower than that of its parts.
@@ -281,9 +240,22 @@ def _regather(scope: Scope, rest: _Rest, quotient: Atom, digits: list[tuple[int,
     moved = Form(0, beside)
     value = moved.plus_atom(quotient)
     source = quotient.numerator.plus(moved, divisor)
-    lower, upper = scope.plain_range(source)
-    apart = scope.plain_range(value)
+    lower, upper = context.plain_range(source)
+    apart = context.plain_range(value)
     lower, upper = lower // divisor, upper // divisor
     if apart[0] < lower or upper < apart[1]:
         digits.append((factor, Unit(value, max(lower, apart[0]), min(upper, apart[1]))))
         rest.subtract(value, factor)
+
+
+def digit_range(facts: Iterable[Fact], digit: Form, radix: int) -> Range:
+    """``L mod radix`` is from 0 to ``radix - 1``, or what facts say of it."""
+    lower: End = 0
+    upper: End = radix - 1
+    for fact in facts:
+        multiple = fact.multiple_in(digit)
+        if multiple and len(fact.form.terms) == len(digit.terms):
+            low, high = fact.ends if multiple > 0 else fact.ends[::-1]
+            lower = max(lower, digit.constant + multiple * low)
+            upper = min(upper, digit.constant + multiple * high)
+    return lower, upper

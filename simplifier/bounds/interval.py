@@ -72,6 +72,12 @@ INFINITY: Final = Infinity(1)
 NEGATIVE_INFINITY: Final = Infinity(-1)
 
 
+def meet(left: Range, right: Range) -> Range:
+    """What is in both; the first one where nothing is, which happens only on empty domains."""
+    lower, upper = max(left[0], right[0]), min(left[1], right[1])
+    return (lower, upper) if lower <= upper else left
+
+
 @final
 class Unknown:
     """The third answer of a comparison: true for some values and false for others."""

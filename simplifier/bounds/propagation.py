@@ -1,57 +1,79 @@
-"""What a problem's constraints come to: sharper bounds, facts, and perhaps a smaller problem."""
+"""What follows from constraints: narrower bounds, facts, and perhaps a smaller problem.
+
+Facts and ranges narrow each other until nothing new follows. An equation is solved: an equal
+problem has one variable less. ``x mod c = r`` is ``x = c*q + r`` for a new variable ``q``, which is
+``x floordiv c``; ``x - 16*y = 3`` is ``x = 16*y + 3``. In the smaller problem every law applies to
+what used to be ``x``; the result is restored afterwards. Residues of one variable by several
+divisors meet by themselves, as in the Chinese remainder theorem: the second congruence is one of
+``q``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from math import gcd
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from simplifier.bounds.equations import Solution, solution
-from simplifier.bounds.facts import Fact
+from simplifier.bounds.context import Fact, term_by_term
 from simplifier.bounds.interval import NEGATIVE_INFINITY, Interval
-from simplifier.bounds.ranges import term_by_term
-from simplifier.expr.form import Atom, Form, Kind, variable
-from simplifier.laws.catalogue.constraints import LOWER_FACT, QUOTIENT_FACT, UPPER_FACT
-from simplifier.laws.catalogue.ranges import FACT_RANGE
-from simplifier.limits import MOST_FACTS
+from simplifier.expr import operations
+from simplifier.expr.form import (
+    Atom,
+    Form,
+    Kind,
+    combine,
+    constant,
+    postorder,
+    variable,
+    variables_of,
+)
+from simplifier.laws.catalogue.constraints import (
+    CONGRUENCE,
+    EQUATION,
+    INVERSE,
+    LOWER_FACT,
+    QUOTIENT_FACT,
+    RESIDUE,
+    RESTORED,
+    UPPER_FACT,
+)
+from simplifier.laws.catalogue.lemmas import FACT_RANGE
+from simplifier.limits import MAX_FACTS, MAX_PROPAGATIONS, MAX_ROUNDS_OF_FACTS
+
+ContextT = TypeVar("ContextT", bound="Context")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from simplifier.bounds.context import Bounds, Constraints, Context
     from simplifier.bounds.interval import Range
-    from simplifier.canonical.scope import Bounds, Constraints, Scope
     from simplifier.laws.law import Law
 
-_READINGS: Final = 3
-"""How often constraints are read again under the bounds that they have narrowed."""
 
-_ROUNDS: Final = 3
-"""How often facts and ranges may sharpen each other in one reading."""
-
-
-class Smaller(NamedTuple):
+class Smaller(NamedTuple, Generic[ContextT]):
     """An equal problem, with the solution of an equation in place of one variable."""
 
-    solution: Solution
-    scope: Scope
+    solution: SolvedVariable
+    context: ContextT
 
 
-class Knowledge(NamedTuple):
+class Knowledge(NamedTuple, Generic[ContextT]):
     """Bounds that constraints narrow, facts beyond bounds, and an equal problem that is smaller."""
 
     bounds: dict[str, Interval]
     facts: tuple[Fact, ...] = ()
-    smaller: Smaller | None = None
+    smaller: Smaller[ContextT] | None = None
 
 
-def learned(
-    scope_of: Callable[..., Scope], bounds: Bounds, constraints: Constraints, solvable: int
-) -> Knowledge | None:
+def propagated(
+    context_of: Callable[..., ContextT], bounds: Bounds, constraints: Constraints, solvable: int
+) -> Knowledge[ContextT] | None:
     """What is known under bounds and constraints, of which so many equations may be solved.
 
     ``None`` if the constraints contradict the bounds, or each other.
     """
-    knowledge: Knowledge | None = None
-    for _ in range(_READINGS):
-        plain = scope_of(bounds)
+    knowledge: Knowledge[ContextT] | None = None
+    for _ in range(MAX_PROPAGATIONS):
+        plain = context_of(bounds)
         knowledge = _read(plain, constraints)
         if knowledge is None or knowledge.bounds == plain.bounds:
             break
@@ -61,12 +83,12 @@ def learned(
     solved = solution(knowledge.facts, knowledge.bounds)
     if solved is None:
         return knowledge
-    scope = scope_of(*_with_solution(solved, knowledge.bounds, constraints), solvable - 1)
-    return None if scope.is_empty else _with_smaller(knowledge, Smaller(solved, scope))
+    context = context_of(*_with_solution(solved, knowledge.bounds, constraints), solvable - 1)
+    return None if context.is_empty else _with_smaller(knowledge, Smaller(solved, context))
 
 
 def _with_solution(
-    solved: Solution, bounds: dict[str, Interval], constraints: Constraints
+    solved: SolvedVariable, bounds: dict[str, Interval], constraints: Constraints
 ) -> tuple[Bounds, Constraints]:
     """The problem without the unknown; its bounds become those of its value."""
     name = solved.unknown.name
@@ -76,33 +98,38 @@ def _with_solution(
     return tuple((other, ends) for other, ends in bounds.items() if other != name), tuple(known)
 
 
-def _with_smaller(knowledge: Knowledge, smaller: Smaller) -> Knowledge:
+def _with_smaller(
+    knowledge: Knowledge[ContextT], smaller: Smaller[ContextT]
+) -> Knowledge[ContextT]:
     """What the smaller problem says of the bounds of this one."""
-    solved, scope = smaller
+    solved, context = smaller
     bounds = dict(knowledge.bounds)
     values = [(name, variable(name)) for name in bounds]
     for name, form in values:
-        value = scope.canonical(solved.substituted(form))
-        bounds[name] = bounds[name].intersect(Interval.from_range(scope.range_of(value)))
+        value = context.canonical(solved.substituted(form))
+        bounds[name] = bounds[name].intersect(Interval.from_range(context.range_of(value)))
     return Knowledge(bounds, knowledge.facts, smaller)
 
 
-def _read(scope: Scope, constraints: Constraints) -> Knowledge | None:
-    """What constraints say beside the bounds of a scope that knows nothing else."""
-    lesson = _Lesson(scope)
+def _read(context: ContextT, constraints: Constraints) -> Knowledge[ContextT] | None:
+    """What constraints say beside the bounds of a context that knows nothing else."""
+    propagator = _Propagator(context)
     for form, interval in constraints:
-        lesson.add(scope.canonical(form), interval.ends)
-    for _ in range(_ROUNDS):
-        if not lesson.is_new or lesson.is_contradictory:
+        propagator.add(context.canonical(form), interval.ends)
+    for _ in range(MAX_ROUNDS_OF_FACTS):
+        if not propagator.is_new or propagator.is_contradictory:
             break
-        lesson.go_through()
-    if lesson.is_contradictory:
+        propagator.propagate()
+    if propagator.is_contradictory:
         return None
-    return Knowledge(dict(scope.bounds) | lesson.bounds(), lesson.others())
+    return Knowledge(dict(context.bounds) | propagator.bounds(), propagator.others())
+
+
+# Propagation.
 
 
 class _Narrowed(dict["Atom", "Range"]):
-    """Ranges that are narrower than in a scope; of all other atoms there is the scope's."""
+    """Ranges that are narrower than in a context; of all other atoms there is the context's."""
 
     def __init__(self, wider: Mapping[Atom, Range]) -> None:
         super().__init__()
@@ -112,17 +139,17 @@ class _Narrowed(dict["Atom", "Range"]):
         return self._wider[atom]
 
 
-class _Lesson:
+class _Propagator:
     """Facts and ranges of atoms while they sharpen each other."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, context: Context) -> None:
         self.is_new = False
         """Whether something came in since the facts were last gone through."""
         self.is_contradictory = False
-        self._scope = scope
+        self._scope = context
         self._facts: dict[Form, Fact] = {}
-        self._ranges = _Narrowed(scope.ranges)
-        self._gone_through: dict[Form, tuple[Range, list[Range]]] = {}
+        self._ranges = _Narrowed(context.ranges)
+        self._propagated: dict[Form, tuple[Range, list[Range]]] = {}
         """Facts in the state in which they have nothing more to say."""
 
     def add(self, form: Form, ends: Range) -> None:
@@ -138,13 +165,13 @@ class _Lesson:
             self._facts[fact.form] = fact._replace(ends=met)
             self.is_new = True
 
-    def go_through(self) -> None:
+    def propagate(self) -> None:
         """Narrow each atom of each fact by what the fact leaves to it."""
         self.is_new = False
         for fact in list(self._facts.values()):
             known = (fact.ends, [self._ranges[atom] for atom in fact.form.terms])
-            if self._gone_through.get(fact.form) != known:
-                self._gone_through[fact.form] = known
+            if self._propagated.get(fact.form) != known:
+                self._propagated[fact.form] = known
                 for atom in fact.form.terms:
                     self._narrow(atom, self._left_to(atom, fact))
 
@@ -173,7 +200,7 @@ class _Lesson:
         self._ranges[atom] = narrow
         self.is_new = True
         self.is_contradictory |= narrow[0] > narrow[1]
-        if atom.kind is not Kind.VARIABLE and len(self._facts) < MOST_FACTS:
+        if atom.kind is not Kind.VARIABLE and len(self._facts) < MAX_FACTS:
             self.add(Form(0, {atom: 1}), narrow)
             for law, form, within in _inside(atom, narrow):
                 self._scope.used(law)
@@ -213,3 +240,144 @@ def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
 
 def _met(old: Range, new: Range) -> Range:
     return max(old[0], new[0]), min(old[1], new[1])
+
+
+# Equations.
+
+_MARK = "\0"
+"""Ends the names of quotients, so that nobody else's variable is called so."""
+
+
+class Quotient(NamedTuple):
+    """A variable that stands for ``floor(numerator/divisor)``, where the remainder is known."""
+
+    atom: Atom
+    numerator: Form
+    divisor: int
+    remainder: int
+
+    @classmethod
+    def of(cls, numerator: Form, divisor: int, remainder: int) -> Quotient:
+        """The quotient of a numerator that is ``remainder`` modulo the divisor."""
+        name = numerator.single_variable() or numerator
+        (atom,) = variable(f"{name} floordiv {divisor}{_MARK}").terms
+        return cls(atom, numerator, divisor, remainder)
+
+    def restored(self, factor: int) -> Form:
+        """``factor`` times the quotient: of the numerator, or of a quotient by less, if possible.
+
+        With ``N = c*q + r``: ``k*q`` is ``(k/c)*(N - r)`` where ``c`` divides ``k``, and
+        ``floor(N/(c/k)) - floor(r/(c/k))`` where ``k`` divides ``c``.
+        """
+        numerator, divisor, remainder = self.numerator, self.divisor, self.remainder
+        if factor % divisor == 0:
+            return numerator.plus_constant(-remainder).times(factor // divisor)
+        if divisor % factor:
+            return operations.floordiv(numerator, constant(divisor)).times(factor)
+        smaller = divisor // abs(factor)
+        whole = operations.floordiv(numerator, constant(smaller))
+        return whole.plus_constant(-(remainder // smaller)).times(1 if factor > 0 else -1)
+
+
+class SolvedVariable(NamedTuple):
+    """A variable, and what it is in terms of others; the quotient may be one of these."""
+
+    unknown: Atom
+    value: Form
+    laws: tuple[Law, ...]
+    quotient: Quotient | None = None
+
+    def substituted(self, form: Form) -> Form:
+        """The form with the value in place of the unknown."""
+        return operations.replace(form, {self.unknown: self.value})
+
+    def laws_for(self, form: Form) -> tuple[Law, ...]:
+        """Why a form of the smaller problem is equal to what it is restored to."""
+        return self.laws if self.restored(form) == form else (*self.laws, RESTORED)
+
+    def restored(self, form: Form) -> Form:
+        """The form with what the quotient stands for."""
+        quotient = self.quotient
+        if quotient is None:
+            return form
+        values: dict[Atom, Form] = {}
+        for atom in postorder((form,)):
+            if atom is not quotient.atom:
+                arguments = tuple(_combined(part, values, quotient) for part in atom.arguments)
+                values[atom] = operations.rebuilt(atom, arguments)
+        return _combined(form, values, quotient)
+
+
+def _combined(form: Form, values: dict[Atom, Form], quotient: Quotient) -> Form:
+    factor = form.terms.get(quotient.atom, 0)
+    rest = combine(form.without(quotient.atom), values)
+    return rest.plus(quotient.restored(factor)) if factor else rest
+
+
+def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> SolvedVariable | None:
+    """What the first equation that can be solved says of one variable.
+
+    Of all variables it can be solved for an unbounded one is taken, if there is one.
+    """
+    for fact in facts:
+        if fact.value is not None:
+            found = [*_by_itself(fact.form, fact.value), *_by_residues(fact.form, fact.value)]
+            if found:
+                return min(found, key=lambda each: _ends(bounds, each.unknown))
+    return None
+
+
+def _ends(bounds: dict[str, Interval], atom: Atom) -> int:
+    """How many ends the bounds of a variable have."""
+    interval = bounds.get(atom.name, Interval(None, None))
+    return (interval.lower is not None) + (interval.upper is not None)
+
+
+def _unknowns(form: Form) -> Iterator[Atom]:
+    """Variables that have a coefficient of 1 or -1 and occur nowhere else; the last ones first."""
+    nested = set(variables_of(argument for atom in form.terms for argument in atom.arguments))
+    for atom, factor in reversed(form.terms.items()):
+        if atom.kind is Kind.VARIABLE and factor in (1, -1) and atom.name not in nested:
+            yield atom
+
+
+def _by_itself(form: Form, value: int) -> Iterator[SolvedVariable]:
+    """``x + B = v`` is ``x = v - B``."""
+    for atom in _unknowns(form):
+        rest = form.without(atom).plus_constant(-value)
+        yield SolvedVariable(atom, rest.times(-form.terms[atom]), (EQUATION,))
+
+
+def _by_residues(form: Form, value: int) -> Iterator[SolvedVariable]:
+    """``c*A + N = v`` says that ``N`` is ``v`` modulo ``c``."""
+    divisors = sorted({abs(factor) for factor in form.terms.values()} - {1}, reverse=True)
+    for divisor in divisors:
+        terms = {atom: factor for atom, factor in form.terms.items() if factor % divisor}
+        found = list(_by_residue(Form(0, terms), divisor, value % divisor))
+        if found:
+            yield from found
+            return
+
+
+def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[SolvedVariable]:
+    """``N`` is ``c*q + r``; where ``b*x`` is ``r`` modulo ``c``, ``x`` is ``r/b`` modulo ``c``."""
+    if len(form.terms) == 1:
+        ((atom, factor),) = form.terms.items()
+        common = gcd(factor, divisor)
+        if atom.kind is Kind.VARIABLE and remainder % common == 0:
+            modulus = divisor // common
+            inverse = pow(factor // common, -1, modulus)
+            itself, residue = Form(0, {atom: 1}), remainder // common * inverse
+            laws = (RESIDUE, CONGRUENCE) if factor == 1 else (RESIDUE, INVERSE, CONGRUENCE)
+            yield _with_quotient(atom, itself, modulus, residue, laws)
+        return
+    for atom in _unknowns(form):
+        yield _with_quotient(atom, form, divisor, remainder, (RESIDUE, CONGRUENCE))
+
+
+def _with_quotient(
+    atom: Atom, numerator: Form, divisor: int, remainder: int, laws: tuple[Law, ...]
+) -> SolvedVariable:
+    quotient = Quotient.of(numerator, divisor, remainder % divisor)
+    value = Form(quotient.remainder, {quotient.atom: divisor}).plus(numerator.without(atom), -1)
+    return SolvedVariable(atom, value.times(numerator.terms[atom]), laws, quotient)

@@ -6,12 +6,14 @@ from functools import reduce
 from math import lcm
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
-from simplifier.bounds.symbolic_digits import symbolic_digits_apart
-from simplifier.canonical.clamps import branches, cancelling, maxima
-from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, Kind, postorder
-from simplifier.expr.polynomials import cofactor, factors
-from simplifier.laws.catalogue.ranges import (
+from simplifier.bounds.branches import branches, cancelling, maxima
+from simplifier.bounds.context import term_by_term
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
+from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
+from simplifier.expr.fold import fold
+from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, Kind
+from simplifier.expr.size import is_crowded, is_deep
+from simplifier.laws.catalogue.lemmas import (
     BETWEEN_BRANCHES,
     BRANCHES_RANGE,
     BRANCHES_RANGE_NEGATIVE,
@@ -27,74 +29,60 @@ from simplifier.laws.catalogue.ranges import (
     SUM_RANGE,
     SYMBOLIC_DIGIT,
 )
-from simplifier.limits import MOST_BITS, MOST_COMPARED, READINGS, is_crowded, is_deep
+from simplifier.limits import MAX_BITS, MAX_OPERANDS_COMPARED, MAX_RANGE_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.bounds.digits import View
-    from simplifier.canonical.scope import Scope
+    from simplifier.bounds.context import Context, DigitView, Fact
     from simplifier.laws.law import Law
 
     Reading: TypeAlias = tuple[Law, Range]
     """A range, and the lemma that it rests on."""
 
 
-def range_of(scope: Scope, form: Form, depth: int = READINGS) -> Range:
+def range_of(context: Context, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
     """Lowest and highest value of a canonical form, as far as the readings see."""
-    ends = term_by_term(scope.ranges, form)
-    if len(form.terms) > 1 or (form.constant and scope.facts):
-        scope.used(SUM_RANGE)
-        if form.is_affine and not scope.facts:
+    ends = term_by_term(context.ranges, form)
+    if len(form.terms) > 1 or (form.constant and context.facts):
+        context.used(SUM_RANGE)
+        if form.is_affine and not context.facts:
             return ends
-        for lemma, reading in _readings(scope, form, ends, depth):
+        for lemma, reading in _readings(context, form, ends, depth):
             tighter = meet(ends, reading)
             if tighter != ends:
-                scope.used(lemma)
+                context.used(lemma)
                 ends = tighter
     return ends
 
 
-def meet(left: Range, right: Range) -> Range:
-    """What is in both; the first one where nothing is, which happens only on empty domains."""
-    lower, upper = max(left[0], right[0]), min(left[1], right[1])
-    return (lower, upper) if lower <= upper else left
-
-
-def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
-    """Interval arithmetic; exact where the atoms are independent."""
-    lower: End = form.constant
-    upper: End = form.constant
-    for atom, factor in form.terms.items():
-        low, high = ranges[atom]
-        if factor < 0:
-            low, high = high, low
-        lower = lower + factor * low
-        upper = upper + factor * high
-    return lower, upper
-
-
-def _readings(scope: Scope, form: Form, plain: Range, depth: int) -> Iterator[tuple[Law, Range]]:
+def _readings(
+    context: Context, form: Form, plain: Range, depth: int
+) -> Iterator[tuple[Law, Range]]:
     if not depth or is_deep(form):
         return
     kinds = {atom.kind for atom in form.terms}
     if FLOORDIV in kinds and not is_crowded(form):
         # m*x - m*c*floor(x/c) is m times a digit.
-        yield DIGIT_RANGE, scope.view(form).ends()
-        if depth == READINGS or isinstance(plain[0], Infinity) or isinstance(plain[1], Infinity):
-            yield from _without_rounding(scope, form, depth)
-        if depth == READINGS:
-            yield from _without_any_rounding(scope, form, depth)
+        yield DIGIT_RANGE, context.view(form).ends()
+        if (
+            depth == MAX_RANGE_DEPTH
+            or isinstance(plain[0], Infinity)
+            or isinstance(plain[1], Infinity)
+        ):
+            yield from _without_rounding(context, form, depth)
+        if depth == MAX_RANGE_DEPTH:
+            yield from _without_any_rounding(context, form, depth)
     if MAX in kinds:
-        yield from _by_maxima(scope, form, depth)
+        yield from _by_maxima(context, form, depth)
     if Kind.PRODUCT in kinds:
-        yield from _by_common_factor(scope, form, depth)
-        yield from _by_symbolic_digits(scope, form, depth)
-    if scope.facts:
-        yield from _by_facts(scope, form, depth)
+        yield from _by_common_factor(context, form, depth)
+        yield from _by_symbolic_digits(context, form, depth)
+    if context.facts:
+        yield from _by_facts(context, form, depth)
 
 
-def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+def _without_rounding(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """``floor(N/c)`` is ``(N - r)/c`` with ``r`` in ``[0, c-1]``.
 
     Worth a look where atoms of ``N`` occur in the form, or a fact speaks of the sum.
@@ -104,8 +92,8 @@ def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]
         if atom.kind is not FLOORDIV or not factor % divisor:
             continue
         exact = form.without(atom).times(divisor).plus(atom.numerator, factor)
-        if scope.facts_about(exact) or any(inner in form.terms for inner in atom.numerator.terms):
-            lower, upper = range_of(scope, exact, depth - 1)
+        if context.facts_about(exact) or any(inner in form.terms for inner in atom.numerator.terms):
+            lower, upper = range_of(context, exact, depth - 1)
             if factor > 0:
                 lower = lower - factor * (divisor - 1)
             else:
@@ -113,14 +101,14 @@ def _without_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]
             yield ROUNDING_RANGE, (-(-lower // divisor), upper // divisor)
 
 
-def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """``f*floor(M/b) + g*floor(N/c)`` is ``(f*c*M + g*b*N)/(b*c)`` less what is rounded off.
 
     Worth a look where quotients of both signs are not all digits.
     """
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     signs = {form.terms[atom] > 0 for atom in quotients}
-    if len(signs) < 2 or not _has_single_quotient(scope.view(form)):  # noqa: PLR2004 - both
+    if len(signs) < 2 or not _has_single_quotient(context.view(form)):  # noqa: PLR2004 - both
         return
     whole = lcm(*[atom.divisor for atom in quotients])
     exact = form.without(*quotients).times(whole)
@@ -130,36 +118,38 @@ def _without_any_rounding(scope: Scope, form: Form, depth: int) -> Iterator[Read
         exact = exact.plus(atom.numerator, weight)
         least += min(weight, 0) * (atom.divisor - 1)
         most += max(weight, 0) * (atom.divisor - 1)
-    lower, upper = range_of(scope, exact, depth - 1)
+    lower, upper = range_of(context, exact, depth - 1)
     yield ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
 
 
-def _has_single_quotient(view: View) -> bool:
+def _has_single_quotient(view: DigitView) -> bool:
     """Whether some quotient belongs to no digit."""
     return any(unit.holds_quotient for _, unit in view.units)
 
 
-def _by_maxima(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """By the branches of the first maximum; at the top, of every one."""
     found = maxima(form)
-    for atom in found if depth == READINGS and len(found) <= MOST_COMPARED else found[:1]:
+    for atom in (
+        found if depth == MAX_RANGE_DEPTH and len(found) <= MAX_OPERANDS_COMPARED else found[:1]
+    ):
         law = BRANCHES_RANGE if form.terms[atom] > 0 else BRANCHES_RANGE_NEGATIVE
-        yield law, _by_branches(scope, form, atom, depth - 1)
+        yield law, _by_branches(context, form, atom, depth - 1)
 
 
-def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
+def _by_branches(context: Context, form: Form, atom: Atom, depth: int) -> Range:
     """``T + k*max(A, B)`` is one of ``T + k*A`` and ``T + k*B``: the lesser if ``k < 0``.
 
     Two branches ``A`` and ``B`` are on both sides of ``(p*A + q*B)/(p + q)``.
     """
     parts = branches(form, atom)
-    ends = [range_of(scope, part, depth) for part in parts]
+    ends = [range_of(context, part, depth) for part in parts]
     is_greatest = form.terms[atom] > 0
     choose = max if is_greatest else min
     lower, upper = choose(low for low, _ in ends), choose(high for _, high in ends)
     for p, q in cancelling(*parts) if len(parts) == 2 else ():  # noqa: PLR2004 - two branches
-        scope.used(BETWEEN_BRANCHES)
-        low, high = range_of(scope, parts[0].times(p).plus(parts[1], q), depth)
+        context.used(BETWEEN_BRANCHES)
+        low, high = range_of(context, parts[0].times(p).plus(parts[1], q), depth)
         if is_greatest:
             lower = max(lower, -(-low // (p + q)))
         else:
@@ -167,55 +157,62 @@ def _by_branches(scope: Scope, form: Form, atom: Atom, depth: int) -> Range:
     return lower, upper
 
 
-def _by_facts(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+def _by_facts(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """``k*F + B`` lies between ``k`` times what is known of ``F`` and what ``B`` adds.
 
     Where terms of ``F`` are left over, only the whole form is read so.
     """
-    for fact in scope.facts:
+    for fact in context.facts:
         multiple = fact.multiple_in(form)
         if multiple:
-            yield FACT_RANGE, fact.range_within(scope, form, multiple, depth)
-        elif depth == READINGS:
+            yield FACT_RANGE, _around_fact(context, fact, form, multiple, depth)
+        elif depth == MAX_RANGE_DEPTH:
             for near in fact.multiples_near(form):
-                yield FACT_RANGE, fact.range_within(scope, form, near, depth)
+                yield FACT_RANGE, _around_fact(context, fact, form, near, depth)
 
 
-def _by_common_factor(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+def _around_fact(context: Context, fact: Fact, form: Form, multiple: int, depth: int) -> Range:
+    """The range of a form, read as a multiple of the fact's form and the rest."""
+    low, high = fact.ends if multiple > 0 else fact.ends[::-1]
+    lower, upper = context.range_of(form.plus(fact.form, -multiple), depth - 1)
+    return lower + multiple * low, upper + multiple * high
+
+
+def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """A factor of every term multiplies the range of what is left."""
     if form.constant:
         return
     first = next(atom for atom in form.terms if atom.kind is Kind.PRODUCT)
     for factor in factors(first):
         if all(factor in factors(atom) for atom in form.terms):
-            rest = range_of(scope, cofactor(scope, form, factor), depth - 1)
-            yield PRODUCT_RANGE, product_range(scope.ranges[factor], rest)
+            rest = range_of(context, cofactor(context, form, factor), depth - 1)
+            yield PRODUCT_RANGE, product_range(context.ranges[factor], rest)
             return
 
 
-def _by_symbolic_digits(scope: Scope, form: Form, depth: int) -> Iterator[Reading]:
+def _by_symbolic_digits(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """``T + m*(L mod R)``, where the digit lies between 0 and ``R - 1``; so with all digits.
 
     The sum of ``T`` and the radix is looked at as a whole, for what the two have in common.
     """
-    with scope.aside():
-        taken = list(symbolic_digits_apart(scope, form))
+    with context.aside():
+        taken = list(symbolic_digits_apart(context, form))
     if not taken:
         return
     low = high = taken[-1].rest
     least: End = 0
     most: End = 0
     for _, weight, source, radix in taken:
-        ends = scope.divisor_range(radix)
+        ends = context.divisor_range(radix)
         if ends[0] >= 1:
             last = radix.plus_constant(-1)
             low, high = low.plus(last, min(weight, 0)), high.plus(last, max(weight, 0))
         else:
-            scope.used(REMAINDER_RANGE)
-            lower, upper = _digit_range(scope.range_of(source), ends)
+            context.used(REMAINDER_RANGE)
+            lower, upper = _digit_range(context.range_of(source), ends)
             least = least + (weight * lower if weight > 0 else weight * upper)
             most = most + (weight * upper if weight > 0 else weight * lower)
-    lower, upper = range_of(scope, low, depth - 1)[0], range_of(scope, high, depth - 1)[1]
+    lower, upper = range_of(context, low, depth - 1)[0], range_of(context, high, depth - 1)[1]
     yield SYMBOLIC_DIGIT, (least + lower, most + upper)
 
 
@@ -237,20 +234,20 @@ def product_range(left: Range, right: Range) -> Range:
 
 def _bounded(end: End) -> End:
     """An end, or infinity where it would grow without limit."""
-    if isinstance(end, int) and end.bit_length() > MOST_BITS:
+    if isinstance(end, int) and end.bit_length() > MAX_BITS:
         return INFINITY if end > 0 else NEGATIVE_INFINITY
     return end
 
 
-def monomial_range(scope: Scope, atoms: Iterable[Atom]) -> Range:
+def monomial_range(context: Context, atoms: Iterable[Atom]) -> Range:
     """The range of a product of atoms; a power by its parity."""
     exponents: dict[Atom, int] = {}
     for atom in atoms:
         exponents[atom] = exponents.get(atom, 0) + 1
     ends: Range = (1, 1)
     for atom, exponent in exponents.items():
-        scope.used(POWER_RANGE if exponent > 1 else PRODUCT_RANGE)
-        ends = product_range(ends, _power_range(scope.ranges[atom], exponent))
+        context.used(POWER_RANGE if exponent > 1 else PRODUCT_RANGE)
+        ends = product_range(ends, _power_range(context.ranges[atom], exponent))
     return ends
 
 
@@ -267,29 +264,34 @@ def _power(end: End, exponent: int) -> End:
     return _bounded(end**exponent)
 
 
-def range_as_written(scope: Scope, form: Form) -> Range:
+def range_as_written(context: Context, form: Form) -> Range:
     """The range of any form: that of its canonical form, met with interval arithmetic.
 
     The canonical form sees correlations that the form as written hides, and the other way round:
     ``(y mod 3) floordiv 2`` lies in ``[0, 1]`` at a glance, but not when its digit is taken apart.
     """
-    arithmetic = term_by_term(ranges_as_written(scope, form), form)
-    return meet(range_of(scope, scope.canonical(form)), arithmetic)
+    arithmetic = term_by_term(ranges_as_written(context, form), form)
+    return meet(range_of(context, context.canonical(form)), arithmetic)
 
 
-def ranges_as_written(scope: Scope, form: Form) -> dict[Atom, Range]:
+def ranges_as_written(context: Context, form: Form) -> dict[Atom, Range]:
     """The ranges of all atoms inside any form, found as for :func:`range_as_written`."""
-    found: dict[Atom, Range] = {}
-    for atom in postorder((form,)):
-        ends = range_of(scope, scope.canonical(Form(0, {atom: 1})))
-        found[atom] = ends
-        if atom.kind in _ARITHMETIC:
-            lemma, arithmetic = _ARITHMETIC[atom.kind]
-            operands = [term_by_term(found, argument) for argument in atom.arguments]
-            found[atom] = meet(ends, arithmetic(operands))
-            if found[atom] != ends:
-                scope.used(lemma)
-    return found
+
+    def of_atom(atom: Atom, operands: tuple[Range, ...]) -> Range:
+        ends = range_of(context, context.canonical(Form(0, {atom: 1})))
+        if atom.kind not in _ARITHMETIC:
+            return ends
+        lemma, arithmetic = _ARITHMETIC[atom.kind]
+        narrow = meet(ends, arithmetic(operands))
+        if narrow != ends:
+            context.used(lemma)
+        return narrow
+
+    return fold((form,), of_atom, _arithmetic)
+
+
+def _arithmetic(form: Form, ranges: Mapping[Atom, Range]) -> Range:
+    return term_by_term(ranges, form)
 
 
 def _floordiv_range(operands: Sequence[Range]) -> Range:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 from zlib import crc32
 
-from simplifier.expr.form import Kind, postorder
+from simplifier.expr.fold import fold
+from simplifier.expr.form import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from simplifier.bounds.context import Context
     from simplifier.bounds.interval import Range
-    from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Atom, Form
 
 POINTS: Final = 12
@@ -23,26 +25,35 @@ Values: TypeAlias = "list[int] | None"
 """A value for each point; ``None`` where they are not known."""
 
 
-def is_somewhere_negative(scope: Scope, forms: Sequence[Form]) -> bool:
+def is_somewhere_negative(context: Context, forms: Sequence[Form]) -> bool:
     """Whether all the forms are negative at one of the points together."""
-    if scope.facts:
+    if context.facts:
         return False
-    rows = [_values(scope, form) for form in forms]
+    rows = [_values(context, form) for form in forms]
     known = [row for row in rows if row is not None]
     return len(known) == len(rows) and any(max(column) < 0 for column in zip(*known, strict=True))
 
 
-def spread(scope: Scope, form: Form) -> int:
+def spread(context: Context, form: Form) -> int:
     """How far apart the form's values at the points are; 0 where that is not known."""
-    values = None if scope.facts else _values(scope, form)
+    values = None if context.facts else _values(context, form)
     return max(values) - min(values) if values is not None else 0
 
 
-def _values(scope: Scope, form: Form) -> Values:
-    known = scope.samples
-    for atom in postorder((form,), skip=known.__contains__):
-        known[atom] = _values_of_atom(scope, atom)
-    return _sum(form, known)
+class _Samples:
+    """The values of atoms at the points, as far as somebody asked."""
+
+    def __init__(self, context: Context) -> None:
+        self._of_atom = partial(_values_of_atom, context.ranges)
+        self._known: dict[Atom, Values] = {}
+
+    def of(self, form: Form) -> Mapping[Atom, Values]:
+        """The values of the atoms of a form, and of others."""
+        return fold((form,), self._of_atom, _sum, self._known)
+
+
+def _values(context: Context, form: Form) -> Values:
+    return _sum(form, context.memory(_Samples).of(form))
 
 
 def _sum(form: Form, known: Mapping[Atom, Values]) -> Values:
@@ -55,15 +66,14 @@ def _sum(form: Form, known: Mapping[Atom, Values]) -> Values:
     return total
 
 
-def _values_of_atom(scope: Scope, atom: Atom) -> Values:
+def _values_of_atom(ranges: Mapping[Atom, Range], atom: Atom, rows: tuple[Values, ...]) -> Values:
     if atom.kind is Kind.VARIABLE:
-        places = _places(scope.ranges[atom])
+        places = _places(ranges[atom])
         start = crc32(atom.name.encode())
         return [places[(start * (point + 1) + point) % len(places)] for point in range(POINTS)]
     operation = _OPERATIONS.get(atom.kind)
     if operation is None:
         return None
-    rows = [_sum(argument, scope.samples) for argument in atom.arguments]
     known = [row for row in rows if row is not None]
     return list(map(operation, zip(*known, strict=True))) if len(known) == len(rows) else None
 

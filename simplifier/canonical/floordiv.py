@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
-from simplifier.bounds.digits import View
+from simplifier.bounds.context import DigitView
 from simplifier.expr.form import (
     FLOORDIV,
     MAX,
@@ -25,6 +25,7 @@ from simplifier.expr.form import (
     constant,
     in_order,
 )
+from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
     EXTRACTION,
@@ -38,14 +39,12 @@ from simplifier.laws.catalogue.quotients import (
     TWO_VALUES,
 )
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, NEGATIVE_REMAINDER
-from simplifier.limits import is_crowded, is_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simplifier.bounds.digits import Unit
+    from simplifier.bounds.context import Context, Unit
     from simplifier.bounds.interval import End
-    from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
 
 Step: TypeAlias = "tuple[Form, Form, int]"
@@ -55,36 +54,36 @@ Weighted: TypeAlias = "list[tuple[int, Form]]"
 """Parts of a form, each with its coefficient."""
 
 
-def floordiv(scope: Scope, numerator: Form, divisor: int) -> Form:
+def floordiv(context: Context, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
-    outside, numerator, divisor = _next_step(scope, numerator, divisor)
+    outside, numerator, divisor = _next_step(context, numerator, divisor)
     while divisor > 1:
-        taken, numerator, divisor = _next_step(scope, numerator, divisor)
+        taken, numerator, divisor = _next_step(context, numerator, divisor)
         outside = outside.plus(taken)
     return outside.plus(numerator)
 
 
-def _next_step(scope: Scope, numerator: Form, divisor: int) -> Step:
+def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
     is_affine = numerator.is_affine
     if not is_affine:
         if is_deep(numerator) or is_crowded(numerator):
-            return ZERO, kept(scope, numerator, divisor), 1
-        merged = merge(scope, numerator, divisor)
+            return ZERO, kept(context, numerator, divisor), 1
+        merged = merge(context, numerator, divisor)
         if merged is not None:
             return ZERO, *merged
-    outside, residue = extract(scope, numerator, divisor)
-    shorter = split(scope, residue, divisor)
+    outside, residue = extract(context, numerator, divisor)
+    shorter = split(context, residue, divisor)
     if shorter is not None:
         return outside, *shorter
     rest = numerator.plus(outside, -divisor)
     if is_affine:
-        return outside, reflect(scope, rest, divisor), 1
+        return outside, reflect(context, rest, divisor), 1
     opened, rest, whole = open_digits(rest, residue, divisor)
     if opened.terms:
-        scope.fired(OPEN_DIGIT)
+        context.fired(OPEN_DIGIT)
     if not opened.terms or _size(rest) >= _size(numerator):
-        flat = flatten(scope, rest, divisor)
-        rest, divisor = flat or (reflect(scope, rest, divisor, whole), 1)
+        flat = flatten(context, rest, divisor)
+        rest, divisor = flat or (reflect(context, rest, divisor, whole), 1)
     return outside.plus(opened), rest, divisor
 
 
@@ -93,7 +92,7 @@ def _size(form: Form) -> tuple[int, int]:
     return len(form.terms), sum(map(abs, form.terms.values()))
 
 
-def kept(scope: Scope, numerator: Form, divisor: int) -> Form:
+def kept(context: Context, numerator: Form, divisor: int) -> Form:
     """``floor((c*A + B)/c) = A + floor(B/c)`` term by term, and nothing else."""
     outside: dict[Atom, int] = {}
     terms = dict(numerator.terms)
@@ -102,11 +101,11 @@ def kept(scope: Scope, numerator: Form, divisor: int) -> Form:
     whole, rest = divmod(numerator.constant, divisor)
     taken = collected(whole, outside)
     if taken != ZERO:
-        scope.fired(EXTRACTION)
-    return taken.plus(scope.quotient_atom(Form(rest, terms), divisor)) if terms else taken
+        context.fired(EXTRACTION)
+    return taken.plus(context.quotient_atom(Form(rest, terms), divisor)) if terms else taken
 
 
-def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
+def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
     """``N mod c`` as it stands, with small coefficients; ``N mod -c = -(-N mod c)``."""
     sign = 1 if divisor > 0 else -1
     divisor = abs(divisor)
@@ -114,18 +113,18 @@ def kept_remainder(scope: Scope, numerator: Form, divisor: int) -> Form:
         sign * numerator.constant % divisor,
         {atom: sign * factor % divisor for atom, factor in numerator.terms.items()},
     )
-    scope.fired(CONGRUENT_RESIDUES)
+    context.fired(CONGRUENT_RESIDUES)
     if sign < 0:
-        scope.fired(NEGATIVE_REMAINDER)
-    lower, upper = scope.range_of(residue)
+        context.fired(NEGATIVE_REMAINDER)
+    lower, upper = context.range_of(residue)
     if isinstance(lower, int) and lower // divisor == upper // divisor:
-        scope.fired(ONE_VALUE)
+        context.fired(ONE_VALUE)
         return residue.plus_constant(-(lower // divisor) * divisor).times(sign)
     remainder = atom_of(Kind.MOD, (residue, constant(divisor)))
-    return scope.remember(remainder, (0, divisor - 1)).times(sign)
+    return context.remember(remainder, (0, divisor - 1)).times(sign)
 
 
-def merge(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
+def merge(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
 
     Before anything else: ``x - floor(x/2)`` must not be torn apart.
@@ -136,22 +135,22 @@ def merge(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | Non
                 if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
             else:
-                return _flattened(scope, numerator, divisor, atom)
+                return _flattened(context, numerator, divisor, atom)
     return None
 
 
-def extract(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, View]:
+def extract(context: Context, numerator: Form, divisor: int) -> tuple[Form, DigitView]:
     """``floor((c*A + B)/c) = A + floor(B/c)``.
 
     ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit.
     """
-    outside, residue = _reduced(scope.view(numerator), divisor, turning=False)
+    outside, residue = _reduced(context.view(numerator), divisor, turning=False)
     if outside is not ZERO:
-        scope.fired(EXTRACTION)
+        context.fired(EXTRACTION)
     return outside, residue
 
 
-def _reduced(view: View, divisor: int, *, turning: bool) -> tuple[Form, View]:
+def _reduced(view: DigitView, divisor: int, *, turning: bool) -> tuple[Form, DigitView]:
     """A view as ``c*A + B``, where the weights of ``B`` are nearest to zero; half of ``c`` stays.
 
     Half of ``c`` is positive then, but on quotients only if they may turn.
@@ -173,7 +172,7 @@ def _reduced(view: View, divisor: int, *, turning: bool) -> tuple[Form, View]:
         if residue:
             units.append((residue, unit))
     taken = Form(whole, in_order(outside)) if whole or outside else ZERO
-    return taken, View(rest, units)
+    return taken, DigitView(rest, units)
 
 
 def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
@@ -187,7 +186,7 @@ def nearest_residue(value: int, divisor: int) -> int:
     return residue - divisor if 2 * residue > divisor else residue
 
 
-def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
+def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int] | None:
     """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
 
     One law covers quotients that are constant, small terms that never matter, common factors,
@@ -198,20 +197,20 @@ def split(scope: Scope, residue: View, divisor: int) -> tuple[Form, int] | None:
     is_reduced = divisor > 2  # noqa: PLR2004 - halves may have to turn
     found = (_affine_remainder if is_reduced else _affine_quotient)(residue, divisor)
     if found is not None:
-        scope.fired(found[1])
+        context.fired(found[1])
         return found[0], 1
     for factor in _common_factors(residue, divisor):
         found = _affine_quotient(residue, factor)
         if found is not None:
             quotient, why = found
             if why is not COMMON_FACTOR:
-                scope.fired(SPLIT)
-            scope.fired(why)
+                context.fired(SPLIT)
+            context.fired(why)
             return quotient, divisor // factor
     return None
 
 
-def _common_factors(residue: View, divisor: int) -> list[int]:
+def _common_factors(residue: DigitView, divisor: int) -> list[int]:
     """What the divisor has in common with sets of weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
     found.discard(1)
@@ -222,14 +221,14 @@ def _common_factors(residue: View, divisor: int) -> list[int]:
     return sorted(found, reverse=True)
 
 
-def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
+def _affine_quotient(residue: DigitView, divisor: int) -> tuple[Form, Law] | None:
     """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
     outside, small = _reduced(residue, divisor, turning=True)
     found = _affine_remainder(small, divisor)
     return None if found is None else (outside.plus(found[0]), found[1])
 
 
-def _affine_remainder(small: View, divisor: int) -> tuple[Form, Law] | None:
+def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None:
     """The quotient of what is smaller than the divisor, and why: one value, or one of two."""
     ends = small.ends()
     value = _cell(*ends, divisor)
@@ -271,7 +270,7 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
     return unit.value.times(step).plus_constant(first - step * low)
 
 
-def open_digits(rest: Form, residue: View, divisor: int) -> tuple[Form, Form, Weighted]:
+def open_digits(rest: Form, residue: DigitView, divisor: int) -> tuple[Form, Form, Weighted]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
     ``residue`` shows the rest. Gives what leaves, what is left, and what stays whole in it: clamps,
@@ -325,7 +324,7 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
         del terms[atom]
 
 
-def flatten(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | None:
+def flatten(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, for one inner quotient.
 
     A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
@@ -335,36 +334,36 @@ def flatten(scope: Scope, numerator: Form, divisor: int) -> tuple[Form, int] | N
         for atom, factor in numerator.terms.items()
         if atom.kind is FLOORDIV and factor in (1, -1)
     ]
-    return _flattened(scope, numerator, divisor, inner[-1]) if inner else None
+    return _flattened(context, numerator, divisor, inner[-1]) if inner else None
 
 
-def _flattened(scope: Scope, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
+def _flattened(context: Context, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
     radix = inner.divisor
     if numerator.terms[inner] > 0:
-        scope.fired(FLATTEN)
+        context.fired(FLATTEN)
         source = inner.numerator
     else:
-        scope.fired(FLATTEN_TURNED)
+        context.fired(FLATTEN_TURNED)
         source = inner.numerator.times(-1).plus_constant(radix - 1)
     return source.plus(numerator.without(inner), radix), radix * divisor
 
 
-def reflect(scope: Scope, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
+def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
     """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights.
 
     What stays whole in the numerator has one weight.
     """
     weights = [n for n, _ in _weighted(numerator, whole)] if whole else numerator.terms.values()
     if not _is_reflected(weights, numerator.constant, divisor):
-        return scope.quotient_atom(numerator, divisor)
+        return context.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
     halves = ZERO
     for weight, value in _weighted(numerator, whole or []):
         if 2 * weight == divisor:
             halves = halves.plus(value)
-    scope.fired(REFLECT)
+    context.fired(REFLECT)
     turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
-    return halves.plus(scope.quotient_atom(turned, divisor), -1)
+    return halves.plus(context.quotient_atom(turned, divisor), -1)
 
 
 def _weighted(numerator: Form, whole: Weighted) -> Weighted:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds import digits, ranges
-from simplifier.bounds import propagation as learning
-from simplifier.bounds.digits import Unit, View
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
-from simplifier.canonical import extrema, products, symbolic
-from simplifier.canonical import floordiv as floor
+from simplifier.bounds.context import UNBOUNDED, Bounds, Constraints, Context, DigitView
+from simplifier.bounds.propagation import Smaller, propagated
+from simplifier.canonical import floordiv, maxima, nonlinear
 from simplifier.expr.form import (
     ZERO,
     Atom,
@@ -29,7 +27,9 @@ from simplifier.expr.form import (
     constant,
     floordiv_atom,
 )
+from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.extrema import MINIMUM
+from simplifier.laws.catalogue.lemmas import QUOTIENT_RANGE
 from simplifier.laws.catalogue.quotients import (
     CEILING,
     NEGATIVE_DIVISOR,
@@ -38,35 +38,24 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     UNIT_DIVISOR,
 )
-from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE, QUOTIENT_RANGE
-from simplifier.laws.rewrite_log import Announcer, Journal
-from simplifier.limits import MOST_EQUATIONS, READINGS, is_crowded, is_deep
+from simplifier.laws.rewrite_log import RewriteLog
+from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from simplifier.bounds.facts import Fact
-    from simplifier.bounds.interval import Interval
-    from simplifier.bounds.propagation import Smaller
-    from simplifier.bounds.samples import Values
+    from simplifier.bounds.interval import Range
     from simplifier.expr.form import Key
-    from simplifier.extraction import Speller
     from simplifier.laws.law import Law
 
 _DEPTH = attrgetter("depth")
 """Atoms are deeper than those inside them."""
 
-UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
-
-Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
-"""Bounds of variables by name; who is not there is unbounded."""
-
-Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
-
 _REMEMBERED_SCOPES: Final = 512
+"""Problems whose scopes are kept; a module of a model has some hundreds."""
 
 
-class Scope(Announcer):
+class Scope(Context):
     """Canonical forms and their ranges under one set of bounds and facts.
 
     Use :func:`scope_of`, which gives the same scope for the same problem.
@@ -76,46 +65,32 @@ class Scope(Announcer):
         self,
         bounds: Bounds,
         constraints: Constraints = (),
-        solvable: int = MOST_EQUATIONS,
-        journal: Journal | None = None,
+        solvable: int = MAX_EQUATIONS,
+        log: RewriteLog | None = None,
     ) -> None:
-        self.journal = journal
-        self.bounds = dict(bounds)
-        self.ranges: dict[Atom, Range] = {}
-        """Ranges of all atoms that occur in canonical forms of this scope."""
-        self.facts: tuple[Fact, ...] = ()
-        self.smaller: Smaller | None = None
+        super().__init__(bounds, log)
+        self.smaller: Smaller[Scope] | None = None
         """An equal problem, where some constraint is an equation that can be solved."""
-        self.is_empty = False
-        """Whether the constraints were seen to contradict the bounds or each other."""
-        self.speller: Speller | None = None
-        """What :mod:`simplifier.extraction` has found out here."""
-        self.simplified: dict[Key, Form] = {}
-        """What forms came to in the end."""
-        self.samples: dict[Atom, Values] = {}
-        """What :mod:`simplifier.bounds.samples` has looked at."""
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int], Form] = {}
-        self._views: dict[Key, View] = {}
-        self.units: dict[Atom, Unit] = {}
-        """The same atoms as units of digit views."""
+        self._views: dict[Key, DigitView] = {}
         self._sums: dict[tuple[Key, int], Range] = {}
         if constraints:
-            self._learn(bounds, constraints, solvable)
+            self._propagate(bounds, constraints, solvable)
 
-    def _learn(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
+    def _propagate(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
         """Take over what constraints come to."""
         make = scope_of
-        if self.journal is not None:
-            make = partial(traced_scope, lemmas=self.journal.lemmas)
-        knowledge = learning.learned(make, bounds, constraints, solvable)
+        if self.log is not None:
+            make = partial(traced_scope, lemmas=self.log.lemmas)
+        knowledge = propagated(make, bounds, constraints, solvable)
         if knowledge is None:
             self.is_empty = True
             return
         self.bounds, self.facts, self.smaller = knowledge
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
             if atom.kind is Kind.VARIABLE:
-                self.remember(atom, self._variable_range(atom))
+                self.remember(atom, self.variable_range(atom))
 
     # Canonical forms.
 
@@ -130,8 +105,8 @@ class Scope(Announcer):
                 found[atom] = None
                 for argument in atom.arguments:
                     waiting += argument.terms
-        if self.journal is not None:
-            self.journal.begin()
+        if self.log is not None:
+            self.log.begin()
         for atom in sorted(found, key=_DEPTH):
             known[atom] = self._meaning(atom)
         return combine(form, known)
@@ -145,8 +120,8 @@ class Scope(Announcer):
         value = _MEANINGS[atom.kind](self, atom, arguments)
         if is_crowded(value):
             value = self.kept(atom.kind, arguments, value)
-        if self.journal is not None:
-            self.journal.end(atom, arguments, value)
+        if self.log is not None:
+            self.log.end(atom, arguments, value)
         return value
 
     def is_canonical(self, atom: Atom) -> bool:
@@ -170,39 +145,23 @@ class Scope(Announcer):
 
     def variable(self, atom: Atom, _: tuple[Form, ...] = ()) -> Form:
         """A variable, or its only value."""
-        ends = lower, upper = self._variable_range(atom)
+        ends = lower, upper = self.variable_range(atom)
         if lower == upper and isinstance(lower, int):
             self.fired(ONLY_VALUE)
             return constant(lower)
         return self.remember(atom, ends)
 
-    def _variable_range(self, atom: Atom) -> Range:
-        interval = self.bounds.get(atom.name)
-        return UNBOUNDED if interval is None else interval.ends
-
-    def remember(self, atom: Atom, ends: Range) -> Form:
-        """The form of an atom whose range is known from now on."""
-        if atom not in self.ranges:
-            for fact in self.facts:
-                if fact.lead is atom and len(fact.form.terms) == 1:
-                    self.used(FACT_RANGE)
-                    ends = ranges.meet(ends, fact.ends)
-            # The range last: another thread that finds it finds the unit, too.
-            self.units[atom] = Unit(Form(0, {atom: 1}), *ends)
-            self.ranges[atom] = ends
-        return self.units[atom].value
-
-    def view(self, form: Form) -> View:
+    def view(self, form: Form) -> DigitView:
         """The digits of a canonical form."""
         if not form.has_quotient_or_maximum:
             units = self.units
-            return View(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
+            return DigitView(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:
             view = self._views[form.key] = digits.digit_view(self, form)
         return view
 
-    def range_of(self, form: Form, depth: int = READINGS) -> Range:
+    def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
         """Lowest and highest value of a canonical form, as far as seen."""
         if len(form.terms) <= 1:
             return ranges.range_of(self, form, depth)
@@ -211,22 +170,6 @@ class Scope(Announcer):
         if known is None:
             known = self._sums[key] = ranges.range_of(self, form, depth)
         return known
-
-    def divisor_range(self, divisor: Form) -> Range:
-        """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
-        lower, upper = self.range_of(divisor)
-        if lower == upper or (lower and upper):
-            return lower, upper
-        self.used(DIVISOR_RANGE)
-        return lower or 1, upper or -1
-
-    def plain_range(self, form: Form) -> Range:
-        """Lowest and highest value of a canonical form, term by term."""
-        return ranges.term_by_term(self.ranges, form)
-
-    def facts_about(self, form: Form) -> Iterable[Fact]:
-        """Facts whose form is contained in the given one."""
-        return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()
 
     # Operations on canonical forms.
 
@@ -240,8 +183,8 @@ class Scope(Announcer):
             return numerator
         key = (numerator.key, divisor)
         quotient = self._quotients.get(key)
-        if quotient is None or self.journal is not None:
-            quotient = self._quotients[key] = floor.floordiv(self, numerator, divisor)
+        if quotient is None or self.log is not None:
+            quotient = self._quotients[key] = floordiv.floordiv(self, numerator, divisor)
         return quotient
 
     def quotient_atom(self, numerator: Form, divisor: int) -> Form:
@@ -261,39 +204,39 @@ class Scope(Announcer):
         """``floor(numerator / divisor)`` for any divisor."""
         if not divisor.terms and divisor.constant:
             return self.floordiv(numerator, divisor.constant)
-        return symbolic.quotient(self, numerator, divisor)
+        return nonlinear.quotient(self, numerator, divisor)
 
     def mod(self, numerator: Form, divisor: Form) -> Form:
         """``numerator - divisor * floor(numerator / divisor)``."""
         if not divisor.terms and divisor.constant:
             if is_deep(numerator):
-                return floor.kept_remainder(self, numerator, divisor.constant)
+                return floordiv.kept_remainder(self, numerator, divisor.constant)
             self.fired(REMAINDER)
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
-        return symbolic.mod(self, numerator, divisor)
+        return nonlinear.mod(self, numerator, divisor)
 
     def product(self, left: Form, right: Form) -> Form:
         """The product, multiplied out."""
-        return products.product(self, left, right)
+        return nonlinear.product(self, left, right)
 
     def monomial(self, atoms: Iterable[Atom]) -> Atom:
         """The atom that multiplies atoms."""
-        return products.monomial(self, atoms)
+        return nonlinear.monomial(self, atoms)
 
     def maximum(self, arguments: Iterable[Form]) -> Form:
         """The greatest of canonical forms."""
-        return extrema.maximum(self, arguments)
+        return maxima.maximum(self, arguments)
 
     def minimum(self, arguments: Iterable[Form]) -> Form:
         """The least of canonical forms, as the negated greatest of the negated ones."""
         self.fired(MINIMUM)
-        return -extrema.maximum(self, [-argument for argument in arguments])
+        return -maxima.maximum(self, [-argument for argument in arguments])
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
-        return symbolic.by_zero(scope, Kind.CEILDIV, numerator)
+        return nonlinear.by_zero(scope, Kind.CEILDIV, numerator)
     scope.fired(CEILING)
     return -scope.quotient(-numerator, divisor)
 
@@ -306,16 +249,14 @@ _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]]
     Kind.CEILDIV: _ceildiv,
     Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
     Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
-    Kind.PRODUCT: lambda scope, _, arguments: products.product_of_all(scope, arguments),
+    Kind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
     Kind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
 }
 
 
 @lru_cache(maxsize=_REMEMBERED_SCOPES)
-def scope_of(
-    bounds: Bounds, constraints: Constraints = (), solvable: int = MOST_EQUATIONS
-) -> Scope:
+def scope_of(bounds: Bounds, constraints: Constraints = (), solvable: int = MAX_EQUATIONS) -> Scope:
     """The scope of a problem; equal problems share one, and so what is known about it.
 
     So many equations among the constraints may be solved.
@@ -326,8 +267,8 @@ def scope_of(
 def traced_scope(
     bounds: Bounds,
     constraints: Constraints = (),
-    solvable: int = MOST_EQUATIONS,
+    solvable: int = MAX_EQUATIONS,
     lemmas: dict[Law, None] | None = None,
 ) -> Scope:
     """A scope of its own that writes down what is announced in it."""
-    return Scope(bounds, constraints, solvable, Journal(lemmas))
+    return Scope(bounds, constraints, solvable, RewriteLog(lemmas))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from simplifier.bounds.interval import Interval
 from simplifier.exact.isl import BUDGET, Space
 from simplifier.expr import form as forms
-from simplifier.question_cache import ask
+from simplifier.problem import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplifier.expr.form import Atom, Form, Kind, atom_of, combine, constant, postorder
-from simplifier.limits import MOST_JOINED
+from simplifier.limits import MAX_FACTORS_JOINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -79,7 +79,7 @@ def product(factors: Iterable[Form]) -> Form:
         if not factor.constant and len(factor.terms) == 1:
             ((atom, value),) = factor.terms.items()
             scale *= value
-            is_joined = atom.kind is Kind.PRODUCT and len(atom.arguments) < MOST_JOINED
+            is_joined = atom.kind is Kind.PRODUCT and len(atom.arguments) < MAX_FACTORS_JOINED
             parts += atom.arguments if is_joined else (Form(0, {atom: 1}),)
         else:
             parts.append(factor)

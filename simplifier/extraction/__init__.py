@@ -1,9 +1,9 @@
-"""From canonical form to the cheapest spelling: remainders, minima, factored products come back.
+"""Extraction: the cheapest form that is equal to a canonical one.
 
-:mod:`~simplifier.extraction.search` looks for the cheapest; the other modules say, one kind of
-operation each, which spellings are equal.
+:mod:`~simplifier.extraction.search` looks for it; the other modules say, one kind of operation
+each, which forms are equal: remainders, minima and factored products come back.
 """
 
-from simplifier.extraction.search import Speller, written
+from simplifier.extraction.search import extracted
 
-__all__ = ["Speller", "written"]
+__all__ = ["extracted"]

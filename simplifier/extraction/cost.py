@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Final
 from simplifier.expr.form import EXTREMA, Atom, Form, Kind, postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from simplifier.expr.form import Key
+
 
 OPERATOR: Final = 1
 DIVISION: Final = 3
@@ -86,3 +89,128 @@ def _is_priced(atom: Atom) -> bool:
 
 def _with_known_atoms(form: Form) -> int:
     return cost_of_sum(form, lambda atom: atom.cost or 0)
+
+
+FINE: Final = 256
+"""The price of an operator, when a negative number costs one more."""
+
+
+def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
+    """What the form costs as it stands, and any multiple of it at least: one factor may go."""
+    operators = len(form.terms) - (form.constant == 0)
+    factors = len(set(map(abs, form.terms.values())))
+    return sum(map(cost_of, form.terms)) + FINE * (max(operators, 0) + max(factors - 1, 0))
+
+
+def least_cost_at_a_glance(form: Form) -> int:
+    """What one division costs, and every variable once; seen at a glance."""
+    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    if not quotients:
+        return 0
+    seen = {inner for atom in quotients for inner in atom.numerator.terms}
+    seen.update(atom for atom in form.terms if atom not in quotients)
+    return (2 + sum(atom.kind is Kind.VARIABLE for atom in seen)) * FINE
+
+
+def least_cost(form: Form) -> int:
+    """The least price of parts without a variable in common, which stay apart in any spelling.
+
+    Each holds every variable once, and a division if there was one. Numbers that are multiplied are
+    seen in how the form grows; if none is added, the form is zero where all variables are.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> for text in ("x * 2 - (x floordiv 3) * 3", "(y floordiv 3) * 9 + x * 2"):
+    ...     print(least_cost(parse_form(text)) // FINE)
+    4
+    6
+    """
+    if not all(map(_is_simple, form.terms)):
+        return _least_of_kinds(form)
+    parts = _parts(form)
+    operators = len(parts) - 1 + (_at_zero(form) != 0)
+    factors: set[int] = set()
+    for variables, atoms in parts:
+        quotients = [atom for atom in atoms if atom.arguments]
+        operators += len(variables) - 1 + (DIVISION if quotients else 0)
+        if len(atoms) == 1 and abs(form.terms[atoms[0]]) != atoms[0].divisor:
+            factors.add(abs(form.terms[atoms[0]]))
+        if len(quotients) == 1:
+            factors.update(_growths(form, quotients[0]))
+    return (operators + len(factors - {1})) * FINE
+
+
+def least_cost_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:
+    """What the form costs at least when its operations stay, and only their operands are spelled.
+
+    Nothing is said where terms may vanish: where an extremum may lose all operands but one, or two
+    operations have one value.
+    """
+    total = -FINE
+    seen: set[Key] = set()
+    for atom in form.terms:
+        value = canonical(Form(0, {atom: 1}))
+        if value.key in seen or (atom.kind in _VANISHING and value.is_affine):
+            return 0
+        seen.add(value.key)
+        if value.terms:
+            total += FINE + _least_of_operation(atom, value, canonical)
+    return max(total, 0)
+
+
+def _least_of_operation(atom: Atom, value: Form, canonical: Callable[[Form], Form]) -> int:
+    least = least_cost(value)
+    if atom.kind not in _DIVISIONS:
+        return least
+    operands = sum(least_cost(canonical(operand)) for operand in atom.arguments)
+    return max(least, DIVISION * FINE + operands)
+
+
+_VANISHING: Final = (Kind.SUM, *EXTREMA)
+_DIVISIONS: Final = (Kind.FLOORDIV, Kind.CEILDIV, Kind.MOD, Kind.QUOTIENT)
+
+
+def _least_of_kinds(form: Form) -> int:
+    """Each extremum once, a division if there is one, and every variable once."""
+    inside = postorder((form,))
+    kinds = [atom.kind for atom in inside]
+    extrema = sum(len(atom.arguments) - 1 for atom in inside if atom.kind in EXTREMA)
+    joints = max(kinds.count(Kind.VARIABLE) - 1 - extrema, 0)
+    return (DIVISION * (extrema + (Kind.FLOORDIV in kinds)) + joints) * FINE
+
+
+def _is_simple(atom: Atom) -> bool:
+    return atom.kind is Kind.VARIABLE or (atom.kind is Kind.FLOORDIV and atom.numerator.is_affine)
+
+
+def _parts(form: Form) -> list[tuple[set[Atom], list[Atom]]]:
+    """The variables and the atoms of each part."""
+    parts: list[tuple[set[Atom], list[Atom]]] = []
+    for atom in form.terms:
+        variables, atoms = set(atom.numerator.terms if atom.arguments else (atom,)), [atom]
+        for other in [part for part in parts if not part[0].isdisjoint(variables)]:
+            parts.remove(other)
+            variables |= other[0]
+            atoms += other[1]
+        parts.append((variables, atoms))
+    return parts
+
+
+def _growths(form: Form, quotient: Atom) -> Iterator[int]:
+    """By how much the form grows with a variable, in terms of the divisor, if it needs a number.
+
+    It needs none to grow like a fraction ``x floordiv k``, or not at all, like a remainder.
+    """
+    divisor, factor = quotient.divisor, form.terms[quotient]
+    for variable, value in quotient.numerator.terms.items():
+        growth = abs(form.terms.get(variable, 0) * divisor + factor * value)
+        if growth == divisor or (growth and divisor % growth):
+            yield growth
+
+
+def _at_zero(form: Form) -> int:
+    """The value where all variables are zero."""
+    value = form.constant
+    for atom, factor in form.terms.items():
+        if atom.arguments:
+            value += factor * (atom.numerator.constant // atom.divisor)
+    return value

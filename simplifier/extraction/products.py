@@ -5,12 +5,11 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.bounds.symbolic_digits import as_quotient, from_its_end, symbolic_digits
-from simplifier.canonical.symbolic import turned
+from simplifier.bounds.polynomials import as_quotient, factors, from_its_end, symbolic_digits
+from simplifier.canonical.nonlinear import turned
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, Form, Kind
-from simplifier.expr.polynomials import factors
-from simplifier.extraction.rewriting import Rewriting
+from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.quotients import FLATTEN
 from simplifier.laws.catalogue.spellings import (
     FACTORED,
@@ -21,21 +20,23 @@ from simplifier.laws.catalogue.spellings import (
 from simplifier.laws.catalogue.symbolic import INTEGER_OUTSIDE, TURNED_BY_SYMBOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from simplifier.bounds.symbolic_digits import SymbolicDigit
+    from simplifier.bounds.polynomials import SymbolicDigit
     from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
 
 
-def product_steps(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def product_steps(
+    scope: Scope, form: Form, extracted: Callable[[Form], Form]
+) -> Iterator[Candidates]:
     """Common factors leave sums of products; quotients by symbols become remainders."""
-    yield from _factored(scope, form)
+    yield from _factored(form, extracted)
     yield from _symbolic_remainders(scope, form)
     yield from _symbolic_quotients(scope, form)
 
 
-def _factored(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Candidates]:
     """``x*A + x*B = x*(A + B)``."""
     counts: dict[Atom, int] = {}
     for atom in form.terms:
@@ -51,7 +52,8 @@ def _factored(scope: Scope, form: Form) -> Iterator[Rewriting]:
         shared = _cofactor(Form(0, inside), factor)
         scale = gcd(shared.constant, *shared.terms.values())
         scale = scale if shared.has_positive_term else -scale
-        yield from _with_cofactor(scope, rest, factor, shared.exactly_divided(scale), scale)
+        shared = shared.exactly_divided(scale)
+        yield from _with_cofactor(rest, factor, shared, extracted(shared), scale)
 
 
 def _cofactor(form: Form, factor: Atom) -> Form:
@@ -65,21 +67,20 @@ def _cofactor(form: Form, factor: Atom) -> Form:
 
 
 def _with_cofactor(
-    scope: Scope, rest: Form, factor: Atom, shared: Form, scale: int
-) -> Iterator[Rewriting]:
+    rest: Form, factor: Atom, shared: Form, extracted: Form, scale: int
+) -> Iterator[Candidates]:
     single = Form(0, {factor: 1})
-    yield Rewriting(rest, scale, Kind.PRODUCT, [(single, shared)], (FACTORED,))
+    yield Candidates(rest, scale, Kind.PRODUCT, [(single, shared)], (FACTORED,))
     lead = next(iter(shared.terms), None)
     repeats = rest.terms.get(lead, 0) // (shared.terms[lead] * scale) if lead is not None else 0
     if repeats and rest == shared.times(repeats * scale):
         both = single.plus_constant(repeats)
-        yield Rewriting(ZERO, scale, Kind.PRODUCT, [(both, shared)], (FACTORED,))
-    spelled = scope.speller.spelling(shared) if scope.speller else shared
-    if len(spelled.terms) == 1 and not spelled.constant:
-        yield Rewriting(rest, scale, Kind.PRODUCT, [(single, spelled)], (FACTORED,))
+        yield Candidates(ZERO, scale, Kind.PRODUCT, [(both, shared)], (FACTORED,))
+    if len(extracted.terms) == 1 and not extracted.constant:
+        yield Candidates(rest, scale, Kind.PRODUCT, [(single, extracted)], (FACTORED,))
 
 
-def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
     terms = {atom: value for atom, value in form.terms.items() if _is_not_spelled(scope, atom)}
     spelled = form.without(*terms)
@@ -88,14 +89,14 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Rewriting]:
         if scope.divisor_range(digit.radix)[0] >= 1:
             readings.append((from_its_end(digit), (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
         for (rest, weight, source, radix), laws in readings:
-            yield Rewriting(rest.plus(spelled), weight, Kind.MOD, [(source, radix)], laws)
+            yield Candidates(rest.plus(spelled), weight, Kind.MOD, [(source, radix)], laws)
 
 
 def _is_not_spelled(scope: Scope, atom: Atom) -> bool:
     return all(map(scope.is_canonical, factors(atom)))
 
 
-def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Rewriting]:
+def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
     """Quotients by symbols are flattened, turned, and rounded up instead of down."""
     for atom, factor in form.terms.items():
         divided = as_quotient(scope, atom)
@@ -106,12 +107,12 @@ def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Rewriting]:
         flat: tuple[Law, ...] = ()
         if atom.kind is Kind.FLOORDIV:
             flat = (INTEGER_OUTSIDE,) if len(atom.numerator.terms) == 1 else (FLATTEN,)
-        yield Rewriting(rest, factor, Kind.QUOTIENT, [divided], flat)
+        yield Candidates(rest, factor, Kind.QUOTIENT, [divided], flat)
         up = (*flat, ROUNDED_UP)
-        yield Rewriting(rest, -factor, Kind.CEILDIV, [(-numerator, divisor)], up)
+        yield Candidates(rest, -factor, Kind.CEILDIV, [(-numerator, divisor)], up)
         if scope.divisor_range(divisor)[0] >= 1:
             # floor(A/B) + 1 = ceil((A + 1)/B) = -floor((-A - 1)/B).
             less = rest.plus_constant(-factor)
             above, other = [(numerator.plus_constant(1), divisor)], (*flat, TURNED_BY_SYMBOLS)
-            yield Rewriting(less, factor, Kind.CEILDIV, above, (*other, ROUNDED_UP))
-            yield Rewriting(less, -factor, Kind.QUOTIENT, [(turned(numerator), divisor)], other)
+            yield Candidates(less, factor, Kind.CEILDIV, above, (*other, ROUNDED_UP))
+            yield Candidates(less, -factor, Kind.QUOTIENT, [(turned(numerator), divisor)], other)

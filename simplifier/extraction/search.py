@@ -1,4 +1,4 @@
-"""The search: the cheapest rewriting of one step, as long as there is a cheaper one.
+"""The search: the cheapest candidates of one step, as long as there is a cheaper one.
 
 Remainders are tried first, they are the natural digits. What a step yields is a *spelling*, a form
 whose atoms stand for themselves and whose arguments are still canonical; the arguments are spelled
@@ -7,56 +7,62 @@ in the end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simplifier.bounds.symbolic_digits import is_symbolic_quotient
-from simplifier.canonical.clamps import maxima
+from simplifier.bounds.branches import maxima
+from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Atom, Form, Kind, postorder
-from simplifier.extraction.extrema import extremum_steps
-from simplifier.extraction.lower_bounds import least_price, plain_price
-from simplifier.extraction.pricing import Limit, price, price_of_operation
+from simplifier.expr.size import is_deep, nests_extrema
+from simplifier.extraction.candidates import Limit, fine_cost, fine_cost_of_operation
+from simplifier.extraction.clamps import extremum_steps
+from simplifier.extraction.cost import least_cost_at_a_glance, plain_cost
+from simplifier.extraction.divisions import (
+    joining_steps,
+    quotient_steps,
+    remainder_steps,
+    sum_steps,
+)
 from simplifier.extraction.products import product_steps
-from simplifier.extraction.quotients import quotient_steps
-from simplifier.extraction.remainders import joining_steps, remainder_steps
-from simplifier.extraction.sums import sum_steps
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
-from simplifier.laws.rewrite_log import Fact
-from simplifier.limits import affordable_steps
+from simplifier.laws.rewrite_log import Rewrite
+from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_QUOTIENTS_SEARCHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
-    from simplifier.extraction.pricing import CostOf
-    from simplifier.extraction.rewriting import Rewriting, Steps
+    from simplifier.extraction.candidates import Candidates, CostOf
+
+    Steps: TypeAlias = Callable[[Scope, Form, Limit], Iterator[Candidates]]
+    """Yields candidates that are equal to the form and may be below the limit."""
 
 
-def written(scope: Scope, form: Form) -> Form:
+def extracted(scope: Scope, form: Form) -> Form:
     """The cheapest spelling found for a canonical form, arguments and all."""
     if form.is_affine:
         return form
-    speller = _speller(scope)
-    known = speller.finished.get(form.key)
+    extractor = scope.memory(_extractor_of)
+    known = extractor.results.get(form.key)
     if known is None:
-        known = speller.finished[form.key] = _written(speller, form)
+        known = extractor.results[form.key] = _with_arguments(extractor, form)
     return known
 
 
-def _written(speller: Speller, form: Form) -> Form:
+def _with_arguments(extractor: Extractor, form: Form) -> Form:
     for atom in postorder((form,)):
-        speller.cost(atom)
+        extractor.cost(atom)
     finished: dict[Atom, Form] = {}
-    spelling = speller.spelling(form)
+    spelling = extractor.extract(form)
     stack = list(spelling.terms)
     while stack:
         atom = stack[-1]
         if atom in finished:
             stack.pop()
             continue
-        arguments = speller.arguments(atom.kind, atom.arguments)
+        arguments = extractor.arguments(atom.kind, atom.arguments)
         missing = [
             inner for argument in arguments for inner in argument.terms if inner not in finished
         ]
@@ -64,24 +70,24 @@ def _written(speller: Speller, form: Form) -> Form:
             stack += missing
             continue
         stack.pop()
-        speller.announce_signs(atom)
+        extractor.record_signs(atom)
         parts = tuple(forms.combine(argument, finished) for argument in arguments)
         finished[atom] = operations.build(atom.kind, parts) if parts else Form(0, {atom: 1})
     return forms.combine(spelling, finished)
 
 
-class Speller:
+class Extractor:
     """Finds spellings by some steps, and remembers them.
 
     Pricing a candidate means pricing what it brings in, which again means spelling it: so each
-    speller leaves new atoms to a helper, and the last helper makes no steps. Otherwise the work
+    extractor leaves new atoms to a helper, and the last helper makes no steps. Otherwise the work
     would grow exponentially with nesting.
     """
 
     def __init__(
-        self, scope: Scope, level: int, steps: Sequence[Steps], helper: Speller | None
+        self, scope: Scope, level: int, steps: Sequence[Steps], helper: Extractor | None
     ) -> None:
-        self.finished: dict[Key, Form] = {}
+        self.results: dict[Key, Form] = {}
         """Forms written out, arguments and all."""
         self._scope = scope
         self._level = level
@@ -89,54 +95,54 @@ class Speller:
         self._helper = helper
         self.cost: CostOf = _Costs(self).__getitem__
         """What it costs to write an atom, its arguments spelled."""
-        self._spellings: dict[Key, Form] = {}
+        self._extracted: dict[Key, Form] = {}
 
     def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
         """What it costs to write an operation, its operands spelled."""
         spelled = self.arguments(kind, operands)
-        cost = price_of_operation(kind, spelled)
+        cost = fine_cost_of_operation(kind, spelled)
         for operand in spelled:
-            cost += price(operand, self.cost)
+            cost += fine_cost(operand, self.cost)
         return cost
 
     def least(self, form: Form) -> int:
         """What any multiple of the form costs at least."""
-        return least_price(form) if self._steps else plain_price(form, self.cost)
+        return least_cost_at_a_glance(form) if self._steps else plain_cost(form, self.cost)
 
-    def is_written_as_it_is(self, form: Form) -> bool:
+    def keeps(self, form: Form) -> bool:
         """Whether there is nothing to search for."""
         return not self._steps or form.is_affine
 
     def arguments(self, kind: Kind, operands: Sequence[Form]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
-        spelled = tuple(map(self.spelling, operands))
+        spelled = tuple(map(self.extract, operands))
         if kind in _QUOTIENTS and _turns_signs(spelled):
-            return tuple([self.spelling(-operand) for operand in operands])
+            return tuple([self.extract(-operand) for operand in operands])
         return spelled
 
-    def announce_signs(self, atom: Atom) -> None:
+    def record_signs(self, atom: Atom) -> None:
         """Say that an atom's quotient turned its signs, if it did."""
-        if atom.kind in _QUOTIENTS and _turns_signs(tuple(map(self.spelling, atom.arguments))):
+        if atom.kind in _QUOTIENTS and _turns_signs(tuple(map(self.extract, atom.arguments))):
             itself = Form(0, {atom: 1})
             turned = operations.build(atom.kind, tuple(-operand for operand in atom.arguments))
             if turned != itself:
-                self._scope.spelled(Fact((TURNED_SIGNS,), itself, turned))
+                self._scope.extracted(Rewrite((TURNED_SIGNS,), itself, turned))
 
-    def spelling(self, form: Form) -> Form:
+    def extract(self, form: Form) -> Form:
         """The cheapest spelling of a form, its arguments left as they are."""
-        if self.is_written_as_it_is(form):
+        if self.keeps(form):
             return form
-        found = self._spellings.get(form.key)
+        found = self._extracted.get(form.key)
         if found is None:
-            found = self._spellings[form.key] = self._search(form)
+            found = self._extracted[form.key] = self._search(form)
         return found
 
     def _search(self, form: Form) -> Form:
-        kinds = affordable_steps(form, self._level)
+        kinds = _affordable_steps(form, self._level)
         if not kinds:
             return form
         helper = self._helper or self
-        cost_of = _Prices(self, helper, form).__getitem__
+        cost_of = _SearchCosts(self, helper, form).__getitem__
 
         order = self._steps[:kinds]
         ways = [self._descended(form, order, cost_of, helper)]
@@ -146,24 +152,24 @@ class Speller:
         ends = [way[-1].after if way else form for way in ways]
         best = 0
         if len(ends) > 1:
-            best = min(range(len(ends)), key=lambda place: price(ends[place], cost_of))
+            best = min(range(len(ends)), key=lambda place: fine_cost(ends[place], cost_of))
         if self._level == 0:
             for fact in ways[best]:
-                self._scope.spelled(fact)
+                self._scope.extracted(fact)
         return ends[best]
 
     def _descended(
-        self, form: Form, order: Sequence[Steps], cost_of: Callable[[Atom], int], helper: Speller
-    ) -> list[Fact]:
+        self, form: Form, order: Sequence[Steps], cost_of: Callable[[Atom], int], helper: Extractor
+    ) -> list[Rewrite]:
         """The steps from which none leads to a cheaper spelling, one kind of steps at a time."""
-        way: list[Fact] = []
-        current, paid, least = form, price(form, cost_of), least_price(form)
+        way: list[Rewrite] = []
+        current, paid, least = form, fine_cost(form, cost_of), least_cost_at_a_glance(form)
         place = 0
         while place < len(order) and paid > least:
             limit = Limit(paid, cost_of, helper)
             found = limit.cheapest(current, order[place](self._scope, current, limit))
             # What was priced unbuilt may turn out dearer.
-            following = paid if found is None else price(found.after, cost_of)
+            following = paid if found is None else fine_cost(found.after, cost_of)
             if found is None or following >= paid:
                 place += 1
             else:
@@ -172,12 +178,28 @@ class Speller:
         return way
 
 
+def _affordable_steps(form: Form, level: int) -> int:
+    """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
+    size = len(form.terms)
+    for atom in form.terms:
+        for argument in atom.arguments:
+            size += len(argument.terms)
+    if size > MAX_EXTRACTED_TERMS or is_deep(form):
+        return 0
+    quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
+    few, many = MAX_QUOTIENTS_SEARCHED[level]
+    kinds = 2 if quotients <= few else 1 if quotients <= many else 0
+    if kinds and nests_extrema(form):
+        return 0 if level else 1
+    return kinds
+
+
 class _Costs(dict[Atom, int]):
     """What atoms cost to write; each is worked out when it is asked for."""
 
-    def __init__(self, speller: Speller) -> None:
+    def __init__(self, extractor: Extractor) -> None:
         super().__init__()
-        self._speller = speller
+        self._speller = extractor
 
     def __missing__(self, atom: Atom) -> int:
         operands = atom.arguments
@@ -185,12 +207,12 @@ class _Costs(dict[Atom, int]):
         return cost
 
 
-class _Prices(dict[Atom, int]):
-    """What atoms cost in one search: those of the form by the speller, new ones by its helper."""
+class _SearchCosts(dict[Atom, int]):
+    """What atoms cost in one search: those of the form by the extractor, new ones by its helper."""
 
-    def __init__(self, speller: Speller, helper: Speller, form: Form) -> None:
-        super().__init__((atom, speller.cost(atom)) for atom in form.terms)
-        self._speller = speller
+    def __init__(self, extractor: Extractor, helper: Extractor, form: Form) -> None:
+        super().__init__((atom, extractor.cost(atom)) for atom in form.terms)
+        self._speller = extractor
         self._helper = helper
         self._form = form
         self._own: frozenset[Atom] = frozenset()
@@ -198,8 +220,8 @@ class _Prices(dict[Atom, int]):
     def __missing__(self, atom: Atom) -> int:
         if not self._own:
             self._own = frozenset(postorder((self._form,)))
-        speller = self._speller if atom in self._own else self._helper
-        cost = self[atom] = speller.cost(atom)
+        extractor = self._speller if atom in self._own else self._helper
+        cost = self[atom] = extractor.cost(atom)
         return cost
 
 
@@ -213,17 +235,15 @@ def _turns_signs(operands: tuple[Form, ...]) -> bool:
     return not sign.has_positive_term
 
 
-def _speller(scope: Scope) -> Speller:
-    if scope.speller is None:
-        plain = Speller(scope, 2, (), None)
-        brief = Speller(scope, 1, (_digit_steps, _other_steps), plain)
-        scope.speller = Speller(scope, 0, (_digit_steps, _other_steps), brief)
-    return scope.speller
+def _extractor_of(scope: Scope) -> Extractor:
+    plain = Extractor(scope, 2, (), None)
+    brief = Extractor(scope, 1, (_digit_steps, _other_steps), plain)
+    return Extractor(scope, 0, (_digit_steps, _other_steps), brief)
 
 
-def _digit_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
+def _digit_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     if any(map(_is_symbolic, form.terms)):
-        yield from product_steps(scope, form)
+        yield from product_steps(scope, form, scope.memory(_extractor_of).extract)
     yield from sum_steps(scope, form)
     yield from remainder_steps(scope, form, limit)
 
@@ -232,7 +252,7 @@ def _is_symbolic(atom: Atom) -> bool:
     return atom.kind is Kind.PRODUCT or is_symbolic_quotient(atom)
 
 
-def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
+def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     yield from joining_steps(scope, form, limit)
     yield from quotient_steps(form, limit)
     yield from extremum_steps(scope, form, limit)

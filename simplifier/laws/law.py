@@ -6,21 +6,24 @@ the condition holds and the left side is defined, which is where it divides by n
 the right side is defined and the identity holds. Lemmas about ranges are laws whose identity is an
 inequality.
 
-The tests have z3 prove each law for all integers, and show that it fails without any one part of
-its condition.
+A statement is a conjunction of comparisons as text, ``A <= B and B < A + c``, ``0 <= x <= 63``;
+comparisons may be chained. So what laws say is data that programs read, too. The tests have z3
+prove each law for all integers, and show that it fails without any one part of its condition.
 """
 
 from __future__ import annotations
 
+import operator
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from simplifier.laws.statement import statement, variables_in
+from simplifier.errors import Span, TextError
+from simplifier.expr.form import Form, variables_of
+from simplifier.expr.parser import parse_form
 
 if TYPE_CHECKING:
-    from simplifier.bounds.interval import Interval
-    from simplifier.expr.form import Form
-    from simplifier.laws.statement import Comparison
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +33,6 @@ class Example:
     expression: str
     where: str
     result: str
-
-    @property
-    def known(self) -> tuple[tuple[Form, Interval], ...]:
-        """The intervals in which the statement says that forms lie."""
-        return tuple(comparison.interval() for comparison in statement(self.where))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +83,84 @@ class Law:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class LawGroup:
     """Laws about one thing."""
 
     title: str
     laws: tuple[Law, ...]
+
+
+RELATIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "==": operator.eq,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_RELATION: Final = re.compile("|".join(RELATIONS))
+_AND: Final = re.compile(r"\band\b")
+
+
+# Statements.
+
+
+class Comparison(NamedTuple):
+    """``left relation right``."""
+
+    left: Form
+    relation: str
+    right: Form
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.relation} {self.right}"
+
+
+def statement(text: str) -> tuple[Comparison, ...]:
+    """The comparisons that a text joins; an empty text says nothing.
+
+    Raises:
+        TextError: where a part compares nothing, or a side is not an expression.
+
+    >>> [str(comparison) for comparison in statement("0 <= x < 8 and y == 2 * x")]
+    ['0 <= x', 'x < 8', 'y == x * 2']
+    """
+    if not text.strip():
+        return ()
+    return tuple(
+        comparison
+        for start, stop in _between(_AND, text, 0, len(text))
+        for comparison in _chain(text, start, stop)
+    )
+
+
+def _chain(text: str, start: int, stop: int) -> list[Comparison]:
+    """``a <= b < c`` as two comparisons."""
+    relations = [match[0] for match in _RELATION.finditer(text, start, stop)]
+    if not relations:
+        raise TextError("expected a comparison", Span(text, start, stop))
+    sides = [_side(text, *place) for place in _between(_RELATION, text, start, stop)]
+    return [Comparison(*parts) for parts in zip(sides[:-1], relations, sides[1:], strict=True)]
+
+
+def _side(text: str, start: int, stop: int) -> Form:
+    try:
+        return parse_form(text[start:stop])
+    except TextError as error:
+        place = Span(text, start + error.span.start, start + error.span.stop)
+        raise TextError(error.message, place, error.hint) from None
+
+
+def _between(
+    separator: re.Pattern[str], text: str, start: int, stop: int
+) -> Iterator[tuple[int, int]]:
+    """The places of what stands between the separators."""
+    for match in separator.finditer(text, start, stop):
+        yield start, match.start()
+        start = match.end()
+    yield start, stop
+
+
+def variables_in(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
+    """The names that occur, in the order of the alphabet."""
+    sides = [side for comparison in comparisons for side in (comparison.left, comparison.right)]
+    return tuple(sorted(variables_of(sides)))

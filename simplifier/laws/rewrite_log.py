@@ -1,31 +1,34 @@
-"""How the simplifier says which law it applies: counted always, written down when somebody asks.
+"""Which laws were applied: counted always, logged while somebody traces, shown as a table.
 
-Whoever applies a law announces it on the scope that it works in: one line, which costs a count as
-long as nobody traces.
+Code that applies a law says so in one line, ``scope.fired(LAW)``, which costs a count as long as
+nobody traces.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.expr import operations
-from simplifier.laws.catalogue import LAWS
+from simplifier.laws.catalogue import GROUPS, LAWS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from simplifier.expr.form import Atom, Form, Key
     from simplifier.laws.law import Law
 
+
 COUNTS: Final[dict[Law, int]] = dict.fromkeys(LAWS, 0)
-"""How often each law was applied in this process, as :func:`simplifier.laws.rules` shows it.
+"""How often each law was applied in this process, as :func:`simplifier.laws.rewrite_log` shows it.
 
 Counted without a lock: of two threads that count at the same time, one may be lost.
 """
 
 
-class Fact(NamedTuple):
+class Rewrite(NamedTuple):
     """``before`` was rewritten to ``after``, by these laws at once.
 
     Where no law is named, the two are the same by meaning: what is too large to be looked into is
@@ -37,11 +40,11 @@ class Fact(NamedTuple):
     after: Form
 
 
-class Journal:
-    """What was announced while a problem was worked out.
+class RewriteLog:
+    """The laws that were applied while a problem was worked out.
 
-    It holds more than went into a result: canonical forms are also asked for spellings that turn
-    out too dear. :mod:`simplifier.trace` follows what did.
+    The log holds more than went into a result: canonical forms are also asked for candidates that
+    turn out to cost too much. :mod:`simplifier.trace` follows what did.
     """
 
     def __init__(self, lemmas: dict[Law, None] | None = None) -> None:
@@ -49,19 +52,17 @@ class Journal:
         """Those of the operation that is being brought into canonical form."""
         self.lemmas: dict[Law, None] = {} if lemmas is None else lemmas
         """What ranges rest on, in the order of first use; problems within a problem share it."""
-        self.canonical: dict[Atom, Fact] = {}
+        self.canonical: dict[Atom, Rewrite] = {}
         """What became of the operations of forms: on canonical arguments, in canonical form."""
-        self.spelled: dict[Key, Fact] = {}
-        """Spellings, by the dearer one that each replaced."""
+        self.extracted: dict[Key, Rewrite] = {}
+        """Steps of the extraction, by the form that each replaced."""
         self.parts: dict[Key, list[Form]] = {}
-        """Forms of which only parts were written out, and these."""
-        self.rounds: dict[Key, list[Form]] = {}
-        """What was read and written again and again, from the first form to the cheapest."""
-        self.filled: dict[Key, Fact] = {}
-        """Settled forms in which parts were replaced by what they are worth."""
-        self.read: dict[Key, Fact] = {}
+        """Forms of which only parts were extracted, and these."""
+        self.iterations: dict[Key, list[Form]] = {}
+        """The way to the fixpoint, from the first form to the cheapest."""
+        self.read: dict[Key, Rewrite] = {}
         """Forms that were read in another way before all else."""
-        self.solved: dict[Key, Fact] = {}
+        self.solved: dict[Key, Rewrite] = {}
         """What the smaller problem made of forms, in terms of the variables of this one."""
 
     def begin(self) -> None:
@@ -71,68 +72,126 @@ class Journal:
     def end(self, atom: Atom, arguments: tuple[Form, ...], value: Form) -> None:
         """An operation on these canonical arguments has this value."""
         before = operations.rebuilt(atom, arguments)
-        self.canonical[atom] = Fact(tuple(self.laws), before, value)
+        self.canonical[atom] = Rewrite(tuple(self.laws), before, value)
         self.begin()
 
 
-class Announcer:
-    """What announces; a scope is one.
+class Recorder:
+    """Counts the laws that are applied, and keeps a log of them while somebody traces.
 
     >>> from simplifier.laws.catalogue.quotients import REMAINDER
-    >>> scope = Announcer()
-    >>> scope.journal = Journal()
-    >>> scope.fired(REMAINDER)
-    >>> list(scope.journal.laws)
+    >>> recorder = Recorder()
+    >>> recorder.log = RewriteLog()
+    >>> recorder.fired(REMAINDER)
+    >>> list(recorder.log.laws)
     [<law remainder>]
     """
 
-    journal: Journal | None = None
-    """What is announced goes in here, if somebody asks."""
+    log: RewriteLog | None = None
 
     def fired(self, law: Law) -> None:
         """A law was applied to the operation at hand."""
         COUNTS[law] += 1
-        if self.journal is not None:
-            self.journal.laws[law] = None
+        if self.log is not None:
+            self.log.laws[law] = None
 
     @contextmanager
     def aside(self) -> Generator[None]:
         """Laws that are applied to something else, while an operation is at hand."""
-        laws = None if self.journal is None else dict(self.journal.laws)
+        laws = None if self.log is None else dict(self.log.laws)
         yield
-        if self.journal is not None and laws is not None:
-            self.journal.laws = laws
+        if self.log is not None and laws is not None:
+            self.log.laws = laws
 
     def used(self, lemma: Law) -> None:
         """A lemma bounds a range."""
         COUNTS[lemma] += 1
-        if self.journal is not None:
-            self.journal.lemmas[lemma] = None
+        if self.log is not None:
+            self.log.lemmas[lemma] = None
 
-    def spelled(self, fact: Fact) -> None:
-        """Of all spellings of one step this one was the cheapest."""
-        for law in fact.laws:
-            COUNTS[law] += 1
-        if self.journal is not None:
-            self.journal.spelled.setdefault(fact.before.key, fact)
+    def extracted(self, rewrite: Rewrite) -> None:
+        """Of all candidates of one step of the extraction this one was the cheapest."""
+        _count(rewrite)
+        if self.log is not None:
+            self.log.extracted.setdefault(rewrite.before.key, rewrite)
 
-    def filled(self, fact: Fact) -> None:
-        """Parts of a settled form were replaced by what they are worth."""
-        for law in fact.laws:
-            COUNTS[law] += 1
-        if self.journal is not None:
-            self.journal.filled[fact.before.key] = fact
-
-    def read(self, fact: Fact) -> None:
+    def read(self, rewrite: Rewrite) -> None:
         """A form was read in another way, and the whole is cheaper for it."""
-        for law in fact.laws:
-            COUNTS[law] += 1
-        if self.journal is not None:
-            self.journal.read[fact.before.key] = fact
+        _count(rewrite)
+        if self.log is not None:
+            self.log.read[rewrite.before.key] = rewrite
 
-    def solved(self, fact: Fact) -> None:
+    def solved(self, rewrite: Rewrite) -> None:
         """A form became a cheaper one in the problem with an equation solved."""
-        for law in fact.laws:
-            COUNTS[law] += 1
-        if self.journal is not None:
-            self.journal.solved[fact.before.key] = fact
+        _count(rewrite)
+        if self.log is not None:
+            self.log.solved[rewrite.before.key] = rewrite
+
+
+def _count(rewrite: Rewrite) -> None:
+    for law in rewrite.laws:
+        COUNTS[law] += 1
+
+
+# The table of all laws.
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One law: what it says, when it holds and why, and how often it was applied."""
+
+    name: str
+    group: str
+    identity: str
+    condition: str
+    why: str
+    fired: int
+
+
+class Rules(tuple[Rule, ...]):
+    """All laws, in the order of the catalogue; printed as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        rows = [("fired", "name", "identity, and when it holds")]
+        rows += [(str(rule.fired), rule.name, _claim(rule)) for rule in self]
+        first, second = (max(len(row[place]) for row in rows) for place in (0, 1))
+        lines = [f"{fired:>{first}}  {name:<{second}}  {claim}" for fired, name, claim in rows]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("name", "identity", "if", "why", "fired"))
+        body = "".join(_row(rule) for rule in self)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def rules() -> Rules:
+    """Every law of the simplifier, and how often it was applied in this process so far.
+
+    Capital letters stand for any integer expressions, small letters for integer constants. A law
+    holds wherever its condition does and its left side is defined; the test-suite proves each one.
+    Answers from memory apply no law.
+
+    >>> remainder = rules()[0]
+    >>> remainder.name, remainder.identity, remainder.condition
+    ('remainder', 'A mod B == A - B * (A floordiv B)', '')
+    """
+    return Rules(
+        Rule(law.name, group.title, law.identity, law.condition, law.why, COUNTS[law])
+        for group in GROUPS
+        for law in group.laws
+    )
+
+
+def _claim(rule: Rule) -> str:
+    return f"{rule.identity}  if {rule.condition}" if rule.condition else rule.identity
+
+
+def _row(rule: Rule) -> str:
+    code = (f"<code>{escape(text)}</code>" for text in (rule.identity, rule.condition))
+    return _cells((escape(rule.name), *code, escape(rule.why), str(rule.fired)))
+
+
+def _cells(contents: Iterable[str]) -> str:
+    return "<tr>" + "".join(f"<td>{content}</td>" for content in contents) + "</tr>"

@@ -19,7 +19,7 @@ ALL_OPCODES: Final = tuple((_FOLDER / "opcodes.txt").read_text("utf-8").split())
 class Program(NamedTuple):
     """A program whose result is that of one opcode.
 
-    ``family`` is the builder that makes its maps; ``wider`` says why these hold more than what one
+    ``family`` is the function that makes its maps; ``wider`` says why these hold more than what one
     run does, if they do.
     """
 

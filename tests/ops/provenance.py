@@ -34,7 +34,7 @@ NOTHING: frozenset[Place] = frozenset()
 
 @dataclass(frozen=True)
 class Case:
-    """An operation: what the builder says, what NumPy does, and how it is written in HLO."""
+    """An operation: what the rule says, what NumPy does, and how it is written in HLO."""
 
     opcode: str
     attributes: str
@@ -579,4 +579,4 @@ FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     "slice": slices(),
     "transpose": transposes(),
 }
-"""Every builder with a strategy that draws calls of it."""
+"""Every function of the rules with a strategy that draws calls of it."""

@@ -1,4 +1,4 @@
-"""Every builder, at every point, against NumPy; and what it refuses."""
+"""The maps of every operation, at every point, against NumPy; and what they refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builders of collective operations: every pair of elements on devices, both ways."""
+"""Collective operations: every pair of elements on devices, in both directions."""
 
 from __future__ import annotations
 

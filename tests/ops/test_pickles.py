@@ -96,7 +96,7 @@ def test_an_analysis_with_all_answers_is_much_smaller_than_the_text() -> None:
 
 
 def flipped(instruction: hlo.Instruction) -> OpIndexing:
-    """A builder of a user."""
+    """A rule of a user."""
     return elementwise([instruction.shape.dimensions])
 
 

@@ -1,4 +1,4 @@
-"""What builders refuse: each error names the dimension, both sizes, and what was expected."""
+"""What rules refuse: each error names the dimension, both sizes, and what was expected."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ INSTRUCTIONS = [
     ),
     (
         "ROOT r = (f32[4,2], s32[4,2], s32[]) topk(p), k=2",
-        "its builder speaks of 2 results; expected 3",
+        "its rule gives 2 results; expected 3",
     ),
     (
         "ROOT r = s32[4,5] get-dimension-size(p), dimensions={0}",

@@ -28,7 +28,7 @@ from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import FAMILIES
 
 if TYPE_CHECKING:
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.rules.rule import OpRule
 
 
@@ -144,7 +144,7 @@ CUSTOM = hlo.parse(
 )
 
 
-def texts(answer: AnyDependence) -> list[str]:
+def texts(answer: Indexings) -> list[str]:
     assert isinstance(answer, tuple)
     return [str(way) for way in answer]
 
@@ -153,7 +153,7 @@ def both_ways(_: hlo.Instruction) -> tuple[OpIndexing, OpIndexing]:
     return elementwise([(2, 3)]), transpose((2, 3), (1, 0))
 
 
-def test_a_custom_call_has_the_maps_of_its_builder() -> None:
+def test_a_custom_call_has_the_maps_of_its_rule() -> None:
     registry = REGISTRY.with_custom_call("both_ways", both_ways)
     parameter, root = CUSTOM.entry.parameters[0], CUSTOM.entry.root
     for output, expected in (
@@ -171,7 +171,7 @@ def test_the_help_of_an_analysis_is_short() -> None:
     assert len(str(inspect.signature(output_to_input))) < 300
 
 
-def test_a_builder_overrides_what_calls_a_computation() -> None:
+def test_a_rule_overrides_what_calls_a_computation() -> None:
     registry = REGISTRY.with_opcode("call", lambda _: reverse((2, 3), (0,)))
     (call,) = CUSTOM.entry.root.operands
     (answer,) = output_to_input(call, registry=registry).indexing
@@ -187,13 +187,13 @@ SHIFT = parse_map(
 SHORT = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 1], d1 in [0, 2]")
 
 WRONG = [
-    ("results", (elementwise([(2, 3)]),), "speaks of 1 results; expected 2"),
-    ("operands", (elementwise([(2, 3), ()]), SWAPPED), "speaks of 2 operands; expected 1"),
+    ("results", (elementwise([(2, 3)]),), "its rule gives 1 results; expected 2"),
+    ("operands", (elementwise([(2, 3), ()]), SWAPPED), "its rule gives 2 operands; expected 1"),
     ("sizes", (SWAPPED, SWAPPED), "dimension 0 of the result has size 2; expected 3"),
     (
         "one way",
         (OpIndexing((2, 3), SWAPPED.input_to_output), SWAPPED),
-        "speaks of 0 operands; expected 1",
+        "its rule gives 0 operands; expected 1",
     ),
     (
         "ranks",
@@ -203,7 +203,7 @@ WRONG = [
     (
         "runtime",
         (OpIndexing((2, 3), (SHIFT,), (SHIFT,)), SWAPPED),
-        "speaks of 0 runtime variables; expected 1",
+        "its rule gives 0 runtime variables; expected 1",
     ),
 ]
 
@@ -211,9 +211,7 @@ WRONG = [
 @pytest.mark.parametrize(
     ("maps", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG]
 )
-def test_a_builder_that_does_not_fit_is_pointed_at(
-    maps: tuple[OpIndexing, ...], message: str
-) -> None:
+def test_a_rule_that_does_not_fit_is_pointed_at(maps: tuple[OpIndexing, ...], message: str) -> None:
     registry = REGISTRY.with_custom_call("both_ways", lambda _: maps)
     with pytest.raises(hlo.HloTextError) as caught:
         output_to_input(CUSTOM.entry.root, registry=registry)
@@ -221,7 +219,7 @@ def test_a_builder_that_does_not_fit_is_pointed_at(
     assert str(caught.value).startswith("custom.hlo:4:")
 
 
-def test_a_builder_may_say_why_it_knows_no_map() -> None:
+def test_a_rule_may_say_why_it_knows_no_map() -> None:
     nobody_knows = UndefinedMap("one way only")
     one_way = OpIndexing((2, 3), elementwise([(2, 3)]).output_to_input, (nobody_knows,))
     registry = REGISTRY.with_custom_call("both_ways", lambda _: (one_way, SWAPPED))

@@ -272,7 +272,7 @@ def test_an_error_names_each_instruction_that_is_wrong() -> None:
 
 
 class OnlyShape(NamedTuple):
-    """All that a builder may see of an operand."""
+    """All that a rule may see of an operand."""
 
     shape: Shape
 
@@ -285,7 +285,7 @@ BUILT: Final = [
 
 
 @pytest.mark.parametrize("program", BUILT, ids=attrgetter("opcode"))
-def test_builders_look_at_nothing_but_shapes_and_attributes(program: Program) -> None:
+def test_rules_look_at_nothing_but_shapes_and_attributes(program: Program) -> None:
     root = program.root
     operands: Any = tuple(OnlyShape(operand.shape) for operand in root.operands)
     alone = hlo.Instruction("alone", root.opcode, root.shape, operands, root.attributes)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 from simplifier import bounds_of, cost, format_expr, simplify
-from simplifier import question_cache as memory
+from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
 from tests.simplifier.questions import Question, questions
 

@@ -18,12 +18,12 @@ from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
-from simplifier.limits import MOST_EQUATIONS
+from simplifier.limits import MAX_EQUATIONS
 from tests.evaluation import first_difference, values_of, where
 from tests.strategies import NAMES, Problem, bounded_boxes, quasi_affine
 
 if TYPE_CHECKING:
-    from simplifier.canonical.scope import Constraints
+    from simplifier.bounds.context import Constraints
     from tests.evaluation import Columns
 
 
@@ -126,7 +126,7 @@ def smaller_than(scope: Scope) -> list[Scope]:
     """The smaller problems of a problem, each of the one before."""
     found: list[Scope] = []
     while scope.smaller is not None:
-        scope = scope.smaller.scope
+        scope = scope.smaller.context
         found.append(scope)
     return found
 
@@ -134,9 +134,9 @@ def smaller_than(scope: Scope) -> list[Scope]:
 def test_of_many_equations_a_few_are_solved() -> None:
     known = tuple(
         (variable(f"x{number}") - variable(f"x{number + 1}"), Interval(1, 1))
-        for number in range(3 * MOST_EQUATIONS)
+        for number in range(3 * MAX_EQUATIONS)
     )
     scope = scope_of((), known)
-    assert len(smaller_than(scope)) == MOST_EQUATIONS
+    assert len(smaller_than(scope)) == MAX_EQUATIONS
     form = parse_form("(x0 + x1) floordiv 2")
     assert format_form(simplified(scope, form)) in {"x1", "x0 - 1"}

@@ -29,10 +29,9 @@ from simplifier import (
     simplify,
     symbol,
 )
-from simplifier import question_cache as memory
+from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
-from simplifier.exact.affine_hull import reduced, solved
-from simplifier.exact.improve import finished
+from simplifier.exact.improve import finished, reduced, solved
 from simplifier.expr.form import variable
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified

@@ -1,4 +1,4 @@
-"""The sympy functions: values on constants, no rewriting, and printers that mean the same."""
+"""The sympy functions: values on constants, no candidates, and printers that mean the same."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, simplify, symbol
-from simplifier import question_cache as memory
+from simplifier import problem as memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

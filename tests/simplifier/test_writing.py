@@ -7,9 +7,8 @@ from hypothesis import assume, given
 
 from simplifier.expr.form import Kind
 from simplifier.expr.parser import parse_form
-from simplifier.extraction import written
-from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.lower_bounds import UNIT, least_price_in_detail
+from simplifier.extraction import extracted
+from simplifier.extraction.cost import FINE, cost_of_form, least_cost
 from tests.strategies import Problem, any_problem
 
 REACHED = [
@@ -24,7 +23,7 @@ REACHED = [
 @pytest.mark.parametrize(("text", "cheapest"), REACHED, ids=[text for text, _ in REACHED])
 def test_the_least_cost_is_reached(text: str, cheapest: str) -> None:
     form = parse_form(text)
-    assert least_price_in_detail(form) == cost_of_form(parse_form(cheapest)) * UNIT
+    assert least_cost(form) == cost_of_form(parse_form(cheapest)) * FINE
 
 
 @given(any_problem)
@@ -33,4 +32,4 @@ def test_no_spelling_costs_less(problem: Problem) -> None:
     form = scope.canonical(problem.form)
     assume(all(atom.kind in (Kind.VARIABLE, Kind.FLOORDIV) for atom in form.terms))
     assume(all(argument.is_affine for atom in form.terms for argument in atom.arguments))
-    assert least_price_in_detail(form) <= cost_of_form(written(scope, form)) * UNIT
+    assert least_cost(form) <= cost_of_form(extracted(scope, form)) * FINE

@@ -1,23 +1,22 @@
 """All laws of the simplifier, one module a group; reading them from top to bottom explains it.
 
-A name in a module is a law; its place is its place in the table that :func:`simplifier.laws.rules`
-shows. Whoever adds a law adds it here, announces it where it is applied, and has the tests prove
-it; ``docs/simplifier.md`` says how.
+A name in a module is a law; its place is its place in the table of :func:`simplifier.rules`.
+To add a law, add it here and say ``scope.fired(LAW)`` where it is applied; the tests prove it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.laws.catalogue import constraints, extrema, quotients, ranges, spellings, symbolic
-from simplifier.laws.law import Group, Law
+from simplifier.laws.catalogue import constraints, extrema, lemmas, quotients, spellings, symbolic
+from simplifier.laws.law import Law, LawGroup
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-def _group(title: str, module: ModuleType) -> Group:
-    return Group(title, tuple(law for law in vars(module).values() if isinstance(law, Law)))
+def _group(title: str, module: ModuleType) -> LawGroup:
+    return LawGroup(title, tuple(law for law in vars(module).values() if isinstance(law, Law)))
 
 
 GROUPS: Final = (
@@ -25,7 +24,7 @@ GROUPS: Final = (
     _group("minima and maxima", extrema),
     _group("products and symbolic divisors", symbolic),
     _group("constraints", constraints),
-    _group("ranges", ranges),
+    _group("ranges", lemmas),
     _group("spellings", spellings),
 )
 

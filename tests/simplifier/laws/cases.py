@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier import Interval, parse_expr
+from simplifier.expr.form import Form
 from simplifier.expr.sympy_conversion import to_sympy
 from simplifier.laws.catalogue import LAWS
+from simplifier.laws.law import statement
 
 if TYPE_CHECKING:
     import sympy
 
-    from simplifier.laws.law import Example, Law
+    from simplifier.laws.law import Comparison, Example, Law
 
 
 class Question(NamedTuple):
@@ -22,11 +24,31 @@ class Question(NamedTuple):
     constraints: list[tuple[sympy.Expr, Interval]]
 
 
+def known(case: Example) -> tuple[tuple[Form, Interval], ...]:
+    """The intervals in which the statement of a case says that forms lie."""
+    return tuple(interval_of(comparison) for comparison in statement(case.where))
+
+
+def interval_of(comparison: Comparison) -> tuple[Form, Interval]:
+    """The form that lies in an interval, where the other side is a constant."""
+    difference = comparison.left - comparison.right
+    form, limit = Form(0, difference.terms), -difference.constant
+    lower = {"==": limit, ">=": limit, ">": limit + 1}.get(comparison.relation)
+    upper = {"==": limit, "<=": limit, "<": limit - 1}.get(comparison.relation)
+    if comparison.left.is_constant:
+        form, lower, upper = -form, _negated(upper), _negated(lower)
+    return form, Interval(lower, upper)
+
+
+def _negated(end: int | None) -> int | None:
+    return None if end is None else -end
+
+
 def question(case: Example) -> Question:
     """The case as arguments of ``simplify``."""
     bounds: dict[str, Interval] = {}
     constraints: list[tuple[sympy.Expr, Interval]] = []
-    for form, interval in case.known:
+    for form, interval in known(case):
         name = form.single_variable()
         if name is None:
             constraints.append((to_sympy(form), interval))

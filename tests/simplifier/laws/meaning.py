@@ -12,15 +12,14 @@ import numpy as np
 
 from simplifier.expr.form import Kind, postorder
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.statement import RELATIONS, statement
+from simplifier.laws.law import RELATIONS, statement
 from tests.evaluation import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simplifier.expr.form import Atom, Form
-    from simplifier.laws.law import Law
-    from simplifier.laws.statement import Comparison
+    from simplifier.laws.law import Comparison, Law
     from tests.evaluation import Column, Columns
 
 POINTS: Final = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simplifier import Rules, rules
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
-from simplifier.laws.rewrite_log import Announcer
+from simplifier.laws.rewrite_log import Recorder
 
 
 def test_the_table_holds_every_law_in_order() -> None:
@@ -18,7 +18,7 @@ def test_the_table_holds_every_law_in_order() -> None:
 
 def test_what_was_announced_is_counted() -> None:
     before = {rule.name: rule.fired for rule in rules()}
-    scope = Announcer()
+    scope = Recorder()
     scope.fired(REMAINDER)
     scope.fired(FLATTEN)
     scope.used(FLATTEN)

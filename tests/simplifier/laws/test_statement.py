@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simplifier import Interval, TextError
-from simplifier.laws.statement import statement, variables_in
+from simplifier.laws.law import statement, variables_in
+from tests.simplifier.laws.cases import interval_of
 
 READ: list[tuple[str, list[str]]] = [
     ("", []),
@@ -52,7 +53,7 @@ INTERVALS: list[tuple[str, str, Interval]] = [
 
 @pytest.mark.parametrize(("text", "form", "interval"), INTERVALS, ids=[row[0] for row in INTERVALS])
 def test_a_comparison_as_an_interval(text: str, form: str, interval: Interval) -> None:
-    found, ends = statement(text)[0].interval()
+    found, ends = interval_of(statement(text)[0])
     assert (str(found), ends) == (form, interval)
 
 

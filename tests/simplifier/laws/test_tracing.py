@@ -14,10 +14,10 @@ from simplifier.expr.form import Form, constant, variable, variables_of
 from simplifier.expr.parser import parse_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.catalogue import LAWS
-from simplifier.trace import facts_of
+from simplifier.trace import rewrites_of
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import first_difference, where
-from tests.simplifier.laws.cases import every_case, question
+from tests.simplifier.laws.cases import every_case, known, question
 from tests.simplifier.questions import Row as Family
 from tests.simplifier.questions import families
 from tests.strategies import Problem, points_of, problems, reshape_chains
@@ -25,7 +25,7 @@ from tests.strategies import Problem, points_of, problems, reshape_chains
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simplifier.canonical.scope import Constraints
+    from simplifier.bounds.context import Constraints
     from simplifier.laws.law import Example, Law
 
 every_law_and_case = pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def check_steps(form: Form, box: Mapping[str, Interval], known: Constraints = ()
     scope = traced_scope(bounds, known)
     assert simplified(scope, form) == simplified(scope_of(bounds, known), form)
     points = where(points_of(box), known)
-    for fact in facts_of(scope, form):
+    for fact in rewrites_of(scope, form):
         assert first_difference(fact.before, fact.after, points) is None, fact
 
 
@@ -116,9 +116,9 @@ def test_steps_of_reshape_chains_are_sound(problem: Problem) -> None:
 def test_steps_of_examples_are_sound(law: Law, kind: str, case: Example) -> None:
     del law, kind
     form = parse_form(case.expression)
-    known = tuple((fact, ends) for fact, ends in case.known if fact.single_variable() is None)
-    names = sorted(variables_of([form, *(fact for fact, _ in known)]))
-    check_steps(form, dict.fromkeys(names, Interval(None, None)) | question(case).bounds, known)
+    limits = tuple((fact, ends) for fact, ends in known(case) if fact.single_variable() is None)
+    names = sorted(variables_of([form, *(fact for fact, _ in limits)]))
+    check_steps(form, dict.fromkeys(names, Interval(None, None)) | question(case).bounds, limits)
 
 
 # The trace as users see it.
@@ -186,4 +186,4 @@ def test_deep_nests_are_traced() -> None:
         form = operations.floordiv(form + 1, constant(2))
     scope = traced_scope((("x", Interval(0, 9)),))
     simplified(scope, form)
-    assert len(list(facts_of(scope, form))) > 0
+    assert len(list(rewrites_of(scope, form))) > 0

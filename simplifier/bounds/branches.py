@@ -16,8 +16,8 @@ from simplifier.expr.form import ZERO, Form, Kind, in_order
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from simplifier.bounds.context import Context
     from simplifier.bounds.interval import Range
-    from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Atom
 
 
@@ -75,7 +75,7 @@ def _known_with(form: Form, atom: Atom, *, is_positive: bool) -> Iterator[Atom]:
                 yield other
 
 
-def clamped(scope: Scope, terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form, Range]]:
+def clamped(context: Context, terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form, Range]]:
     """Multiples of ``max(0, D) - max(0, D - b)`` and of ``D - max(0, D)`` among terms.
 
     Each with the range of what is cut off, which is narrower than its terms look; each term is used
@@ -90,7 +90,7 @@ def clamped(scope: Scope, terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form
             weight = weight if abs(weight) <= abs(other) else -other
             left[near] -= weight
             left[far] += weight
-            lower, upper = scope.ranges[near]
+            lower, upper = context.ranges[near]
             ends = min(lower, size), min(upper, size)
             yield weight, Form(0, in_order({near: 1, far: -1})), ends
     for atom in clamps:
@@ -98,7 +98,7 @@ def clamped(scope: Scope, terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form
         if weight and all(left.get(a) == weight * value for a, value in inside.terms.items()):
             for used in (atom, *inside.terms):
                 left[used] = 0
-            lower, upper = scope.range_of(inside)
+            lower, upper = context.range_of(inside)
             ends = min(lower, 0) - inside.constant, min(upper, 0) - inside.constant
             yield weight, Form(0, in_order({**inside.terms, atom: -1})), ends
 

@@ -6,11 +6,11 @@ from itertools import combinations, permutations
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from simplifier.canonical.clamps import branches, is_clamp, maxima
+from simplifier.bounds.branches import branches, is_clamp, maxima
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, Form, Kind, constant
-from simplifier.extraction.rewriting import Rewriting
+from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import NEGATIVE_DIVISOR
 from simplifier.laws.catalogue.spellings import (
@@ -22,25 +22,22 @@ from simplifier.laws.catalogue.spellings import (
     SCALED_EXTREMA,
     SHIFTED_EXTREMA,
     TURNED_QUOTIENT,
-    UNEQUAL_CLAMPS,
     WRITTEN_MINIMUM,
 )
+from simplifier.limits import MAX_TERMS_MOVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simplifier.canonical.scope import Scope
-    from simplifier.extraction.pricing import Limit
+    from simplifier.extraction.candidates import Limit
     from simplifier.laws.law import Law
-
-_MOST_MOVED: Final = 4
-"""Of so many terms those that are not in the operands may move into an extremum, too."""
 
 _PAIR: Final = 2
 _OTHER: Final = {Kind.MAX: Kind.MIN, Kind.MIN: Kind.MAX}
 
 
-def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting]:
+def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     """Terms move into extrema; maxima come back as minima; quotients move to operands."""
     found = maxima(form)
     for atom in found:
@@ -50,8 +47,6 @@ def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Rewriting
     for atom, other in permutations(found, 2):
         if form.terms[atom] * form.terms[other] < 0 and is_clamp(atom) and is_clamp(other):
             yield from _clamps(scope, form, limit, atom, other)
-            if form.terms[atom] != -form.terms[other]:
-                yield from _unequal_clamps(form, limit, atom, other)
     for atom in form.terms:
         if atom.kind is Kind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
             yield from _quotients(scope, form, limit, atom)
@@ -62,7 +57,7 @@ def _greatest_of(factor: int) -> Kind:
     return Kind.MAX if factor > 0 else Kind.MIN
 
 
-def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> Iterator[Rewriting]:
+def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> Iterator[Candidates]:
     """``max(0, D) - max(0, E)`` with ends in order, each of which may be turned.
 
     ``min(max(0, D), D - E)`` where ``D >= E``; ``min(max(0, D), D + E) - E`` where ``D + E >= 0``;
@@ -85,17 +80,6 @@ def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> It
         yield from _clamped(limit, rest, _OTHER[inner], (ZERO, -upper, lower), OPPOSITE_CLAMPS)
 
 
-def _unequal_clamps(form: Form, limit: Limit, atom: Atom, other: Atom) -> Iterator[Rewriting]:
-    """``k*max(0, D) - l*max(0, D - b) = min(k*max(0, D), (k - l)*D + l*b)`` for ``l > k``."""
-    pair = Form(0, {clamp: form.terms[clamp] for clamp in form.terms if clamp in (atom, other)})
-    operands = branches(pair, other)
-    if other not in operands[1].terms and atom not in operands[1].terms:
-        rest = form.without(atom, other)
-        yield from _shifted(
-            limit, rest, _greatest_of(form.terms[other]), operands, (UNEQUAL_CLAMPS,)
-        )
-
-
 def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
     lower, upper = scope.range_of(form)
     return lower >= 0 if sign > 0 else upper <= 0
@@ -103,7 +87,7 @@ def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
 
 def _clamped(
     limit: Limit, rest: Form, inner: Kind, ends: Sequence[Form], why: Law
-) -> Iterator[Rewriting]:
+) -> Iterator[Candidates]:
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for moved in dict.fromkeys(_moves(rest, ends)):
         left, inside = rest.plus(moved, -1), [end.plus(moved) for end in ends]
@@ -112,10 +96,10 @@ def _clamped(
         for weight, kind, (*clamped, last), turning in _turned(inner, inside):
             operands = (operations.build(kind, tuple(clamped)), last)
             laws = (why, *_moving(moved), *turning)
-            yield Rewriting(left, weight, _OTHER[kind], [operands], laws)
+            yield Candidates(left, weight, _OTHER[kind], [operands], laws)
 
 
-def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[Rewriting]:
+def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[Candidates]:
     """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``; or ``floor(-N/-c)``, also turned."""
     factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
     inner = maxima(numerator)[0]
@@ -124,7 +108,7 @@ def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[R
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
     greatest = scope.maximum(divided) if kind is Kind.MAX else scope.minimum(divided)
     if greatest in divided:
-        yield Rewriting(rest, 1, Kind.SUM, [(greatest,)], (QUOTIENTS_INSIDE, PRUNE))
+        yield Candidates(rest, 1, Kind.SUM, [(greatest,)], (QUOTIENTS_INSIDE, PRUNE))
     operands = operations.extremum_operands(kind, divided)
     yield from _shifted(limit, rest, kind, operands, (QUOTIENTS_INSIDE,))
     turned = constant(-atom.divisor)
@@ -134,14 +118,14 @@ def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[R
         near = (-numerator).plus_constant(-shift)
         far = numerator.plus_constant(1 - atom.divisor + shift)
         laws = (NEGATIVE_DIVISOR, *((ABSORB_TERM,) if whole else ()))
-        yield Rewriting(left, factor, Kind.FLOORDIV, [(near, turned)], laws)
+        yield Candidates(left, factor, Kind.FLOORDIV, [(near, turned)], laws)
         laws = (TURNED_QUOTIENT, *laws)
-        yield Rewriting(left, -factor, Kind.FLOORDIV, [(far, turned)], laws)
+        yield Candidates(left, -factor, Kind.FLOORDIV, [(far, turned)], laws)
 
 
 def _shifted(
     limit: Limit, rest: Form, kind: Kind, operands: Sequence[Form], why: tuple[Law, ...] = ()
-) -> Iterator[Rewriting]:
+) -> Iterator[Candidates]:
     """``max(A, B) + t = max(A + t, B + t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
         left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
@@ -151,9 +135,9 @@ def _shifted(
             continue
         for weight, turned, parts, turning in _turned(kind, inside):
             laws = (*why, *_moving(moved), *turning)
-            yield Rewriting(left, weight, turned, [parts], laws)
+            yield Candidates(left, weight, turned, [parts], laws)
             for grouped in _grouped(turned, parts):
-                yield Rewriting(left, weight, turned, [grouped], (*laws, GROUPED_EXTREMA))
+                yield Candidates(left, weight, turned, [grouped], (*laws, GROUPED_EXTREMA))
 
 
 def _moving(moved: Form) -> tuple[Law, ...]:
@@ -178,7 +162,7 @@ def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
     near = {atom: value for atom, value in rest.terms.items() if atom in close}
     yield ZERO
     yield Form(rest.constant, near)
-    if len(rest.terms) <= _MOST_MOVED and any(atom.kind is Kind.FLOORDIV for atom in near):
+    if len(rest.terms) <= MAX_TERMS_MOVED and any(atom.kind is Kind.FLOORDIV for atom in near):
         # With what is beside it a quotient may be a remainder.
         far = {atom: value for atom, value in rest.terms.items() if atom.kind is Kind.VARIABLE}
         yield Form(rest.constant, forms.in_order({**near, **far}))

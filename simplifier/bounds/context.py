@@ -1,0 +1,245 @@
+"""What is known in a problem: bounds of variables, facts about forms, and the ranges found so far.
+
+Ranges need quotients in canonical form, and the laws of canonical forms need ranges. So both work
+in a :class:`Context`, which declares the canonical operations;
+:class:`simplifier.canonical.scope.Scope` has them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
+from simplifier.expr.form import FLOORDIV, Atom, Form, Kind, content
+from simplifier.laws.catalogue.lemmas import DIVISOR_RANGE, FACT_RANGE
+from simplifier.laws.rewrite_log import Recorder
+from simplifier.limits import MAX_RANGE_DEPTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from simplifier.bounds.interval import Interval
+    from simplifier.laws.rewrite_log import RewriteLog
+
+    Memory = TypeVar("Memory")
+
+Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
+"""Bounds of variables by name; a variable that is missing is unbounded."""
+
+Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
+"""Forms, and the intervals that they lie in."""
+
+UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)
+
+
+class Fact(NamedTuple):
+    """The form lies in the range.
+
+    The form is primitive: no constant, coefficients without a common factor, the first one
+    positive. So one fact serves every multiple and every shift of it.
+    """
+
+    form: Form
+    lead: Atom
+    ends: Range
+
+    @classmethod
+    def of(cls, form: Form, ends: Range) -> Fact | None:
+        """The fact that a canonical form lies in a range; ``None`` if the form is a constant."""
+        if not form.terms:
+            return None
+        lead, first = next(iter(form.terms.items()))
+        scale = content(form)
+        lower, upper = ends[0] - form.constant, ends[1] - form.constant
+        if first < 0:
+            scale = -scale
+            lower, upper = upper, lower
+        primitive = Form(0, {atom: value // scale for atom, value in form.terms.items()})
+        return cls(primitive, lead, (-(lower // -scale), upper // scale))
+
+    @property
+    def value(self) -> int | None:
+        """The only value of the form, where the fact is an equation."""
+        lower, upper = self.ends
+        return lower if isinstance(lower, int) and lower == upper else None
+
+    def multiple_in(self, form: Form) -> int:
+        """How many times the fact's form is contained in another; 0 if it is not."""
+        multiple, remainder = divmod(form.terms.get(self.lead, 0), self.form.terms[self.lead])
+        if remainder:
+            return 0
+        contained = all(
+            form.terms.get(atom) == multiple * value for atom, value in self.form.terms.items()
+        )
+        return multiple if contained else 0
+
+    def multiples_near(self, form: Form) -> Iterator[int]:
+        """Multiples of the fact's form, if it is affine, that cancel some term of another."""
+        found: dict[int, None] = {}
+        if any(atom.kind is not Kind.VARIABLE for atom in self.form.terms):
+            return iter(found)
+        for atom, value in self.form.terms.items():
+            multiple, remainder = divmod(form.terms.get(atom, 0), value)
+            if multiple and not remainder:
+                found[multiple] = None
+        return iter(found)
+
+
+class Unit:
+    """A part of a form that has one weight: an atom, or a digit.
+
+    The digit ``L mod radix`` is ``L - radix * quotient``. The value lies in ``[lower, upper]``;
+    ``quotient`` is ``None`` and ``radix`` 0 for an atom.
+    """
+
+    __slots__ = ("lower", "quotient", "radix", "upper", "value")
+
+    def __init__(
+        self, value: Form, lower: End, upper: End, quotient: Atom | None = None, radix: int = 0
+    ) -> None:
+        self.value = value
+        self.lower = lower
+        self.upper = upper
+        self.quotient = quotient
+        self.radix = radix
+
+    @property
+    def holds_quotient(self) -> bool:
+        """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
+        return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)
+
+
+class DigitView:
+    """A form as ``constant + sum(weight * unit.value for weight, unit in units)``."""
+
+    __slots__ = ("constant", "units")
+
+    def __init__(self, constant: int, units: list[tuple[int, Unit]]) -> None:
+        self.constant = constant
+        self.units = units
+
+    def ends(self) -> Range:
+        """Lowest and highest value, unit by unit."""
+        lower: End = self.constant
+        upper: End = self.constant
+        for weight, unit in self.units:
+            if weight > 0:
+                lower, upper = lower + weight * unit.lower, upper + weight * unit.upper
+            else:
+                lower, upper = lower + weight * unit.upper, upper + weight * unit.lower
+        return lower, upper
+
+
+def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
+    """The range of a form by interval arithmetic; exact where the atoms are independent."""
+    lower: End = form.constant
+    upper: End = form.constant
+    for atom, factor in form.terms.items():
+        low, high = ranges[atom]
+        if factor < 0:
+            low, high = high, low
+        lower = lower + factor * low
+        upper = upper + factor * high
+    return lower, upper
+
+
+class Context(Recorder):
+    """Bounds and facts, the ranges of atoms, and the canonical operations that a scope has."""
+
+    def __init__(self, bounds: Bounds, log: RewriteLog | None = None) -> None:
+        self.log = log
+        self.bounds = dict(bounds)
+        self.facts: tuple[Fact, ...] = ()
+        self.is_empty = False
+        """Whether the constraints were seen to contradict the bounds or each other."""
+        self.ranges: dict[Atom, Range] = {}
+        """Ranges of all atoms that occur in canonical forms."""
+        self.units: dict[Atom, Unit] = {}
+        """The same atoms as units of digit views."""
+        self._memories: dict[object, Any] = {}
+
+    def memory(self, make: Callable[[Any], Memory]) -> Memory:
+        """What a room remembers about this context: ``make(self)``, made when first asked for."""
+        found = self._memories.get(make)
+        if found is None:
+            found = self._memories[make] = make(self)
+        return found
+
+    def remember(self, atom: Atom, ends: Range) -> Form:
+        """The form of an atom whose range is known from now on."""
+        if atom not in self.ranges:
+            for fact in self.facts:
+                if fact.lead is atom and len(fact.form.terms) == 1:
+                    self.used(FACT_RANGE)
+                    ends = meet(ends, fact.ends)
+            # The range last: another thread that finds it finds the unit, too.
+            self.units[atom] = Unit(Form(0, {atom: 1}), *ends)
+            self.ranges[atom] = ends
+        return self.units[atom].value
+
+    def variable_range(self, atom: Atom) -> Range:
+        """The bounds of a variable."""
+        interval = self.bounds.get(atom.name)
+        return UNBOUNDED if interval is None else interval.ends
+
+    def plain_range(self, form: Form) -> Range:
+        """Lowest and highest value of a canonical form, term by term."""
+        return term_by_term(self.ranges, form)
+
+    def divisor_range(self, divisor: Form) -> Range:
+        """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
+        lower, upper = self.range_of(divisor)
+        if lower == upper or (lower and upper):
+            return lower, upper
+        self.used(DIVISOR_RANGE)
+        return lower or 1, upper or -1
+
+    def facts_about(self, form: Form) -> Iterable[Fact]:
+        """Facts whose form is contained in the given one."""
+        return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()
+
+    # What a scope has.
+
+    def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
+        """Lowest and highest value of a canonical form, as far as seen."""
+        raise NotImplementedError
+
+    def view(self, form: Form) -> DigitView:
+        """The digits of a canonical form."""
+        raise NotImplementedError
+
+    def canonical(self, form: Form) -> Form:
+        """The canonical form that is equal on the domain."""
+        raise NotImplementedError
+
+    def single(self, form: Form) -> Form:
+        """The form as one term, which is not looked into any more."""
+        raise NotImplementedError
+
+    def floordiv(self, numerator: Form, divisor: int) -> Form:
+        """``floor(numerator / divisor)`` for a divisor other than zero."""
+        raise NotImplementedError
+
+    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
+        """A quotient in normal shape as an atom, or its only value."""
+        raise NotImplementedError
+
+    def quotient(self, numerator: Form, divisor: Form) -> Form:
+        """``floor(numerator / divisor)`` for any divisor."""
+        raise NotImplementedError
+
+    def product(self, left: Form, right: Form) -> Form:
+        """The product, multiplied out."""
+        raise NotImplementedError
+
+    def monomial(self, atoms: Iterable[Atom]) -> Atom:
+        """The atom that multiplies atoms."""
+        raise NotImplementedError
+
+    def maximum(self, arguments: Iterable[Form]) -> Form:
+        """The greatest of canonical forms."""
+        raise NotImplementedError
+
+    def minimum(self, arguments: Iterable[Form]) -> Form:
+        """The least of canonical forms."""
+        raise NotImplementedError

@@ -1,0 +1,188 @@
+"""Forms read as polynomials: the factors of their terms, common factors, division."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple
+
+from simplifier.expr.form import ONE, ZERO, Atom, Form, Kind, collected, content
+from simplifier.limits import MAX_FLATTENED_TERMS, MAX_QUOTIENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simplifier.bounds.context import Context
+
+
+def factors(atom: Atom) -> tuple[Atom, ...]:
+    """The atoms that a monomial multiplies; a product of sums, as it is spelled, counts as one."""
+    if atom.kind is not Kind.PRODUCT:
+        return (atom,)
+    found: list[Atom] = []
+    for argument in atom.arguments:
+        if argument.constant or len(argument.terms) > 1:
+            return (atom,)
+        found += argument.terms
+    return tuple(found)
+
+
+def degree(form: Form) -> int:
+    """The most factors that a term has."""
+    return max((len(factors(atom)) for atom in form.terms), default=0)
+
+
+def shared_factors(atoms: Sequence[Atom], atom: Atom) -> list[Atom]:
+    """What factors a product of atoms and a monomial have in common, each as often as in both."""
+    left = list(factors(atom))
+    shared: list[Atom] = []
+    for factor in atoms:
+        if factor in left:
+            left.remove(factor)
+            shared.append(factor)
+    return shared
+
+
+def factors_left(atom: Atom, divisor: Sequence[Atom]) -> list[Atom] | None:
+    """The factors of a monomial less others; ``None`` if some of them are missing."""
+    left = list(factors(atom))
+    for factor in divisor:
+        if factor not in left:
+            return None
+        left.remove(factor)
+    return left
+
+
+def monomial_form(context: Context, atoms: Sequence[Atom]) -> Form:
+    """The product of atoms that are what is left of a monomial, maybe none."""
+    return Form(0, {context.monomial(atoms): 1}) if atoms else ONE
+
+
+def cofactor(context: Context, form: Form, factor: Atom) -> Form:
+    """What is left of a form all of whose terms have the factor."""
+    return multiples(context, form, (factor,))[0]
+
+
+def multiples(context: Context, form: Form, group: Sequence[Atom]) -> tuple[Form, Form]:
+    """``A`` and ``S`` of the form ``G*A + S``, for a product ``G`` of atoms."""
+    total = 0
+    whole: dict[Atom, int] = {}
+    rest: dict[Atom, int] = {}
+    for atom, value in form.terms.items():
+        left = factors_left(atom, group)
+        if left is None:
+            rest[atom] = value
+        elif left:
+            whole[context.monomial(left)] = value
+        else:
+            total = value
+    return collected(total, whole), Form(form.constant, rest)
+
+
+def divided(context: Context, dividend: Form, divisor: Form) -> tuple[Form, Form]:
+    """``T`` and ``A`` of ``dividend = T*divisor + A``, taken out as long as ``A`` gets shorter.
+
+    The divisor is not a constant.
+    """
+    lead = max(divisor.terms, key=lambda atom: (len(factors(atom)), atom.order))
+    outside = ZERO
+    for atom in list(dividend.terms):
+        whole, remainder = divmod(dividend.terms.get(atom, 0), divisor.terms[lead])
+        left = factors_left(atom, factors(lead))
+        if remainder or not whole or left is None:
+            continue
+        step = monomial_form(context, left).times(whole)
+        shorter = dividend.plus(context.product(step, divisor), -1)
+        if _size(shorter) < _size(dividend):
+            dividend = shorter
+            outside = outside.plus(step)
+    return outside, dividend
+
+
+def exactly_divided(context: Context, dividend: Form, divisor: Form) -> Form | None:
+    """The quotient, where the divisor is seen to divide the dividend."""
+    quotient, rest = divided(context, dividend, divisor)
+    return quotient if rest == ZERO else None
+
+
+def _size(form: Form) -> int:
+    return len(form.terms) + (form.constant != 0)
+
+
+class SymbolicDigit(NamedTuple):
+    """A form as ``rest + weight * (source mod radix)``."""
+
+    rest: Form
+    weight: int
+    source: Form
+    radix: Form
+
+
+def symbolic_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
+    """The ways to read a canonical form with a digit of symbolic radix."""
+    seen = dict.fromkeys(factor for atom in form.terms for factor in factors(atom))
+    quotients = [atom for atom in seen if is_symbolic_quotient(atom)]
+    for atom in quotients if len(quotients) <= MAX_QUOTIENTS else ():
+        divided = as_quotient(context, atom)
+        if divided is not None:
+            weights, rest = multiples(context, form, (atom,))
+            if weights.terms:
+                yield from _digits_of(context, rest, weights, *divided)
+
+
+def symbolic_digits_apart(context: Context, form: Form) -> Iterator[SymbolicDigit]:
+    """One digit after another, each in the rest of the one before."""
+    for _ in range(MAX_QUOTIENTS):
+        digit = next(symbolic_digits(context, form), None)
+        if digit is None:
+            return
+        yield digit
+        form = digit.rest
+
+
+def is_symbolic_quotient(atom: Atom) -> bool:
+    """Whether an atom is a quotient by symbols, or one by a constant of such a quotient."""
+    if atom.kind is Kind.FLOORDIV:
+        return any(inner.kind is Kind.QUOTIENT for inner in atom.numerator.terms)
+    return atom.kind is Kind.QUOTIENT
+
+
+def as_quotient(context: Context, atom: Atom) -> tuple[Form, Form] | None:
+    """``N`` and the symbolic ``B`` of an atom that is ``floor(N/B)``.
+
+    Also of ``floor((floor(N/B) + T)/c) = floor((N + B*T)/(c*B))``.
+    """
+    if atom.kind is Kind.QUOTIENT:
+        return (atom.arguments[0], atom.arguments[1]) if atom.arguments[1].terms else None
+    if atom.kind is not Kind.FLOORDIV:
+        return None
+    for inner, factor in atom.numerator.terms.items():
+        if inner.kind is Kind.QUOTIENT and factor == 1:
+            numerator, divisor = inner.arguments
+            rest = atom.numerator.without(inner)
+            if divisor.terms and len(rest.terms) * len(divisor.terms) <= MAX_FLATTENED_TERMS:
+                flat = numerator.plus(context.product(rest, divisor))
+                return flat, divisor.times(atom.divisor)
+    return None
+
+
+def _digits_of(
+    context: Context, rest: Form, weights: Form, numerator: Form, divisor: Form
+) -> Iterator[SymbolicDigit]:
+    """Digits of ``rest + weights * floor(numerator/divisor)``."""
+    common = gcd(weights.constant, content(weights))
+    for weight in (common, -common):
+        plain = weights.exactly_divided(-weight)
+        for scale in sorted({1, gcd(common, divisor.constant, content(divisor))}):
+            radix = plain.times(scale)
+            step = exactly_divided(context, divisor, radix)
+            if step is None or (step != ONE and context.divisor_range(radix)[0] < 1):
+                continue
+            source = context.quotient(numerator, step)
+            yield SymbolicDigit(rest.plus(source, -weight // scale), weight // scale, source, radix)
+
+
+def from_its_end(digit: SymbolicDigit) -> SymbolicDigit:
+    """``L mod R = R - 1 - ((-L - 1) mod R)`` for ``R >= 1``."""
+    rest, weight, source, radix = digit
+    last = radix.plus_constant(-1)
+    return SymbolicDigit(rest.plus(last, weight), -weight, (-source).plus_constant(-1), radix)

@@ -1,0 +1,400 @@
+"""Laws of maxima: what becomes of ``max(A, B, ...)`` before ``max(0, ...)`` may become an atom.
+
+A minimum is a negated maximum, ``min(A, B) = -max(-A, -B)``, so each law serves both. The atom is
+always ``P + g*max(0, (A - P)/g, ...)`` for a pivot ``P`` among the operands and the greatest common
+factor ``g`` of the differences: shifting or scaling all operands gives the same atom.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import gcd
+from typing import TYPE_CHECKING, Final
+
+from simplifier.bounds.branches import branches, cancelling, maxima
+from simplifier.bounds.samples import is_somewhere_negative
+from simplifier.expr.form import ZERO, Atom, Form, Kind, atom_of, collected, constant, postorder
+from simplifier.expr.size import is_deep, nests_extrema
+from simplifier.laws.catalogue.extrema import (
+    ABSORB,
+    FACTOR_MINIMUM,
+    FLATTEN_MAXIMA,
+    GREATEST_VALUE,
+    HOIST_QUOTIENT,
+    HOIST_TURNED,
+    LEAST_VALUE,
+    PIVOT,
+    PRUNE,
+    PRUNE_BY_THREE,
+    PRUNE_BY_TWO,
+    SHORTEN_MINIMUM,
+    TWO_VALUED_MAXIMUM,
+)
+from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPERANDS_COMPARED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simplifier.bounds.context import Context
+    from simplifier.expr.form import Key
+    from simplifier.laws.law import Law
+
+
+def maximum(context: Context, operands: Iterable[Form]) -> Form:
+    """The greatest of canonical forms, in canonical form."""
+    operands = list(operands)
+    if len(operands) > MAX_OPERANDS or any(is_deep(each) or _is_tangled(each) for each in operands):
+        return kept_maximum(context, operands)
+    kept = prune(context, operands)
+    if len(kept) == 1:
+        return kept[0]
+    for law in (two_valued, absorb, shorten_minimum, factor_minimum, hoist_quotient, take_end):
+        found = law(context, kept)
+        if found is not None:
+            return found
+    return pivot(context, kept)
+
+
+def _is_tangled(form: Form) -> bool:
+    """Whether so much stands in extrema inside extrema that others are not compared with it."""
+    return nests_extrema(form) and len(postorder((form,))) > MAX_NESTED_SIZE
+
+
+def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:
+    """The maximum as it stands; of operands that differ by a constant only the greatest."""
+    greatest: dict[Key, Form] = {}
+    for operand in sorted(operands, key=lambda form: form.order):
+        base = Form(0, operand.terms)
+        known = greatest.get(base.key)
+        if known is None or known.constant < operand.constant:
+            greatest[base.key] = operand
+    ranges = {operand: context.range_of(operand) for operand in greatest.values()}
+    least = max(ends[0] for ends in ranges.values())
+    kept = [operand for operand, ends in ranges.items() if ends[1] > least or ends[0] == least]
+    if len(kept) < len(operands):
+        context.fired(PRUNE)
+    if len(kept) == 1:
+        return kept[0]
+    ends = max(ranges[form][0] for form in kept), max(ranges[form][1] for form in kept)
+    return context.remember(atom_of(Kind.MAX, tuple(kept)), ends)
+
+
+def choices(form: Form, sign: int) -> list[Form]:
+    """Forms whose maximum (sign 1) or minimum (sign -1) the form is."""
+    for atom in maxima(form):
+        if form.terms[atom] * sign > 0:
+            return branches(form, atom)
+    return [form]
+
+
+def prune(context: Context, operands: Iterable[Form]) -> list[Form]:
+    """``max(max(A, B), C) = max(A, B, C)``; and ``A`` goes where the others are not below it."""
+    whole = _undominated(context, operands)
+    flat = _flat(whole)
+    if flat is None:
+        return whole
+    context.fired(FLATTEN_MAXIMA)
+    return _undominated(context, flat)
+
+
+def _flat(operands: Sequence[Form]) -> list[Form] | None:
+    """The operands with all maxima among them opened; ``None`` if there are none."""
+    flat: list[Form] = []
+    todo = list(operands)
+    while todo:
+        parts = choices(todo.pop(), 1)
+        if len(parts) > 1:
+            todo += parts
+        else:
+            flat += parts
+    return flat if len(flat) > len(operands) else None
+
+
+def _undominated(context: Context, operands: Iterable[Form]) -> list[Form]:
+    """The operands, each once, that the others together do not reach everywhere."""
+    kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
+    place = 0
+    while place < len(kept):
+        others = [*kept[:place], *kept[place + 1 :]]
+        law = is_reached(context, kept[place], others) if others else None
+        if law is not None:
+            context.fired(law)
+            kept = others
+        else:
+            place += 1
+    return kept
+
+
+def two_valued(context: Context, operands: Sequence[Form]) -> Form | None:
+    """Any function of something with two values is affine in it."""
+    (atom, *others) = dict.fromkeys(atom for operand in operands for atom in operand.terms)
+    low, high = context.ranges[atom]
+    if others or not isinstance(low, int) or high != low + 1:
+        return None
+    context.fired(TWO_VALUED_MAXIMUM)
+    first, second = (
+        max(operand.constant + operand.terms.get(atom, 0) * value for operand in operands)
+        for value in (low, low + 1)
+    )
+    return collected(first - (second - first) * low, {atom: second - first})
+
+
+def absorb(context: Context, operands: Sequence[Form]) -> Form | None:
+    """``max(y, min(max(x, y), z)) = max(y, min(x, z))``."""
+    for place, operand in enumerate(operands):
+        lesser = choices(operand, -1)
+        if len(lesser) == 1:
+            continue
+        others = [*operands[:place], *operands[place + 1 :]]
+        shortened = [_without_choices(context, form, others) for form in lesser]
+        if shortened != lesser:
+            context.fired(ABSORB)
+            return maximum(context, [*others, context.minimum(shortened)])
+    return None
+
+
+def _without_choices(context: Context, form: Form, known: Sequence[Form]) -> Form:
+    """The form as a maximum, less the choices that stand beside it already; some choice is left."""
+    greater = choices(form, 1)
+    left = [choice for choice in greater if choice not in known]
+    return maximum(context, left) if left and len(left) < len(greater) else form
+
+
+def shorten_minimum(context: Context, operands: Sequence[Form]) -> Form | None:
+    """``max(A, min(B, C)) = max(A, C)`` where ``C <= max(A, B)``."""
+    for place, operand in enumerate(operands):
+        lesser = choices(operand, -1)
+        if len(lesser) == 1:
+            continue
+        others = [*operands[:place], *operands[place + 1 :]]
+        for dropped in lesser:
+            rest = [form for form in lesser if form is not dropped]
+            if any(is_reached(context, form, [*others, dropped]) for form in rest):
+                context.fired(SHORTEN_MINIMUM)
+                return maximum(context, [*others, context.minimum(rest)])
+    return None
+
+
+def factor_minimum(context: Context, operands: Sequence[Form]) -> Form | None:
+    """``max(min(e, A), min(e, B), C) = max(min(e, max(A, B)), C)``."""
+    lesser = [choices(operand, -1) for operand in operands]
+    for (first, left), (second, right) in combinations(enumerate(lesser), 2):
+        common = [form for form in left if form in right]
+        if common:
+            joined = _joined(context, left, right, common)
+            others = [form for n, form in enumerate(operands) if n not in (first, second)]
+            return maximum(context, [joined, *others]) if others else joined
+    return None
+
+
+def _joined(context: Context, left: list[Form], right: list[Form], common: list[Form]) -> Form:
+    """The greater of two minima that have operands in common."""
+    rests = [[form for form in forms if form not in common] for forms in (left, right)]
+    if not all(rests):
+        context.fired(PRUNE)
+        return context.minimum(common)
+    context.fired(FACTOR_MINIMUM)
+    return context.minimum([*common, maximum(context, [context.minimum(rest) for rest in rests])])
+
+
+def take_end(context: Context, operands: Sequence[Form]) -> Form | None:
+    """``max(A, B) = max(A, b)`` for the least value ``b`` of ``B``, where ``B <= max(A, b)``.
+
+    Or for the greatest, where ``b <= max(A, B)``.
+    """
+    for place, operand in enumerate(operands):
+        others = [*operands[:place], *operands[place + 1 :]]
+        lower, upper = context.range_of(operand)
+        if lower == upper or all(context.range_of(other)[1] < upper for other in others):
+            continue
+        if isinstance(lower, int) and is_reached(context, operand, [*others, constant(lower)]):
+            context.fired(LEAST_VALUE)
+            return maximum(context, [*others, constant(lower)])
+        if isinstance(upper, int) and is_reached(context, constant(upper), [*others, operand]):
+            context.fired(GREATEST_VALUE)
+            return maximum(context, [*others, constant(upper)])
+    return None
+
+
+def hoist_quotient(context: Context, operands: Sequence[Form]) -> Form | None:
+    """``max(floor(A/c), floor(B/c)) = floor(max(A, B)/c)``.
+
+    Other terms ``t`` of an operand enter as ``c*t``.
+    """
+    quotients = [_quotients_by_divisor(operand) for operand in operands]
+    common = set(quotients[0]).intersection(*quotients[1:])
+    if not common:
+        return None
+    divisor = min(common)
+    inner = [
+        _inside(operand, own[divisor], divisor)
+        for operand, own in zip(operands, quotients, strict=True)
+    ]
+    signs = [operand.terms[own[divisor]] for operand, own in zip(operands, quotients, strict=True)]
+    context.fired(HOIST_QUOTIENT if min(signs) > 0 else HOIST_TURNED)
+    return context.floordiv(maximum(context, inner), divisor)
+
+
+def _quotients_by_divisor(form: Form) -> dict[int, Atom]:
+    """Quotients with the coefficient 1 or -1; of several with one divisor the first."""
+    return {
+        atom.divisor: atom
+        for atom, factor in reversed(form.terms.items())
+        if atom.kind is Kind.FLOORDIV and abs(factor) == 1
+    }
+
+
+def _inside(operand: Form, quotient: Atom, divisor: int) -> Form:
+    """The numerator over the quotient's divisor that has the operand as its quotient."""
+    rest = operand.without(quotient).times(divisor)
+    if operand.terms[quotient] > 0:
+        return rest.plus(quotient.numerator)
+    return rest.plus(quotient.numerator, -1).plus_constant(divisor - 1)
+
+
+def pivot(context: Context, operands: Sequence[Form]) -> Form:
+    """``max(A, B, ...) = P + g*max(0, (B - P)/g, ...)``.
+
+    The pivot ``P`` is the operand that nests the fewest maxima and leaves the most positive terms.
+    Constants have the last word: clamps ``max(0, D)`` and ``max(0, D - b)`` are turned alike.
+    """
+    best: tuple[tuple[object, ...], Form, list[Form]] | None = None
+    for candidate in operands:
+        others = (operand for operand in operands if operand is not candidate)
+        differences = sorted(
+            (other.plus(candidate, -1) for other in others), key=lambda form: form.order
+        )
+        nested = sum(
+            factor > 0 and atom.kind is Kind.MAX
+            for form in differences
+            for atom, factor in form.terms.items()
+        )
+        if nested:
+            # A clamp of a clamp: max(0, max(0, D) - b) = max(0, D - b).
+            flat = prune(context, [ZERO, *differences])
+            if len(flat) <= len(operands):
+                context.fired(PIVOT)
+                return candidate.plus(maximum(context, flat))
+        rank = (nested, [_turn(form) for form in differences])
+        if best is None or rank < best[0]:
+            best = (rank, candidate, differences)
+    if best is None:
+        return ZERO
+    _, chosen, differences = best
+    context.fired(PIVOT)
+    scale = gcd(*(value for form in differences for value in (form.constant, *form.terms.values())))
+    reduced = [form.exactly_divided(scale) for form in differences]
+    return chosen.plus(maximum_atom(context, reduced), scale)
+
+
+def _turn(form: Form) -> tuple[object, ...]:
+    """Ranks a difference against its negative."""
+    return (-sum(factor > 0 for factor in form.terms.values()), form.order)
+
+
+def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
+    """``max(0, D1, D2, ...)`` as an atom."""
+    atom = atom_of(Kind.MAX, (ZERO, *differences))
+    ranges = [(0, 0), *(context.range_of(form) for form in differences)]
+    return context.remember(
+        atom, (max(ends[0] for ends in ranges), max(ends[1] for ends in ranges))
+    )
+
+
+def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | None:
+    """Why ``form <= max(others)``, if that is seen: by one of them, or by several."""
+    differences = [other.plus(form, -1) for other in others]
+    if any(_is_nonnegative(context, difference) for difference in differences):
+        return PRUNE
+    if len(differences) > MAX_OPERANDS_COMPARED or is_somewhere_negative(context, differences):
+        return None
+    return _BY_COUNT[_count_needed(context, differences, MAX_CASES)]
+
+
+_BY_COUNT: Final = (None, PRUNE, PRUNE_BY_TWO, PRUNE_BY_THREE)
+
+
+def _count_needed(context: Context, forms: Iterable[Form], cases: int) -> int:
+    """How many forms tell that at every point some form is at least zero; 0 if that is not seen.
+
+    Maxima are looked at case by case.
+    """
+    forms = list(dict.fromkeys(known for form in forms for known in (form, _smooth(form))))
+    if any(context.range_of(form)[0] >= 0 for form in forms):
+        return 1
+    atom = next((atom for form in forms for atom in maxima(form)), None)
+    if atom is None or cases < len(atom.arguments):
+        return _count_contradicting(context, forms)
+    left = cases // len(atom.arguments)
+    most = 0
+    for case in _cases(forms, atom):
+        count = _count_needed(context, case, left)
+        if not count:
+            return 0
+        most = max(most, count)
+    return most
+
+
+def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
+    """The forms where the first operand of a maximum is the greatest, where the second is, ...
+
+    That ``A`` is the greatest of ``A`` and ``B`` enters as one more form, ``B - A - 1``: only where
+    this is negative, the others matter.
+    """
+    for chosen in atom.arguments:
+        decided = [
+            form.without(atom).plus(chosen, form.terms[atom]) if atom in form.terms else form
+            for form in forms
+        ]
+        bounds = [
+            other.plus(chosen, -1).plus_constant(-1)
+            for other in atom.arguments
+            if other is not chosen
+        ]
+        yield decided + bounds
+
+
+def _count_contradicting(context: Context, forms: Sequence[Form]) -> int:
+    """How many of ``A < 0``, ``B < 0``, ``C < 0`` are seen to contradict each other, or 0.
+
+    Two do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows, which may
+    contradict a third.
+    """
+    concluded = [form for left, right in combinations(forms, 2) for form in _sums(left, right)]
+    if any(_is_nonnegative(context, form) for form in concluded):
+        return 2
+    plain = [form for form in forms if form.is_affine]
+    by_three = (
+        form
+        for left in concluded
+        if left.is_affine
+        for right in plain
+        for form in _sums(left, right)
+    )
+    return 3 if any(_is_nonnegative(context, form) for form in by_three) else 0
+
+
+def _sums(left: Form, right: Form) -> Iterator[Form]:
+    """Forms with a term less that are negative where both are."""
+    for p, q in cancelling(left, right):
+        yield left.times(p).plus(right, q).plus_constant(p + q - 1)
+
+
+def _is_nonnegative(context: Context, form: Form) -> bool:
+    """Whether the range says so; most forms show at some point that it cannot."""
+    return not is_somewhere_negative(context, (form,)) and context.range_of(form)[0] >= 0
+
+
+def _smooth(form: Form) -> Form:
+    """A form without quotients that is negative wherever this one is.
+
+    ``S + k*floor(N/c) >= 0`` where ``c*S + k*N >= (k - 1)*(c - 1)`` for positive ``k``, and where
+    ``c*S + k*N + c - 1 >= 0`` for negative ``k``.
+    """
+    while True:
+        quotient = next((a for a in reversed(form.terms) if a.kind is Kind.FLOORDIV), None)
+        if quotient is None:
+            return form
+        factor, divisor = form.terms[quotient], quotient.divisor
+        rest = form.without(quotient).times(divisor).plus(quotient.numerator, factor)
+        form = rest.plus_constant((divisor - 1) * (1 - max(factor, 0)))

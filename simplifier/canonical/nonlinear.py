@@ -1,0 +1,453 @@
+"""Laws of ``floor(N / B)`` for a divisor that is not a constant, and may have any sign.
+
+An integer in the divisor stands outside, ``floor(N / (c*B)) = floor(floor(N / B) / c)``, so that
+the laws of constant divisors, and the digits of mixed radix, serve symbolic sizes as well.
+
+Where ``B`` may be zero nothing is assumed but that the input is defined: so a divisor that is not
+negative is at least 1 within its own quotient.
+"""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from math import gcd
+from typing import TYPE_CHECKING
+
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+from simplifier.bounds.polynomials import (
+    cofactor,
+    degree,
+    divided,
+    factors,
+    monomial_form,
+    multiples,
+    shared_factors,
+)
+from simplifier.bounds.ranges import meet, monomial_range, product_range
+from simplifier.expr import operations
+from simplifier.expr.form import (
+    ONE,
+    ZERO,
+    Atom,
+    Form,
+    Kind,
+    accumulate,
+    atom_of,
+    collected,
+    constant,
+)
+from simplifier.expr.size import is_deep
+from simplifier.laws.catalogue.lemmas import CORNERS, QUOTIENT_BY_FACT
+from simplifier.laws.catalogue.quotients import (
+    COMMON_FACTOR,
+    FLATTEN,
+    FLATTEN_TURNED,
+    NEGATIVE_DIVISOR,
+    ONE_VALUE,
+    REMAINDER,
+)
+from simplifier.laws.catalogue.symbolic import (
+    CANCELLATION,
+    CLAMP_SQUARE,
+    DISTRIBUTE,
+    INTEGER_OUTSIDE,
+    POLYNOMIAL_PART,
+    SYMBOLIC_SPLIT,
+    TURNED_BY_SYMBOLS,
+    TWO_VALUED_SQUARE,
+    ZERO_NUMERATOR,
+)
+from simplifier.limits import MAX_BITS, MAX_FACTORS, MAX_FLATTENED_TERMS, MAX_PRODUCT_TERMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simplifier.bounds.context import Context
+    from simplifier.expr.form import Key
+
+
+def by_zero(context: Context, kind: Kind, numerator: Form) -> Form:
+    """A division by zero is left alone: it has no value, so any range holds it."""
+    return context.remember(atom_of(kind, (numerator, ZERO)), (NEGATIVE_INFINITY, INFINITY))
+
+
+def mod(context: Context, numerator: Form, divisor: Form) -> Form:
+    """``A - B*floor(A/B)`` for a divisor that is zero or not a constant."""
+    if divisor == ZERO:
+        return by_zero(context, Kind.MOD, numerator)
+    context.fired(REMAINDER)
+    return numerator.plus(context.product(divisor, quotient(context, numerator, divisor)), -1)
+
+
+def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
+    """``floor(A/B)`` in normal shape, for a divisor that is zero or not a constant.
+
+    ``floor((T*B + A)/B) = T + floor(A/B)``, as long as the numerator gets shorter.
+    """
+    if divisor == ZERO:
+        return by_zero(context, Kind.QUOTIENT, numerator)
+    if is_deep(numerator) or is_deep(divisor):
+        return _atom(context, numerator, divisor)
+    numerator, divisor = _oriented(context, numerator, divisor)
+    for law in (_without_common_integer, _without_common_atom):
+        shorter = law(context, numerator, divisor)
+        if shorter is not None:
+            return context.quotient(*shorter)
+    scale = _content(divisor)
+    if scale > 1:
+        context.fired(INTEGER_OUTSIDE)
+        return context.floordiv(quotient(context, numerator, divisor.exactly_divided(scale)), scale)
+    outside, numerator = divided(context, numerator, divisor)
+    if outside != ZERO:
+        context.fired(POLYNOMIAL_PART)
+    return outside.plus(_remaining_quotient(context, numerator, divisor))
+
+
+def _remaining_quotient(context: Context, numerator: Form, divisor: Form) -> Form:
+    """``floor(A/B)`` with nothing more to take out: its only value, a flat quotient, or an atom."""
+    if numerator == ZERO:
+        context.fired(ZERO_NUMERATOR)
+        return ZERO
+    if context.divisor_range(divisor)[0] >= 1:
+        value = _one_value(context, numerator, divisor)
+        if value is not None:
+            context.fired(ONE_VALUE)
+            return constant(value)
+        for law in (_flattened, _split):
+            shorter = law(context, numerator, divisor)
+            if shorter is not None:
+                return context.quotient(*shorter)
+        return _reflected(context, numerator, divisor)
+    return _atom(context, numerator, divisor)
+
+
+def _oriented(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form]:
+    """``floor(A/B) = floor(-A/-B)``: a divisor that is, or at least starts, positive."""
+    lower, upper = context.divisor_range(divisor)
+    first = next(iter(divisor.terms.values()))
+    if upper < 0 or (lower < 0 and first < 0):
+        context.fired(NEGATIVE_DIVISOR)
+        return -numerator, -divisor
+    return numerator, divisor
+
+
+# Factors of numerator and divisor.
+
+
+def _without_common_integer(
+    context: Context, numerator: Form, divisor: Form
+) -> tuple[Form, Form] | None:
+    """``floor(A/(c*B)) = floor(floor(A/c)/B)`` for ``B >= 1``, where ``floor(A/c)`` is affine.
+
+    Where ``c`` divides ``A``, whatever the sign of ``B``.
+    """
+    scale = _content(divisor)
+    if scale == 1:
+        return None
+    is_positive = context.divisor_range(divisor)[0] >= 1
+    for step in _common_integers(numerator, scale):
+        if step == gcd(step, numerator.constant, *numerator.terms.values()):
+            context.fired(CANCELLATION)
+            return numerator.exactly_divided(step), divisor.exactly_divided(step)
+        inner = context.floordiv(numerator, step) if is_positive else numerator
+        if is_positive and all(atom in numerator.terms for atom in inner.terms):
+            context.fired(COMMON_FACTOR)
+            return inner, divisor.exactly_divided(step)
+    return None
+
+
+def _common_integers(numerator: Form, scale: int) -> list[int]:
+    """What an integer has in common with coefficients, greatest first."""
+    found = {scale, gcd(scale, numerator.constant, *numerator.terms.values())}
+    found.update(gcd(scale, value) for value in numerator.terms.values())
+    return sorted(found - {1}, reverse=True)
+
+
+def _content(form: Form) -> int:
+    return gcd(form.constant, *form.terms.values())
+
+
+def _without_common_atom(
+    context: Context, numerator: Form, divisor: Form
+) -> tuple[Form, Form] | None:
+    """``floor(x*A/(x*B)) = floor(A/B)``; ``x`` is not zero where the quotient is defined."""
+    if numerator.constant or divisor.constant:
+        return None
+    for atom in factors(next(iter(divisor.terms))):
+        if all(atom in factors(other) for form in (numerator, divisor) for other in form.terms):
+            context.fired(CANCELLATION)
+            return cofactor(context, numerator, atom), cofactor(context, divisor, atom)
+    return None
+
+
+# Positive divisors.
+
+
+def _one_value(context: Context, numerator: Form, divisor: Form) -> int | None:
+    """``floor(A/B) = j`` where ``j*B <= A <= j*B + B - 1``, for ``B >= 1``."""
+    low, high = _quotient_range(context, numerator, divisor)
+    candidates = [low, -1, 0] if isinstance(low, int) else [-1, 0]
+    for value in dict.fromkeys(candidates):
+        above = _less(context, numerator, divisor, value)
+        below = _less(context, numerator, divisor, value + 1)
+        if above[0] >= 0 and below[1] < 0:
+            return value
+    return low if isinstance(low, int) and low == high else None
+
+
+def _less(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
+    """The range of ``A - j*B`` where ``B`` is not zero."""
+    low, high = context.range_of(numerator)
+    least, most = context.divisor_range(divisor)[:: 1 if count <= 0 else -1]
+    plain = low - count * least, high - count * most
+    return meet(context.range_of(numerator.plus(divisor, -count)), plain)
+
+
+def _quotient_range(context: Context, numerator: Form, divisor: Form) -> Range:
+    """The range of ``floor(A/B)`` for ``B >= 1`` by the ends of both."""
+    ends = context.divisor_range(divisor)
+    low, high = (_corner(end, ends) for end in context.range_of(numerator))
+    return low[0], high[1]
+
+
+def _corner(end: End, divisor: Range) -> Range:
+    """Least and greatest quotient of one numerator by a positive divisor."""
+    if isinstance(end, Infinity):
+        return end, end
+    quotients = [_rounded(end, bound) for bound in divisor]
+    return min(quotients), max(quotients)
+
+
+def _rounded(end: int, divisor: End) -> int:
+    if isinstance(divisor, Infinity):
+        return 0 if end >= 0 else -1
+    return end // divisor
+
+
+def _flattened(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
+    """``floor((floor(A/C) + T)/B) = floor((A + C*T)/(C*B))`` for ``B >= 1``.
+
+    A negative one is turned first: ``-floor(A/C) = floor((-A - 1)/C) + 1`` for ``C >= 1``.
+    """
+    for atom, factor in numerator.terms.items():
+        if factor not in (1, -1) or atom.kind not in (Kind.FLOORDIV, Kind.QUOTIENT):
+            continue
+        inner, radix = atom.arguments
+        least = 1 if factor < 0 else NEGATIVE_INFINITY
+        if _is_short(numerator, divisor, radix) and context.divisor_range(radix)[0] >= least:
+            rest = numerator.without(atom)
+            context.fired(FLATTEN if factor > 0 else FLATTEN_TURNED)
+            if factor < 0:
+                inner, rest = turned(inner), rest.plus_constant(1)
+            return context.product(rest, radix).plus(inner), context.product(divisor, radix)
+    return None
+
+
+def _is_short(numerator: Form, divisor: Form, radix: Form) -> bool:
+    """Whether a flat quotient has few products of few factors."""
+    terms = len(numerator.terms) * len(radix.terms)
+    return max(terms, degree(divisor) + degree(radix)) <= MAX_FLATTENED_TERMS
+
+
+def _split(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
+    """``floor((G*A + S)/(G*B)) = floor((A + floor(S/G))/B)`` for ``B, G >= 1``.
+
+    ``G`` is a product of atoms, and ``floor(S/G)`` has one value.
+    """
+    for common in _common_monomials(numerator, divisor):
+        group = monomial_form(context, common)
+        if context.divisor_range(group)[0] < 1:
+            continue
+        whole, rest = multiples(context, numerator, common)
+        value = _one_value(context, rest, group)
+        if value is not None:
+            context.fired(SYMBOLIC_SPLIT)
+            return whole.plus_constant(value), multiples(context, divisor, common)[0]
+    return None
+
+
+def _common_monomials(numerator: Form, divisor: Form) -> Iterator[list[Atom]]:
+    """Products of atoms that divide the divisor and some term of the numerator."""
+    if divisor.constant:
+        return
+    first, *others = divisor.terms
+    shared = list(factors(first))
+    for atom in others:
+        shared = shared_factors(shared, atom)
+    found = [shared_factors(shared, atom) for atom in numerator.terms]
+    distinct = {tuple(common): common for common in found if common}
+    yield from sorted(distinct.values(), key=len, reverse=True)
+
+
+# The quotient as an atom.
+
+
+def turned(numerator: Form) -> Form:
+    """``-A - 1``: ``floor(A/B) = -floor((-A - 1)/B) - 1`` for ``B >= 1``."""
+    return (-numerator).plus_constant(-1)
+
+
+def _reflected(context: Context, numerator: Form, divisor: Form) -> Form:
+    """The quotient by ``B >= 1`` with fewer negative coefficients, or the same one turned."""
+    signs = [factor > 0 for factor in numerator.terms.values()]
+    surplus = signs.count(True) - signs.count(False)
+    if surplus > 0 or (surplus == 0 and (signs[0] if signs else numerator.constant >= 0)):
+        return _atom(context, numerator, divisor)
+    context.fired(TURNED_BY_SYMBOLS)
+    return -_atom(context, turned(numerator), divisor).plus_constant(1)
+
+
+def _atom(context: Context, numerator: Form, divisor: Form) -> Form:
+    atom = atom_of(Kind.QUOTIENT, (numerator, divisor))
+    if atom in context.ranges:
+        return Form(0, {atom: 1})
+    ends: Range = (NEGATIVE_INFINITY, INFINITY)
+    if context.divisor_range(divisor)[0] >= 1:
+        ends = _quotient_range(context, numerator, divisor)
+        context.used(CORNERS)
+        for count in _counts_by_facts(context, numerator, divisor):
+            context.used(QUOTIENT_BY_FACT)
+            ends = meet(ends, _side_of(context, numerator, divisor, count))
+    return context.remember(atom, ends)
+
+
+def _counts_by_facts(context: Context, numerator: Form, divisor: Form) -> Iterator[int]:
+    """Integers ``k`` for which a fact speaks of ``A - k*B``."""
+    for atom, value in numerator.terms.items():
+        for other, factor in divisor.terms.items():
+            for fact in context.facts:
+                within = fact.form.terms
+                if atom in within and other in within:
+                    count, remainder = divmod(-within[other] * value, factor * within[atom])
+                    if not remainder:
+                        yield count
+
+
+def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
+    """``floor(A/B) >= k`` where ``A - k*B >= 0``, and less where it is negative."""
+    lower, upper = _less(context, numerator, divisor, count)
+    return (
+        count if lower >= 0 else NEGATIVE_INFINITY,
+        count - 1 if upper < 0 else INFINITY,
+    )
+
+
+def product(context: Context, left: Form, right: Form) -> Form:
+    """The product of canonical forms, multiplied out into monomials."""
+    if left.is_constant:
+        return right.times(left.constant)
+    if right.is_constant:
+        return left.times(right.constant)
+    if left == right and (square := two_valued_square(context, left)) is not None:
+        return square
+    if len(left.terms) * len(right.terms) > MAX_PRODUCT_TERMS:
+        left, right = context.single(left), context.single(right)
+    if _grows(left, right):
+        return kept_product(context, (left, right))
+    return _multiplied_out(context, left, right)
+
+
+def _grows(left: Form, right: Form) -> bool:
+    """Whether a product would be too long, too deep or too large to be multiplied out."""
+    return (
+        degree(left) + degree(right) > MAX_FACTORS
+        or left.constant.bit_length() + right.constant.bit_length() > MAX_BITS
+        or is_deep(left)
+        or is_deep(right)
+    )
+
+
+def product_of_all(context: Context, arguments: Sequence[Form]) -> Form:
+    """The product of canonical forms; one of very many factors is kept as it stands."""
+    if sum(map(degree, arguments)) > MAX_FACTORS:
+        arguments = _without_repeats(context, arguments)
+        if sum(map(degree, arguments)) > MAX_FACTORS:
+            return kept_product(context, arguments)
+    return reduce(partial(product, context), arguments, ONE)
+
+
+def _without_repeats(context: Context, arguments: Sequence[Form]) -> list[Form]:
+    """``A*A = A`` where ``0 <= A <= 1``."""
+    kept: dict[Key, Form] = {}
+    repeated: list[Form] = []
+    for argument in arguments:
+        ends = context.range_of(argument)
+        if ends[0] >= 0 and ends[1] <= 1:
+            if argument.key in kept:
+                context.fired(TWO_VALUED_SQUARE)
+            kept[argument.key] = argument
+        else:
+            repeated.append(argument)
+    return [*kept.values(), *repeated]
+
+
+def kept_product(context: Context, arguments: Sequence[Form]) -> Form:
+    """The product as it stands, with constants outside."""
+    form = operations.product(arguments)
+    for atom in form.terms:
+        if atom not in context.ranges:
+            ends = reduce(product_range, map(context.range_of, atom.arguments))
+            context.remember(atom, ends)
+    return form
+
+
+def _multiplied_out(context: Context, left: Form, right: Form) -> Form:
+    """``(A + B) * C = A*C + B*C``."""
+    if _is_sum(left) or _is_sum(right):
+        context.fired(DISTRIBUTE)
+    total = left.constant * right.constant
+    terms: dict[Atom, int] = {}
+    accumulate(terms, left, right.constant)
+    accumulate(terms, right, left.constant)
+    for atom, factor in left.terms.items():
+        for other, value in right.terms.items():
+            both = _monomial_form(context, [*factors(atom), *factors(other)])
+            total += both.constant * factor * value
+            accumulate(terms, both, factor * value)
+    return collected(total, terms)
+
+
+def _is_sum(form: Form) -> bool:
+    return len(form.terms) + (form.constant != 0) > 1
+
+
+def _monomial_form(context: Context, atoms: list[Atom]) -> Form:
+    """A product of atoms; squares of clamps and of what has two values are none."""
+    distinct = dict.fromkeys(atoms)
+    for atom in distinct if len(distinct) < len(atoms) else ():
+        if atoms.count(atom) > 1:
+            square = clamp_square(context, atom) or two_valued_square(context, Form(0, {atom: 1}))
+            if square is not None:
+                rest = list(atoms)
+                rest.remove(atom)
+                rest.remove(atom)
+                return context.product(square, _monomial_form(context, rest)) if rest else square
+    return Form(0, {monomial(context, atoms): 1})
+
+
+def clamp_square(context: Context, atom: Atom) -> Form | None:
+    """``max(0, D)**2 = D * max(0, D)``."""
+    if atom.kind is Kind.MAX and len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
+        context.fired(CLAMP_SQUARE)
+        return context.product(atom.arguments[1], Form(0, {atom: 1}))
+    return None
+
+
+def two_valued_square(context: Context, form: Form) -> Form | None:
+    """``A*A = (2*c + 1)*A - c*(c + 1)`` where ``c <= A <= c + 1``."""
+    lower, upper = context.range_of(form)
+    if not isinstance(lower, int) or upper != lower + 1:
+        return None
+    context.fired(TWO_VALUED_SQUARE)
+    return form.times(2 * lower + 1).plus_constant(-lower * (lower + 1))
+
+
+def monomial(context: Context, atoms: Iterable[Atom]) -> Atom:
+    """The atom that multiplies atoms; the range is remembered."""
+    ordered = sorted(atoms, key=lambda atom: atom.order)
+    if len(ordered) == 1:
+        return ordered[0]
+    atom = atom_of(Kind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
+    if atom not in context.ranges:
+        context.remember(atom, monomial_range(context, ordered))
+    return atom

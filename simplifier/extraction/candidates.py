@@ -1,0 +1,206 @@
+"""Candidates of one step of the search, and the cost that one of them has to undercut.
+
+A candidate is described before it is built. Most cost too much, and many are known to by what
+stands beside the new operation, or by what it costs at least. What would have to be extracted to
+know its cost waits until all others are known: then few are still below the limit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+
+from simplifier.expr import operations
+from simplifier.expr.form import EXTREMA, Atom, Form, Kind
+from simplifier.expr.operations import extremum_operands
+from simplifier.extraction.cost import FINE, cost_of_operation, cost_of_sum, least_cost
+from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
+from simplifier.laws.rewrite_log import Rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from simplifier.laws.law import Law
+
+    CostOf: TypeAlias = Callable[[Atom], int]
+
+
+class CostModel(Protocol):
+    """The extractor that says what a candidate brings in costs."""
+
+    cost: CostOf
+
+    def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
+        """The cost of an operation, its operands extracted."""
+        ...
+
+    def least(self, form: Form) -> int:
+        """What any multiple of the form costs at least."""
+        ...
+
+    def keeps(self, form: Form) -> bool:
+        """Whether there is nothing to search for."""
+        ...
+
+    def extract(self, form: Form) -> Form:
+        """The cheapest form found, its arguments left as they are."""
+        ...
+
+
+ODD: Final = 2
+"""What a negative divisor costs beside: nobody likes to read one."""
+
+LEAST_DIVISION: Final = cost_of_operation(Kind.MOD, 2, FINE)
+
+_UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *EXTREMA)
+"""What is priced before it is built."""
+
+
+def fine_cost(form: Form, cost_of: CostOf) -> int:
+    """The cost in fine units: of equally dear spellings the one with fewer signs is better."""
+    return cost_of_sum(form, cost_of, FINE, 1)
+
+
+def fine_cost_of_operation(kind: Kind, operands: Sequence[Form]) -> int:
+    """What an operation costs beside its operands."""
+    cost = cost_of_operation(kind, len(operands), FINE)
+    if kind in _DIVISIONS and operands[1].constant < 0 and not operands[1].terms:
+        cost += ODD
+    return cost
+
+
+_DIVISIONS: Final = (Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV)
+
+
+class Candidates(NamedTuple):
+    """``rest + weight * operation(operands)``, for each of the alternative operands."""
+
+    rest: Form
+    weight: int
+    kind: Kind
+    alternatives: Iterable[tuple[Form, ...]]
+    laws: tuple[Law, ...]
+    """Why it is equal."""
+    source: Form | None = None
+    """Of a remainder, what it is taken of; the alternatives are congruent to it."""
+
+    def built(self, operands: tuple[Form, ...]) -> Form:
+        """The spelling with these operands."""
+        return self.rest.plus(operations.build(self.kind, operands), self.weight)
+
+    def laws_for(self, operands: tuple[Form, ...]) -> tuple[Law, ...]:
+        """Why the spelling with these operands is equal."""
+        if self.source is None or operands[0] == self.source:
+            return self.laws
+        return (*self.laws, CONGRUENT_RESIDUES)
+
+
+class _Candidate(NamedTuple):
+    """A spelling for less than the limit; ``place`` counts all that were looked at."""
+
+    cost: int
+    place: int
+    candidates: Candidates
+    operands: tuple[Form, ...]
+    is_exact: bool
+    """Whether the cost is known, not only what it is at least."""
+
+
+class Limit:
+    """What a spelling has to undercut: the cost of the best one so far."""
+
+    __slots__ = ("_cost_of", "_helper", "cost")
+
+    def __init__(self, cost: int, cost_of: CostOf, helper: CostModel) -> None:
+        self.cost = cost
+        self._cost_of = cost_of
+        self._helper = helper
+
+    def admits_division(self, rest: Form) -> bool:
+        """Whether a division beside the rest may be cheap enough."""
+        return self._cost_beside(rest, 1) + LEAST_DIVISION < self.cost
+
+    def admits_extrema(self, rest: Form, count: int, operands: Sequence[Form] = ()) -> bool:
+        """Whether so many extrema of multiples of these operands may be cheap enough."""
+        least = self._cost_beside(rest, 1) + count * LEAST_DIVISION
+        if least < self.cost:
+            least += sum(map(self._helper.least, operands))
+        return least < self.cost
+
+    def cheapest(self, form: Form, families: Iterable[Candidates]) -> Rewrite | None:
+        """The first of the cheapest spellings below the limit, and why it equals the form."""
+        best: _Candidate | None = None
+        waiting: list[_Candidate] = []
+        for candidate in self._candidates_below(families):
+            if candidate.is_exact:
+                best, self.cost = candidate, candidate.cost
+            else:
+                waiting.append(candidate)
+        for candidate in sorted(waiting, key=_in_order):
+            limit = (self.cost, best.place if best else 0)
+            if _in_order(candidate) < limit:
+                exact = self._extracted(candidate)
+                if _in_order(exact) < limit:
+                    best, self.cost = exact, exact.cost
+        if best is None:
+            return None
+        candidates, operands = best.candidates, best.operands
+        return Rewrite(candidates.laws_for(operands), form, candidates.built(operands))
+
+    def _candidates_below(self, families: Iterable[Candidates]) -> Iterator[_Candidate]:
+        """All that may be cheaper than the limit, which falls while they are looked at."""
+        place = 0
+        for candidates in families:
+            beside = 0
+            if candidates.kind in _UNBUILT:
+                beside = self._cost_beside(candidates.rest, candidates.weight)
+                if beside + LEAST_DIVISION > self.cost:
+                    continue
+            for operands in candidates.alternatives:
+                place += 1
+                candidate = self._candidate(candidates, operands, beside, place)
+                if candidate.cost < self.cost:
+                    yield candidate
+
+    def _candidate(
+        self, candidates: Candidates, operands: tuple[Form, ...], beside: int, place: int
+    ) -> _Candidate:
+        """Divisions and extrema are priced unbuilt, unless the same stands beside them."""
+        kind, helper = candidates.kind, self._helper
+        if kind not in _UNBUILT or _is_beside(candidates.rest, kind, operands):
+            built = fine_cost(candidates.built(operands), self._cost_of)
+            return _Candidate(built, place, candidates, operands, is_exact=True)
+        if kind in EXTREMA:
+            operands = tuple(extremum_operands(kind, operands))
+            if len(operands) == 1:
+                alone = beside + fine_cost(helper.extract(operands[0]), helper.cost)
+                return _Candidate(alone, place, candidates, operands, is_exact=True)
+        if all(map(helper.keeps, operands)):
+            whole = beside + helper.cost_of(kind, operands)
+            return _Candidate(whole, place, candidates, operands, is_exact=True)
+        least = beside + fine_cost_of_operation(kind, operands) + sum(map(least_cost, operands))
+        return _Candidate(least, place, candidates, operands, is_exact=False)
+
+    def _extracted(self, candidate: _Candidate) -> _Candidate:
+        candidates = candidate.candidates
+        beside = self._cost_beside(candidates.rest, candidates.weight)
+        cost = self._helper.cost_of(candidates.kind, candidate.operands)
+        return candidate._replace(cost=beside + cost, is_exact=True)
+
+    def _cost_beside(self, rest: Form, weight: int) -> int:
+        """The cost of the rest and one more term of this weight, but for the term itself."""
+        return cost_of_sum(rest, self._cost_of, FINE, 1, further=weight)
+
+
+def _in_order(candidate: _Candidate) -> tuple[int, int]:
+    return candidate.cost, candidate.place
+
+
+def _is_beside(rest: Form, kind: Kind, operands: tuple[Form, ...]) -> bool:
+    """Whether the operation is a term of the rest: the two would be one."""
+    count = len(operands)
+    for atom in rest.terms:
+        if atom.kind is not kind or len(atom.arguments) != count:
+            continue
+        if all(operand in atom.arguments for operand in operands):
+            return True
+    return False
