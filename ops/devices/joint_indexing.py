@@ -30,7 +30,8 @@ Origin = TypeVar("Origin")
 ANY: Final = Interval(None, None)
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Part:
     """An index, and the device on which it is meant."""
 
     index: tuple[Form, ...]
