@@ -21,7 +21,7 @@ from ops import Unknown, hlo, input_to_output, output_to_input
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
 
 MODULES = Path(__file__).parents[1] / "tests" / "data" / "hlo"
 TARGETS = ("unoptimized", "cpu", "gpu", "tpu")
@@ -67,7 +67,7 @@ def coverage_of(module: hlo.HloModule) -> Coverage:
     return found
 
 
-def answers(instruction: hlo.Instruction) -> Iterator[AnyDependence]:
+def answers(instruction: hlo.Instruction) -> Iterator[Indexings]:
     """All answers for one instruction, in both directions."""
     for output in range(len(instruction.shape.arrays)):
         yield from output_to_input(instruction, output).indexing

@@ -42,7 +42,7 @@ from ops import Unknown, hlo, output_to_input, parameter_indexing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -141,7 +141,7 @@ def to_parameters(computation: hlo.Computation) -> None:
         simplify(parameter_indexing(computation.root, output).values())
 
 
-def simplify(answers: Iterable[AnyDependence]) -> None:
+def simplify(answers: Iterable[Indexings]) -> None:
     """Simplify all maps of the answers."""
     for answer in filter(None, answers):
         for way in () if isinstance(answer, Unknown) else answer:

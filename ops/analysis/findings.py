@@ -36,7 +36,7 @@ def flow_in(module: HloModule, direction: Direction, registry: Registry) -> Data
     return findings_in(module, registry).flow(direction)
 
 
-class View(NamedTuple):
+class Addressing(NamedTuple):
     """How elements are told: by their index, by the tiled dimensions, or by the offset.
 
     ``physical_layout`` is for both ends of every map, ``linear_offsets`` for the far end alone, and
@@ -48,7 +48,7 @@ class View(NamedTuple):
 
     def of(self, dependence: AnyDependence, source: Shape, target: Shape) -> AnyDependence:
         """A dependence between two arrays; unknown if a layout has no places for elements."""
-        if self == View():
+        if self == Addressing():
             return dependence
         try:
             begin, end = self._near_end(source), self._far_end(target)
@@ -98,7 +98,7 @@ class Question(NamedTuple):
 
     direction: Direction
     number: int
-    view: View
+    addressing: Addressing
 
 
 class Finding(NamedTuple):
@@ -164,7 +164,7 @@ class Findings:
             self._answers.setdefault((self.number(instructions[position]), question), answer)
 
     def _found(self, instruction: Instruction, question: Question) -> InstructionIndexing:
-        direction, number, view = question
+        direction, number, addressing = question
         is_backward = direction is Direction.OUTPUT_TO_INPUT
         (check_output if is_backward else check_operand)(instruction, number)
         found: dict[int, list[AnyDependence]] = {}
@@ -172,7 +172,7 @@ class Findings:
             result = instruction.shape.arrays[link.output]
             operand = instruction.operands[link.operand].shape.arrays[link.element]
             shapes = (result, operand) if is_backward else (operand, result)
-            seen = of_element(view.of(link.dependence, *shapes), link.element)
+            seen = of_element(addressing.of(link.dependence, *shapes), link.element)
             found.setdefault(link.operand if is_backward else link.output, []).append(seen)
         far_ends = instruction.operands if is_backward else instruction.shape.arrays
         answers: list[AnyDependence] = [NOTHING] * len(far_ends)

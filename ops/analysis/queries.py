@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ops.analysis.calls import check_output
-from ops.analysis.findings import Question, View, findings_in, flow_in
+from ops.analysis.findings import Addressing, Question, findings_in, flow_in
 from ops.analysis.slices import Level, by_instruction, levels_inside, union_of
 from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
@@ -65,8 +65,8 @@ def output_to_input(
     (d0, d1) -> ((d0 floordiv 128) * 896 + (d1 floordiv 8) * 1024 + d1 * 128 + d0),
     domain: d0 in [0, 199], d1 in [0, 8]
     """
-    view = View(physical_layout, linear_offsets)
-    question = Question(Direction.OUTPUT_TO_INPUT, output, view)
+    addressing = Addressing(physical_layout, linear_offsets)
+    question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
     return findings_in(instruction.computation.module, registry).answer(instruction, question)
 
 
@@ -89,8 +89,8 @@ def input_to_output(
     >>> print(way)
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
-    view = View(physical_layout, linear_offsets)
-    question = Question(Direction.INPUT_TO_OUTPUT, input, view)
+    addressing = Addressing(physical_layout, linear_offsets)
+    question = Question(Direction.INPUT_TO_OUTPUT, input, addressing)
     return findings_in(instruction.computation.module, registry).answer(instruction, question)
 
 

@@ -7,7 +7,6 @@ led to it, so that whoever asks for the paths of a slice reads them backwards.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.analysis.calls import itself
@@ -23,19 +22,23 @@ if TYPE_CHECKING:
     from ops.hlo import Computation, Instruction
 
 
-@dataclass(slots=True, eq=False)
 class Level:
     """One pass through a computation: where it begins, how it came there, and what it reaches."""
 
-    computation: Computation
-    starts: dict[Array, AnyDependence] = field(default_factory=dict)
-    arrivals: list[Arrival] = field(default_factory=list)
-    reached: dict[Array, AnyDependence] = field(default_factory=dict)
+    __slots__ = ("arrivals", "computation", "reached", "starts")
+
+    def __init__(self, computation: Computation) -> None:
+        self.computation = computation
+        self.starts: dict[Array, AnyDependence] = {}
+        self.arrivals: list[Arrival] = []
+        self.reached: dict[Array, AnyDependence] = {}
 
     @classmethod
     def at(cls, start: Array) -> Level:
         """The level that begins at one array."""
-        return cls(start[0].computation, {start: itself(start)})
+        level = cls(start[0].computation)
+        level.starts[start] = itself(start)
+        return level
 
     def follow(self, flow: DataFlow, within: Container[Instruction] | None = None) -> Level:
         """Find what is reached; only instructions ``within`` are followed, by default all."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.hlo import Computation, HloModule, Instruction
 
 Subject = TypeVar("Subject")
@@ -176,7 +176,7 @@ class FusionMaps:
 
 
 def _entries(
-    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: AnyDependence
+    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Indexings
 ) -> Iterator[Entry]:
     """The entries of a result and an operand or parameter: one for each array that is needed."""
     if answer == ():

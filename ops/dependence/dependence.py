@@ -106,6 +106,9 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 
 AnyDependence: TypeAlias = "Dependence | Unknown"
 
+Indexings: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
+"""What those who ask get: any dependence is one, and they need no method of it."""
+
 NOTHING: Final = Dependence()
 """No dependence at all."""
 

@@ -78,11 +78,12 @@ def links_of(instruction: Instruction, told: Maps | Routes, direction: Direction
 
 def reads_operands(told: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
-    if isinstance(told, (Routes, Unknown)):
+    if isinstance(told, Routes):
         return False
+    if isinstance(told, (OpIndexing, Unknown)):
+        return told.reads_operands
     listed = told.values() if isinstance(told, Mapping) else told
-    each = listed if not isinstance(listed, OpIndexing) else (listed,)
-    return any(isinstance(indexing, OpIndexing) and indexing.reads_operands for indexing in each)
+    return any(indexing.reads_operands for indexing in listed)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
 from ops import limits
-from ops.devices.joint_indexing import ANY, JointIndexing, Part
+from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
 from ops.devices.numbering import (
     devices_of,
     is_number_of_device,
@@ -245,7 +245,9 @@ def joint_form(
     origins = tuple(indexing.runtime[number] for number in left)
     pairs = [(each.map, each.replica_id) for each in origins]
     parts = (
-        Part(substitute(index.forms, values), *substitute(on.forms if on else [device], values))
+        DeviceIndex(
+            substitute(index.forms, values), *substitute(on.forms if on else [device], values)
+        )
         for index, on in [(indexing.map, indexing.replica_id), *pairs]
     )
     return JointIndexing(tuple(parts), domain, every, origins, indexing.approximation)

@@ -9,7 +9,7 @@ from indexing.transform.hull import box, holds, hull
 from indexing.transform.substitute import arranged
 from ops import limits
 from ops.dependence.operand_indexing import devices_in, joint_form, separate_form
-from ops.devices.joint_indexing import ANY, JointIndexing, Part
+from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
 from simplifier import Interval
 from simplifier.expr import form as forms
 
@@ -100,7 +100,7 @@ class _Value(NamedTuple):
     instruction: Instruction
     callers: tuple[Instruction, ...]
     clamp: Interval | None
-    part: Part
+    part: DeviceIndex
 
 
 def _hull(
@@ -119,7 +119,7 @@ def _hull(
     maps = [_over(*pair) for pair in zip(joints, numbers, strict=True)]
     whole = hull(maps, [*array, first.devices])
     *index, device = whole.forms
-    parts = (Part(tuple(index), device), *(value.part for value in shared))
+    parts = (DeviceIndex(tuple(index), device), *(value.part for value in shared))
     origins = tuple(first.origins[number] for number in numbers[0])
     return JointIndexing(parts, whole.domain, first.devices, origins)
 
@@ -130,7 +130,7 @@ def _values(joint: JointIndexing[RuntimeOrigin]) -> dict[_Value, int]:
     return {
         _Value(origin.instruction, origin.callers, origin.clamp, part): number
         for number, (origin, part) in enumerate(rows)
-        if all(name[0] == "d" for name in forms.variables_of((*part.index, part.device)))
+        if all(name[0] == "d" for name in forms.variables_of((*part.coordinates, part.device)))
     }
 
 

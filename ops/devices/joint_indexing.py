@@ -30,11 +30,10 @@ Origin = TypeVar("Origin")
 ANY: Final = Interval(None, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """An index, and the device on which it is meant."""
+class DeviceIndex(NamedTuple):
+    """The coordinates of an element, and the device that holds it."""
 
-    index: tuple[Form, ...]
+    coordinates: tuple[Form, ...]
     device: Form
 
 
@@ -63,7 +62,7 @@ class JointIndexing(Generic[Origin]):
     the reason why the indexing holds more than the program says, if it does.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[DeviceIndex, ...]
     domain: Domain
     devices: Interval = ANY
     origins: tuple[Origin, ...] = ()
@@ -139,14 +138,14 @@ class JointIndexing(Generic[Origin]):
 
 def _separated(joint: JointIndexing[Origin]) -> Separated:
     (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
-    told = [form for part in joint.parts for form in (*part.index, *_elsewhere(part, joint))]
+    told = [form for part in joint.parts for form in (*part.coordinates, *_elsewhere(part, joint))]
     asked = [device] if _depends_on_device(joint, told) else []
     wide = IndexingMap.from_forms([*told, *map(forms.variable, asked)], joint.domain)
     narrow = arranged(wide, dims, ranges, [*asked, *runtime]).without_unused_symbols()
     results, domain = iter(narrow.forms), narrow.domain
     (element, holder), *values = [
         (
-            tuple(islice(results, len(part.index))),
+            tuple(islice(results, len(part.coordinates))),
             tuple(islice(results, len(_elsewhere(part, joint)))),
         )
         for part in joint.parts
@@ -168,7 +167,7 @@ def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:
     return without_unused_runtime(IndexingMap.from_forms(results, domain))
 
 
-def _elsewhere(part: Part, joint: JointIndexing[Origin]) -> list[Form]:
+def _elsewhere(part: DeviceIndex, joint: JointIndexing[Origin]) -> list[Form]:
     """The device of a part, if it is not the one that asks."""
     is_own = part.device == dim(len(joint.domain.dims) - 1)
     is_only = joint.devices == Interval(0, 0) or joint.domain.is_known_empty
@@ -185,12 +184,14 @@ def _depends_on_device(joint: JointIndexing[Origin], told: Sequence[Form]) -> bo
     return is_used or joint.domain.bounds[device] != joint.devices
 
 
-def _flat(parts: Iterable[Part]) -> Iterator[Form]:
-    return chain.from_iterable((*part.index, part.device) for part in parts)
+def _flat(parts: Iterable[DeviceIndex]) -> Iterator[Form]:
+    return chain.from_iterable((*part.coordinates, part.device) for part in parts)
 
 
-def _like(parts: Iterable[Part], results: Iterator[Form]) -> tuple[Part, ...]:
-    return tuple(Part(tuple(islice(results, len(part.index))), next(results)) for part in parts)
+def _like(parts: Iterable[DeviceIndex], results: Iterator[Form]) -> tuple[DeviceIndex, ...]:
+    return tuple(
+        DeviceIndex(tuple(islice(results, len(part.coordinates))), next(results)) for part in parts
+    )
 
 
 def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:

@@ -1,9 +1,9 @@
 """Instructions that run as one, and what compilers ask of them."""
 
 from ops.fusion.fusion import Fusion, FusionError, by_producer
+from ops.fusion.fusion_schedule import Emitter, FusionSchedule, schedule_of
 from ops.fusion.provenance import Provenance
 from ops.fusion.reads import Reads
-from ops.fusion.schedule import Emitter, FusionSchedule, schedule_of
 
 __all__ = [
     "Emitter",

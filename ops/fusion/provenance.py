@@ -92,7 +92,7 @@ def provenance_of(
 ) -> tuple[Provenance, ...]:
     """One for each map between an array and an instruction, with so many paths at most."""
     ends: dict[OperandIndexing | Unknown, list[PathSet]] = {}
-    for found in _Reading(region).paths_to(target, backward_slice(start, region)):
+    for found in _PathReader(region).paths_to(target, backward_slice(start, region)):
         (way,) = _single(of_element(_dependence(found.way), found.array[1]))
         ends.setdefault(way, []).append(found)
     return tuple(
@@ -155,7 +155,7 @@ Further: TypeAlias = "tuple[Array, AnyDependence | None, PathSet | None]"
 """A neighbour, the dependence on it, and the paths inside of what is called on the way."""
 
 
-class _Reading:
+class _PathReader:
     """Reads the paths through a region off the levels of its slices."""
 
     def __init__(self, region: Region) -> None:
@@ -288,11 +288,11 @@ class _Tail(NamedTuple):
     tail: _Tail | None
 
 
-class _Rest(NamedTuple):
+class _Outside(NamedTuple):
     """Where a path goes on backwards behind the called computations that it is inside of."""
 
     paths: PathSet
-    rest: _Rest | None
+    rest: _Outside | None
 
 
 def shortest_paths(ends: Iterable[PathSet]) -> Iterator[Path]:
@@ -302,9 +302,9 @@ def shortest_paths(ends: Iterable[PathSet]) -> Iterator[Path]:
     the newest goes on, so that one is finished before others are begun.
     """
     numbers = count(0, -1)
-    unfinished: list[tuple[int, int, PathSet, _Tail | None, _Rest | None]] = []
+    unfinished: list[tuple[int, int, PathSet, _Tail | None, _Outside | None]] = []
 
-    def put(length: int, paths: PathSet, tail: _Tail | None, rest: _Rest | None) -> None:
+    def put(length: int, paths: PathSet, tail: _Tail | None, rest: _Outside | None) -> None:
         heappush(unfinished, (length, next(numbers), paths, tail, rest))
 
     for end in reversed([*ends]):
@@ -321,7 +321,7 @@ def shortest_paths(ends: Iterable[PathSet]) -> Iterator[Path]:
             if step.inside is None:
                 put(more, step.before, tail, rest)
             else:
-                put(more, step.inside, tail, _Rest(step.before, rest))
+                put(more, step.inside, tail, _Outside(step.before, rest))
 
 
 def _instructions(tail: _Tail | None) -> Iterator[Instruction]:

@@ -8,7 +8,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ops.analysis.findings import Findings, Question, View
+from ops.analysis.findings import Addressing, Findings, Question
 from ops.analysis.queries import parameters_from, slice_from
 from ops.rules.op_indexing import Direction, Unknown
 from ops.rules.registry import REGISTRY
@@ -156,8 +156,8 @@ class InstructionAnalysis:
         self, output: int = 0, *, physical_layout: bool = False, linear_offsets: bool = False
     ) -> InstructionIndexing:
         """Which elements of the operands a result needs: see :func:`ops.output_to_input`."""
-        view = View(physical_layout, linear_offsets)
-        question = Question(Direction.OUTPUT_TO_INPUT, output, view)
+        addressing = Addressing(physical_layout, linear_offsets)
+        question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
         return self.analysis.findings.answer(self.instruction, question)
 
     def input_to_output(
@@ -168,8 +168,8 @@ class InstructionAnalysis:
         linear_offsets: bool = False,
     ) -> InstructionIndexing:
         """Which elements of the results an operand reaches: see :func:`ops.input_to_output`."""
-        view = View(physical_layout, linear_offsets)
-        question = Question(Direction.INPUT_TO_OUTPUT, input, view)
+        addressing = Addressing(physical_layout, linear_offsets)
+        question = Question(Direction.INPUT_TO_OUTPUT, input, addressing)
         return self.analysis.findings.answer(self.instruction, question)
 
     def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexing import UndefinedMap
 from indexing.formats.text import format_head
@@ -43,7 +43,7 @@ class Unknown(UndefinedMap):
         """What is united with an unknown dependence is unknown."""
         return self
 
-    def apply(self, change: object) -> Unknown:  # noqa: ARG002
+    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002
         """There is no indexing that could be changed."""
         return self
 
@@ -55,6 +55,11 @@ class Unknown(UndefinedMap):
     def indexings(self) -> tuple[()]:
         """The indexings that are known: none."""
         return ()
+
+    @property
+    def reads_operands(self) -> bool:
+        """What is unknown reads no values."""
+        return False
 
     @property
     def burden(self) -> int:

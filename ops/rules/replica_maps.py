@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain, substituted_constraints
-from ops.devices.joint_indexing import JointIndexing, Part
+from ops.devices.joint_indexing import DeviceIndex, JointIndexing
 from ops.index_maps import dim
 from ops.rules.op_indexing import OpIndexing, Origin
 from simplifier import Interval
@@ -41,7 +41,10 @@ class RuntimeElement:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaMap:
-    """One direction: from an element on its own replica to elements on other replicas."""
+    """One direction: from an element on its own replica to elements on other replicas.
+
+    A rule writes it like this; its maps are found by way of a :class:`JointIndexing`.
+    """
 
     sizes: Sizes
     element: Sequence[Form]
@@ -102,7 +105,9 @@ def _simplified(
         substituted_constraints(replica_map.constraints, device),
     )
     found = JointIndexing(
-        tuple(Part(substitute(index, device), *substitute([on], device)) for index, on in parts),
+        tuple(
+            DeviceIndex(substitute(index, device), *substitute([on], device)) for index, on in parts
+        ),
         domain,
         Interval(0, count - 1),
         tuple(replica_map.reads),

@@ -13,7 +13,7 @@ from tests.evaluation import related
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.dependence.links import Link
     from ops.hlo import Computation, Instruction
     from tests.evaluation import Pair
@@ -31,7 +31,7 @@ def pairs_from(start: Array, members: Collection[Instruction]) -> Pairs:
     return found
 
 
-def pairs_of(answer: AnyDependence, element: int = 0) -> set[Pair]:
+def pairs_of(answer: Indexings, element: int = 0) -> set[Pair]:
     """What maps relate, with any values of runtime variables."""
     assert not isinstance(answer, Unknown)
     return {pair for way in answer if way.element == element for pair in related(way.map)}

@@ -16,7 +16,7 @@ from tests.fusion.units import ADD, entry, fused, fusion_in, heads, named
 from tests.hlo.modules import NAMES, module_text
 
 if TYPE_CHECKING:
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.hlo import HloModule
 
 TRANSPOSE_AND_LOG = fused(
@@ -178,7 +178,7 @@ def test_epilogues_of_real_fusions_are_their_indexing_backwards(name: str) -> No
                 }
 
 
-def _is_small(answer: AnyDependence) -> bool:
+def _is_small(answer: Indexings) -> bool:
     """Whether all that the maps relate can be gone through."""
     return not isinstance(answer, Unknown) and not any(
         way.runtime

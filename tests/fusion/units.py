@@ -9,7 +9,7 @@ from indexing.formats.text import format_head
 from ops import Fusion, Unknown, hlo
 
 if TYPE_CHECKING:
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.hlo import Computation, HloModule, Instruction
 
 ADD = "sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }"
@@ -81,7 +81,7 @@ class Row:
         return self.name
 
 
-def heads(answer: AnyDependence) -> list[str]:
+def heads(answer: Indexings) -> list[str]:
     """The maps without domains."""
     assert not isinstance(answer, Unknown)
     return sorted(

@@ -12,7 +12,7 @@ from tests.ops.oracle import DISTURBANCES, felt
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from tests.evaluation import Pair
 
 
@@ -25,7 +25,7 @@ def said(text: str, operand: int, output: int = 0) -> set[Pair]:
     return there
 
 
-def _pairs(answer: AnyDependence) -> set[Pair]:
+def _pairs(answer: Indexings) -> set[Pair]:
     assert not isinstance(answer, ops.Unknown), answer
     return {pair for way in answer for pair in related(way.map)}
 

@@ -17,7 +17,7 @@ from tests.ops.operations import PROGRAMS, Program
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Instruction
 
@@ -68,7 +68,7 @@ def _forward(program: Program) -> str:
     )
 
 
-def _status(program: Program, answers: Iterable[AnyDependence]) -> str:
+def _status(program: Program, answers: Iterable[Indexings]) -> str:
     """What the answers are together: exact maps, maps that hold more, none needed, or unknown."""
     reasons = {answer.reason: None for answer in answers if isinstance(answer, Unknown)}
     if reasons:
@@ -146,7 +146,7 @@ def _names(instruction: Instruction) -> list[str]:
     return [f"{instruction.name}[{number}]" for number in range(len(instruction.shape.arrays))]
 
 
-def _ways(answer: AnyDependence) -> list[OperandIndexing]:
+def _ways(answer: Indexings) -> list[OperandIndexing]:
     """The maps that have points."""
     ways = () if isinstance(answer, Unknown) else answer
     return [way for way in ways if not way.map.is_known_empty]

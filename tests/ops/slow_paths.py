@@ -11,7 +11,7 @@ from ops import OperandIndexing, Unknown, output_to_input
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.hlo import Instruction
 
 Way: TypeAlias = "OperandIndexing | None"
@@ -49,7 +49,7 @@ def _identity(instruction: Instruction, number: int) -> OperandIndexing:
     return OperandIndexing(IndexingMap.identity(instruction.shape.arrays[number].dimensions))
 
 
-def _steps(operand: Instruction, answer: AnyDependence) -> Iterator[tuple[int, Way]]:
+def _steps(operand: Instruction, answer: Indexings) -> Iterator[tuple[int, Way]]:
     """The arrays of an operand that an answer leads to, and how."""
     if isinstance(answer, Unknown):
         yield from ((element, None) for element in range(len(operand.shape.arrays)))
@@ -57,7 +57,7 @@ def _steps(operand: Instruction, answer: AnyDependence) -> Iterator[tuple[int, W
         yield from ((step.element, step) for step in answer)
 
 
-def agrees(ways: frozenset[Way], answer: AnyDependence) -> bool:
+def agrees(ways: frozenset[Way], answer: Indexings) -> bool:
     """Whether an answer has all these ways, each once; it is unknown if one of them is."""
     if isinstance(answer, Unknown):
         return None in ways

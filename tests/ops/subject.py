@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ops import OperandIndexing, RuntimeOrigin
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.hlo import Computation, HloModule, Instruction
     from tests.ops.reach import Array
 
@@ -141,7 +141,7 @@ def _argument(instruction: Instruction, caller: Instruction) -> Instruction | No
     return caller.operands[choices[0].operands[number]] if len(choices) == 1 else None
 
 
-def _ways(answer: AnyDependence, element: int) -> Ways:
+def _ways(answer: Indexings, element: int) -> Ways:
     if isinstance(answer, Unknown):
         raise UnknownMapError(answer.reason)
     return tuple(way for way in answer if way.element == element)

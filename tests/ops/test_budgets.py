@@ -24,7 +24,7 @@ from tests.ops import growing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from tests.evaluation import Pair
 
 MAPS = "more than 128 different maps"
@@ -32,7 +32,7 @@ TERMS = "formulas of more than 128 terms"
 ROUNDS = "rounds of a loop along more than 64 different maps"
 
 
-def ways_of(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
+def ways_of(answer: Indexings) -> tuple[OperandIndexing, ...]:
     assert not isinstance(answer, Unknown)
     return answer
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from ops import RuntimeOrigin
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from tests.conformance import Row
 
 CHEAPER = {
@@ -105,7 +105,7 @@ def module_of(row: Row) -> hlo.HloModule:
 # XLA's maps.
 
 
-def answer_to(row: Row) -> AnyDependence:
+def answer_to(row: Row) -> Indexings:
     """What the library says to the question of a row; the answers for several results in one."""
     root = module_of(row).entry.root
     physical: bool = row["physical_layout"]

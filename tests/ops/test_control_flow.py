@@ -22,7 +22,7 @@ from tests.evaluation import related
 from tests.ops.oracle import felt
 
 if TYPE_CHECKING:
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Instruction
 
@@ -47,7 +47,7 @@ def loop(round_: str, condition: str = "compare(n, one), direction=LT") -> Instr
     ).entry.root
 
 
-def ways(answer: AnyDependence) -> list[tuple[int, str]]:
+def ways(answer: Indexings) -> list[tuple[int, str]]:
     """The numbers of arrays, and the maps that lead there, without their domains."""
     assert not isinstance(answer, Unknown)
     return [(way.element, str(way).partition(", domain")[0]) for way in answer]
@@ -130,7 +130,7 @@ def test_both_directions_are_one_relation(round_: str) -> None:
     assert backward == forward
 
 
-def answered(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
+def answered(answer: Indexings) -> tuple[OperandIndexing, ...]:
     assert isinstance(answer, tuple)
     return answer
 
@@ -228,7 +228,7 @@ def test_a_conditional_is_any_of_its_branches(text: str, operands: int) -> None:
         assert pairs(answer) == {pair[::-1] for pair in pairs(back)}
 
 
-def pairs(answer: AnyDependence) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+def pairs(answer: Indexings) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
     return {pair for way in answered(answer) for pair in related(way.map)}
 
 

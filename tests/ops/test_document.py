@@ -11,7 +11,7 @@ from indexing import parse_map
 from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 
 if TYPE_CHECKING:
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
 
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) } "
 ARGMAX = """argmax { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] parameter(2)
@@ -36,7 +36,7 @@ class Example:
         return hlo.parse(f"HloModule m {self.callees} ENTRY e {{ {body} }}").entry.root
 
 
-def same(answers: tuple[AnyDependence, ...], expected: tuple[str, ...]) -> bool:
+def same(answers: tuple[Indexings, ...], expected: tuple[str, ...]) -> bool:
     """Whether each answer is one map, of the same text as the document's."""
     ways = [way for answer in answers if not isinstance(answer, Unknown) for way in answer]
     return [str(way) for way in ways] == [str(parse_map(text)) for text in expected]

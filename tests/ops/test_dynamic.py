@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ops import OperandIndexing
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from tests.evaluation import Pair
 
 EXAMPLES = settings(max_examples=60, deadline=None)
@@ -85,7 +85,7 @@ def parts(draw: st.DrawFn, least_rank: int = 0) -> Part:
     )
 
 
-def the_way(answer: AnyDependence) -> OperandIndexing:
+def the_way(answer: Indexings) -> OperandIndexing:
     assert not isinstance(answer, Unknown)
     (way,) = answer
     return way

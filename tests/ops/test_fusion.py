@@ -10,7 +10,7 @@ from ops import ShapeError, Unknown, fusion_indexing, hlo, input_to_output, outp
 from tests.evaluation import related
 
 if TYPE_CHECKING:
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.hlo import HloModule, Instruction
 
 
@@ -18,7 +18,7 @@ def named(module: HloModule, name: str) -> Instruction:
     return next(found for found in module.instructions if found.name == name)
 
 
-def texts(answer: AnyDependence) -> list[str]:
+def texts(answer: Indexings) -> list[str]:
     """The maps without their domains."""
     assert not isinstance(answer, Unknown)
     return [str(way).partition(", domain")[0] for way in answer]

@@ -20,7 +20,7 @@ from tests.ops.runtime_values import related_given
 
 if TYPE_CHECKING:
     from ops import OpIndexing, Origin
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from tests.evaluation import Pair
 
 Sizes = tuple[int, ...]
@@ -272,7 +272,7 @@ def test_instructions_have_the_maps_of_their_operations(windows: Windows) -> Non
         assert tuple(the_map(answer) for (answer,) in back) == indexing.input_to_output
 
 
-def the_map(answer: AnyDependence) -> IndexingMap:
+def the_map(answer: Indexings) -> IndexingMap:
     assert not isinstance(answer, Unknown)
     (way,) = answer
     return way.map

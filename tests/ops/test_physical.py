@@ -13,7 +13,7 @@ from indexing import IndexingMap, parse_map
 from indexing.layout import ElementType, Shape, tiled_sizes
 from indexing.layout.steps import memory_size
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.analysis.findings import View
+from ops.analysis.findings import Addressing
 from tests.evaluation import related
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ops import OperandIndexing
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
 
 Index = tuple[int, ...]
 
@@ -64,7 +64,7 @@ def instructions(draw: st.DrawFn) -> hlo.Instruction:
     return instruction(shapes[0], shapes[1], text)
 
 
-def pairs(answer: AnyDependence) -> set[tuple[Index, Index]]:
+def pairs(answer: Indexings) -> set[tuple[Index, Index]]:
     assert isinstance(answer, tuple)
     return {pair for way in answer for pair in related(way.map)}
 
@@ -92,31 +92,31 @@ def by_index(_: Shape) -> Callable[[Index], Index]:
     return lambda index: index
 
 
-INDICES = View()
-PHYSICAL = View(physical_layout=True)
-LINEAR = View(linear_offsets=True)
+INDICES = Addressing()
+PHYSICAL = Addressing(physical_layout=True)
+LINEAR = Addressing(linear_offsets=True)
 
 VIEWS = {
     "physical": (PHYSICAL, by_tiles, by_tiles),
     "linear": (LINEAR, by_index, by_offset),
-    "both": (View(physical_layout=True, linear_offsets=True), by_tiles, by_offset),
+    "both": (Addressing(physical_layout=True, linear_offsets=True), by_tiles, by_offset),
 }
 """What is asked for, and how elements are told then: at the near end, and at the far end."""
 
 
-def backward(root: hlo.Instruction, view: View, output: int = 0) -> tuple[AnyDependence, ...]:
+def backward(root: hlo.Instruction, view: Addressing, output: int = 0) -> tuple[Indexings, ...]:
     return output_to_input(
         root, output, physical_layout=view.physical_layout, linear_offsets=view.linear_offsets
     ).indexing
 
 
-def forward(root: hlo.Instruction, view: View) -> tuple[AnyDependence, ...]:
+def forward(root: hlo.Instruction, view: Addressing) -> tuple[Indexings, ...]:
     return input_to_output(
         root, physical_layout=view.physical_layout, linear_offsets=view.linear_offsets
     ).indexing
 
 
-def only(answer: AnyDependence) -> OperandIndexing:
+def only(answer: Indexings) -> OperandIndexing:
     """The one way of an answer."""
     assert isinstance(answer, tuple)
     (way,) = answer
@@ -126,7 +126,7 @@ def only(answer: AnyDependence) -> OperandIndexing:
 @pytest.mark.parametrize(("view", "near", "far"), VIEWS.values(), ids=VIEWS)
 @given(root=instructions())
 def test_elements_are_where_numpy_has_them(
-    view: View,
+    view: Addressing,
     near: Callable[[Shape], Callable[[Index], Index]],
     far: Callable[[Shape], Callable[[Index], Index]],
     root: hlo.Instruction,
@@ -271,6 +271,6 @@ def test_real_modules(name: str) -> None:
                 assert [*map(arrays_in, backward(found, view, output))] == [*map(arrays_in, plain)]
 
 
-def arrays_in(answer: AnyDependence) -> set[int] | None:
+def arrays_in(answer: Indexings) -> set[int] | None:
     """The arrays that an answer leads to, which stay however elements are told."""
     return None if isinstance(answer, Unknown) else {way.element for way in answer}

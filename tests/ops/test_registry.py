@@ -28,7 +28,7 @@ from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import FAMILIES
 
 if TYPE_CHECKING:
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
     from ops.rules.rule import OpRule
 
 
@@ -144,7 +144,7 @@ CUSTOM = hlo.parse(
 )
 
 
-def texts(answer: AnyDependence) -> list[str]:
+def texts(answer: Indexings) -> list[str]:
     assert isinstance(answer, tuple)
     return [str(way) for way in answer]
 

@@ -25,7 +25,7 @@ from ops import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.dependence import Indexings
 
 PROGRAMS = Path(__file__).parents[1] / "data" / "networks"
 
@@ -104,7 +104,7 @@ def test_every_fusion_has_maps_in_both_directions(composed: list[OperandIndexing
     assert len(composed) < 20 * len(fusions)
 
 
-def are_exact(answers: Iterable[AnyDependence]) -> None:
+def are_exact(answers: Iterable[Indexings]) -> None:
     for answer in answers:
         assert not isinstance(answer, Unknown)
         assert not any(way.approximation for way in answer)

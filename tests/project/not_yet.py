@@ -20,32 +20,16 @@ UNBUILT: Final[frozenset[str]] = frozenset([])
 UNNAMED: Final[frozenset[str]] = frozenset([])
 """Modules that no floor names yet."""
 
-SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
-    [
-        "extrema",
-        "quotients",
-        "ranges",
-        "schedule",
-        "symbolic",
-    ]
-)
+SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset([])
 """File names that several modules still carry."""
 
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
         "Cell",
-        "Costs",
-        "Direction",
-        "Group",
         "Kind",
-        "Part",
         "Piece",
-        "Reading",
-        "Rest",
-        "Solution",
         "Step",
         "Unknown",
-        "View",
     ]
 )
 """Class names that several classes still carry."""

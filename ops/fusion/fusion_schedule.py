@@ -153,9 +153,9 @@ def schedule_of(
 ) -> FusionSchedule:
     """The schedule that XLA's GPU code generator takes for a fusion.
 
-    The emitter follows from the instructions (:func:`ops.fusion.schedule.emitter_and_heroes`). A
-    thread handles ``unroll`` neighbours at a time. ``launch`` is for the schedules that go through
-    elements one after the other; by default it has a thread for each ``unroll`` of them.
+    The emitter follows from the instructions (:func:`emitter_and_heroes`). A thread handles
+    ``unroll`` neighbours at a time. ``launch`` is for the schedules that go through elements one
+    after the other; by default it has a thread for each ``unroll`` of them.
     Transposes and reductions have launches of their own.
 
     Raises:
