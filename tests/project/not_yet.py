@@ -20,21 +20,14 @@ UNBUILT: Final[frozenset[str]] = frozenset([])
 UNNAMED: Final[frozenset[str]] = frozenset([])
 """Modules that no floor names yet."""
 
-SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
-    [
-        "schedule",
-    ]
-)
+SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset([])
 """File names that several modules still carry."""
 
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
         "Cell",
-        "Direction",
         "Kind",
-        "Part",
         "Piece",
-        "Reading",
         "Step",
         "Unknown",
     ]
