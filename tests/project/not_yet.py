@@ -26,7 +26,6 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset([])
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
         "Cell",
-        "Direction",
         "Kind",
         "Piece",
         "Step",
