@@ -25,7 +25,6 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
         "extrema",
         "quotients",
         "ranges",
-        "schedule",
         "symbolic",
     ]
 )
@@ -38,14 +37,11 @@ SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
         "Direction",
         "Group",
         "Kind",
-        "Part",
         "Piece",
         "Reading",
-        "Rest",
         "Solution",
         "Step",
         "Unknown",
-        "View",
     ]
 )
 """Class names that several classes still carry."""
