@@ -56,7 +56,8 @@ Test: ``test_work_of_paths.test_work_is_linear_in_depth``."""
 MAX_INTERNED: Final = 1 << 16
 """When so many dependences are interned, all are forgotten, and memory stays bounded.
 
-Equal ones are then found again, no more. Test: ``test_budgets.test_what_is_forgotten_is_found_again``."""
+Equal ones are then found again, no more.
+Test: ``test_budgets.test_what_is_forgotten_is_found_again``."""
 
 MAX_REMEMBERED_MODULES: Final = 4
 """So many modules are remembered with what was found about them: questions come in groups.

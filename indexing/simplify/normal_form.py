@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing.domain import substituted_constraints
 from simplifier import Interval, symbol
+from simplifier.bounds.branches import branches
 from simplifier.bounds.context import Fact
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
-from simplifier.bounds.maxima import branches
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
 from simplifier.expr.form import FLOORDIV, Atom, Form, Kind, content
-from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE
+from simplifier.laws.catalogue.lemmas import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder
 from simplifier.limits import MAX_RANGE_DEPTH
 
@@ -109,7 +109,7 @@ class Unit:
         return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)
 
 
-class View:
+class DigitView:
     """A form as ``constant + sum(weight * unit.value for weight, unit in units)``."""
 
     __slots__ = ("constant", "units")
@@ -204,7 +204,7 @@ class Context(Recorder):
         """Lowest and highest value of a canonical form, as far as seen."""
         raise NotImplementedError
 
-    def view(self, form: Form) -> View:
+    def view(self, form: Form) -> DigitView:
         """The digits of a canonical form."""
         raise NotImplementedError
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.bounds.context import Unit, View
-from simplifier.bounds.maxima import clamped
+from simplifier.bounds.branches import clamped
+from simplifier.bounds.context import DigitView, Unit
 from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, accumulate
 from simplifier.expr.size import is_crowded
-from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
+from simplifier.laws.catalogue.lemmas import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import End, Range
 
 
-def digit_view(context: Context, form: Form) -> View:
+def digit_view(context: Context, form: Form) -> DigitView:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
-        return View(form.constant, _units(context, form.terms))
+        return DigitView(form.constant, _units(context, form.terms))
     if len(quotients) > 1:
         quotients.sort(key=_outermost)
-    rest = _Rest(form)
+    rest = _Remaining(form)
     digits: list[tuple[int, Unit]] = []
     # Digits that the form holds as they are come first; only then those that leave a part over
     # for the next one up.
@@ -45,9 +45,9 @@ def digit_view(context: Context, form: Form) -> View:
             if not _take_digit(context, rest, atom, quotients, digits, exact=exact)
         ]
     for atom in quotients:
-        _regather(context, rest, atom, digits)
+        _gather(context, rest, atom, digits)
     digits += _units(context, rest.terms)
-    return View(rest.constant, digits)
+    return DigitView(rest.constant, digits)
 
 
 def _units(context: Context, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
@@ -81,7 +81,7 @@ def _outermost(atom: Atom) -> tuple[int, int]:
     return (-atom.depth, atom.divisor)
 
 
-class _Rest:
+class _Remaining:
     """What of the form has not become a digit yet."""
 
     __slots__ = ("constant", "terms")
@@ -104,7 +104,7 @@ class _Rest:
 
 def _take_digit(
     context: Context,
-    rest: _Rest,
+    rest: _Remaining,
     quotient: Atom,
     quotients: list[Atom],
     digits: list[tuple[int, Unit]],
@@ -136,7 +136,7 @@ def _take_digit(
     return False
 
 
-def _chain(rest: _Rest, quotient: Atom, quotients: list[Atom]) -> list[int]:
+def _chain(rest: _Remaining, quotient: Atom, quotients: list[Atom]) -> list[int]:
     """Divisors below the quotient's own for which a quotient is present, greatest first, and 1."""
     divisor = quotient.divisor
     below = {
@@ -219,8 +219,8 @@ def _leaves_multiples(terms: Mapping[Atom, int], source: Form, weight: int, unit
     return all((terms.get(atom, 0) - weight * n) % unit == 0 for atom, n in source.terms.items())
 
 
-def _regather(
-    context: Context, rest: _Rest, quotient: Atom, digits: list[tuple[int, Unit]]
+def _gather(
+    context: Context, rest: _Remaining, quotient: Atom, digits: list[tuple[int, Unit]]
 ) -> None:
     """Read ``e*floor(L/c) + e*m*x`` as ``e`` times ``floor((L + c*m*x)/c)``, a unit.
 

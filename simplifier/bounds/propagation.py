@@ -36,7 +36,7 @@ from simplifier.laws.catalogue.constraints import (
     RESTORED,
     UPPER_FACT,
 )
-from simplifier.laws.catalogue.ranges import FACT_RANGE
+from simplifier.laws.catalogue.lemmas import FACT_RANGE
 from simplifier.limits import MAX_FACTS, MAX_PROPAGATIONS, MAX_ROUNDS_OF_FACTS
 
 ContextT = TypeVar("ContextT", bound="Context")
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 class Smaller(NamedTuple, Generic[ContextT]):
     """An equal problem, with the solution of an equation in place of one variable."""
 
-    solution: Solution
+    solution: SolvedVariable
     context: ContextT
 
 
@@ -88,7 +88,7 @@ def propagated(
 
 
 def _with_solution(
-    solved: Solution, bounds: dict[str, Interval], constraints: Constraints
+    solved: SolvedVariable, bounds: dict[str, Interval], constraints: Constraints
 ) -> tuple[Bounds, Constraints]:
     """The problem without the unknown; its bounds become those of its value."""
     name = solved.unknown.name
@@ -279,7 +279,7 @@ class Quotient(NamedTuple):
         return whole.plus_constant(-(remainder // smaller)).times(1 if factor > 0 else -1)
 
 
-class Solution(NamedTuple):
+class SolvedVariable(NamedTuple):
     """A variable, and what it is in terms of others; the quotient may be one of these."""
 
     unknown: Atom
@@ -314,7 +314,7 @@ def _combined(form: Form, values: dict[Atom, Form], quotient: Quotient) -> Form:
     return rest.plus(quotient.restored(factor)) if factor else rest
 
 
-def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> Solution | None:
+def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> SolvedVariable | None:
     """What the first equation that can be solved says of one variable.
 
     Of all variables it can be solved for an unbounded one is taken, if there is one.
@@ -341,14 +341,14 @@ def _unknowns(form: Form) -> Iterator[Atom]:
             yield atom
 
 
-def _by_itself(form: Form, value: int) -> Iterator[Solution]:
+def _by_itself(form: Form, value: int) -> Iterator[SolvedVariable]:
     """``x + B = v`` is ``x = v - B``."""
     for atom in _unknowns(form):
         rest = form.without(atom).plus_constant(-value)
-        yield Solution(atom, rest.times(-form.terms[atom]), (EQUATION,))
+        yield SolvedVariable(atom, rest.times(-form.terms[atom]), (EQUATION,))
 
 
-def _by_residues(form: Form, value: int) -> Iterator[Solution]:
+def _by_residues(form: Form, value: int) -> Iterator[SolvedVariable]:
     """``c*A + N = v`` says that ``N`` is ``v`` modulo ``c``."""
     divisors = sorted({abs(factor) for factor in form.terms.values()} - {1}, reverse=True)
     for divisor in divisors:
@@ -359,7 +359,7 @@ def _by_residues(form: Form, value: int) -> Iterator[Solution]:
             return
 
 
-def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[Solution]:
+def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[SolvedVariable]:
     """``N`` is ``c*q + r``; where ``b*x`` is ``r`` modulo ``c``, ``x`` is ``r/b`` modulo ``c``."""
     if len(form.terms) == 1:
         ((atom, factor),) = form.terms.items()
@@ -377,7 +377,7 @@ def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[Solution]:
 
 def _with_quotient(
     atom: Atom, numerator: Form, divisor: int, remainder: int, laws: tuple[Law, ...]
-) -> Solution:
+) -> SolvedVariable:
     quotient = Quotient.of(numerator, divisor, remainder % divisor)
     value = Form(quotient.remainder, {quotient.atom: divisor}).plus(numerator.without(atom), -1)
-    return Solution(atom, value.times(numerator.terms[atom]), laws, quotient)
+    return SolvedVariable(atom, value.times(numerator.terms[atom]), laws, quotient)

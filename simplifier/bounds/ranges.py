@@ -6,14 +6,14 @@ from functools import reduce
 from math import lcm
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from simplifier.bounds.branches import branches, cancelling, maxima
 from simplifier.bounds.context import term_by_term
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
-from simplifier.bounds.maxima import branches, cancelling, maxima
 from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
 from simplifier.expr.fold import fold
 from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, Kind
 from simplifier.expr.size import is_crowded, is_deep
-from simplifier.laws.catalogue.ranges import (
+from simplifier.laws.catalogue.lemmas import (
     BETWEEN_BRANCHES,
     BRANCHES_RANGE,
     BRANCHES_RANGE_NEGATIVE,
@@ -34,7 +34,7 @@ from simplifier.limits import MAX_BITS, MAX_OPERANDS_COMPARED, MAX_RANGE_DEPTH
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.bounds.context import Context, Fact, View
+    from simplifier.bounds.context import Context, DigitView, Fact
     from simplifier.laws.law import Law
 
     Reading: TypeAlias = tuple[Law, Range]
@@ -122,7 +122,7 @@ def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[
     yield ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
 
 
-def _has_single_quotient(view: View) -> bool:
+def _has_single_quotient(view: DigitView) -> bool:
     """Whether some quotient belongs to no digit."""
     return any(unit.holds_quotient for _, unit in view.units)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
-from simplifier.bounds.context import View
+from simplifier.bounds.context import DigitView
 from simplifier.expr.form import (
     FLOORDIV,
     MAX,
@@ -139,7 +139,7 @@ def merge(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] |
     return None
 
 
-def extract(context: Context, numerator: Form, divisor: int) -> tuple[Form, View]:
+def extract(context: Context, numerator: Form, divisor: int) -> tuple[Form, DigitView]:
     """``floor((c*A + B)/c) = A + floor(B/c)``.
 
     ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit.
@@ -150,7 +150,7 @@ def extract(context: Context, numerator: Form, divisor: int) -> tuple[Form, View
     return outside, residue
 
 
-def _reduced(view: View, divisor: int, *, turning: bool) -> tuple[Form, View]:
+def _reduced(view: DigitView, divisor: int, *, turning: bool) -> tuple[Form, DigitView]:
     """A view as ``c*A + B``, where the weights of ``B`` are nearest to zero; half of ``c`` stays.
 
     Half of ``c`` is positive then, but on quotients only if they may turn.
@@ -172,7 +172,7 @@ def _reduced(view: View, divisor: int, *, turning: bool) -> tuple[Form, View]:
         if residue:
             units.append((residue, unit))
     taken = Form(whole, in_order(outside)) if whole or outside else ZERO
-    return taken, View(rest, units)
+    return taken, DigitView(rest, units)
 
 
 def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
@@ -186,7 +186,7 @@ def nearest_residue(value: int, divisor: int) -> int:
     return residue - divisor if 2 * residue > divisor else residue
 
 
-def split(context: Context, residue: View, divisor: int) -> tuple[Form, int] | None:
+def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int] | None:
     """``floor((g*A + S)/(g*c)) = floor((A + floor(S/g))/c)``, where ``floor(S/g)`` is affine.
 
     One law covers quotients that are constant, small terms that never matter, common factors,
@@ -210,7 +210,7 @@ def split(context: Context, residue: View, divisor: int) -> tuple[Form, int] | N
     return None
 
 
-def _common_factors(residue: View, divisor: int) -> list[int]:
+def _common_factors(residue: DigitView, divisor: int) -> list[int]:
     """What the divisor has in common with sets of weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
     found.discard(1)
@@ -221,14 +221,14 @@ def _common_factors(residue: View, divisor: int) -> list[int]:
     return sorted(found, reverse=True)
 
 
-def _affine_quotient(residue: View, divisor: int) -> tuple[Form, Law] | None:
+def _affine_quotient(residue: DigitView, divisor: int) -> tuple[Form, Law] | None:
     """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
     outside, small = _reduced(residue, divisor, turning=True)
     found = _affine_remainder(small, divisor)
     return None if found is None else (outside.plus(found[0]), found[1])
 
 
-def _affine_remainder(small: View, divisor: int) -> tuple[Form, Law] | None:
+def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None:
     """The quotient of what is smaller than the divisor, and why: one value, or one of two."""
     ends = small.ends()
     value = _cell(*ends, divisor)
@@ -270,7 +270,7 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
     return unit.value.times(step).plus_constant(first - step * low)
 
 
-def open_digits(rest: Form, residue: View, divisor: int) -> tuple[Form, Form, Weighted]:
+def open_digits(rest: Form, residue: DigitView, divisor: int) -> tuple[Form, Form, Weighted]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
     ``residue`` shows the rest. Gives what leaves, what is left, and what stays whole in it: clamps,

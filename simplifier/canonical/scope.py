@@ -14,9 +14,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds import digits, ranges
-from simplifier.bounds.context import UNBOUNDED, Bounds, Constraints, Context, View
+from simplifier.bounds.context import UNBOUNDED, Bounds, Constraints, Context, DigitView
 from simplifier.bounds.propagation import Smaller, propagated
-from simplifier.canonical import extrema, floordiv, symbolic
+from simplifier.canonical import floordiv, maxima, nonlinear
 from simplifier.expr.form import (
     ZERO,
     Atom,
@@ -29,6 +29,7 @@ from simplifier.expr.form import (
 )
 from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.extrema import MINIMUM
+from simplifier.laws.catalogue.lemmas import QUOTIENT_RANGE
 from simplifier.laws.catalogue.quotients import (
     CEILING,
     NEGATIVE_DIVISOR,
@@ -37,7 +38,6 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     UNIT_DIVISOR,
 )
-from simplifier.laws.catalogue.ranges import QUOTIENT_RANGE
 from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
 
@@ -73,7 +73,7 @@ class Scope(Context):
         """An equal problem, where some constraint is an equation that can be solved."""
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int], Form] = {}
-        self._views: dict[Key, View] = {}
+        self._views: dict[Key, DigitView] = {}
         self._sums: dict[tuple[Key, int], Range] = {}
         if constraints:
             self._propagate(bounds, constraints, solvable)
@@ -151,11 +151,11 @@ class Scope(Context):
             return constant(lower)
         return self.remember(atom, ends)
 
-    def view(self, form: Form) -> View:
+    def view(self, form: Form) -> DigitView:
         """The digits of a canonical form."""
         if not form.has_quotient_or_maximum:
             units = self.units
-            return View(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
+            return DigitView(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:
             view = self._views[form.key] = digits.digit_view(self, form)
@@ -204,7 +204,7 @@ class Scope(Context):
         """``floor(numerator / divisor)`` for any divisor."""
         if not divisor.terms and divisor.constant:
             return self.floordiv(numerator, divisor.constant)
-        return symbolic.quotient(self, numerator, divisor)
+        return nonlinear.quotient(self, numerator, divisor)
 
     def mod(self, numerator: Form, divisor: Form) -> Form:
         """``numerator - divisor * floor(numerator / divisor)``."""
@@ -213,30 +213,30 @@ class Scope(Context):
                 return floordiv.kept_remainder(self, numerator, divisor.constant)
             self.fired(REMAINDER)
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
-        return symbolic.mod(self, numerator, divisor)
+        return nonlinear.mod(self, numerator, divisor)
 
     def product(self, left: Form, right: Form) -> Form:
         """The product, multiplied out."""
-        return symbolic.product(self, left, right)
+        return nonlinear.product(self, left, right)
 
     def monomial(self, atoms: Iterable[Atom]) -> Atom:
         """The atom that multiplies atoms."""
-        return symbolic.monomial(self, atoms)
+        return nonlinear.monomial(self, atoms)
 
     def maximum(self, arguments: Iterable[Form]) -> Form:
         """The greatest of canonical forms."""
-        return extrema.maximum(self, arguments)
+        return maxima.maximum(self, arguments)
 
     def minimum(self, arguments: Iterable[Form]) -> Form:
         """The least of canonical forms, as the negated greatest of the negated ones."""
         self.fired(MINIMUM)
-        return -extrema.maximum(self, [-argument for argument in arguments])
+        return -maxima.maximum(self, [-argument for argument in arguments])
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
-        return symbolic.by_zero(scope, Kind.CEILDIV, numerator)
+        return nonlinear.by_zero(scope, Kind.CEILDIV, numerator)
     scope.fired(CEILING)
     return -scope.quotient(-numerator, divisor)
 
@@ -249,7 +249,7 @@ _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]]
     Kind.CEILDIV: _ceildiv,
     Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
     Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
-    Kind.PRODUCT: lambda scope, _, arguments: symbolic.product_of_all(scope, arguments),
+    Kind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
     Kind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
 }

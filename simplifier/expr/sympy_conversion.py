@@ -54,7 +54,7 @@ def _excerpt(thing: object) -> str:
 # From sympy.
 
 
-class Reading(NamedTuple):
+class ReadExpression(NamedTuple):
     """What a sympy expression says, and the symbols in it, by name."""
 
     form: Form
@@ -74,10 +74,10 @@ def from_sympy(expression: sympy.Expr | int) -> Form:
     return read(expression).form
 
 
-def read(expression: sympy.Expr | int) -> Reading:
+def read(expression: sympy.Expr | int) -> ReadExpression:
     """The form of an integer expression with its symbols; see :func:`from_sympy`."""
     if isinstance(expression, int) and not isinstance(expression, bool):
-        return Reading(forms.constant(expression), ())
+        return ReadExpression(forms.constant(expression), ())
     if not isinstance(expression, sympy.Expr):
         raise ConversionError(expression, expression)
     try:
@@ -86,7 +86,7 @@ def read(expression: sympy.Expr | int) -> Reading:
         return _reading(expression)
 
 
-def _reading(expression: sympy.Expr) -> Reading:
+def _reading(expression: sympy.Expr) -> ReadExpression:
     known: dict[int, _Ratio] = {}
     """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
     symbols: dict[sympy.Symbol, None] = {}
@@ -103,7 +103,7 @@ def _reading(expression: sympy.Expr) -> Reading:
         else:
             known[id(node)] = _read(node, [known[id(part)] for part in node.args], expression)
     form = _integer(expression, known[id(expression)], expression)
-    return Reading(form, tuple(sorted(symbols, key=lambda symbol: symbol.name)))
+    return ReadExpression(form, tuple(sorted(symbols, key=lambda symbol: symbol.name)))
 
 
 _remembered_reading = lru_cache(maxsize=_REMEMBERED)(_reading)

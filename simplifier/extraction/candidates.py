@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     CostOf: TypeAlias = Callable[[Atom], int]
 
 
-class Costs(Protocol):
+class CostModel(Protocol):
     """The extractor that says what a candidate brings in costs."""
 
     cost: CostOf
@@ -110,7 +110,7 @@ class Limit:
 
     __slots__ = ("_cost_of", "_helper", "cost")
 
-    def __init__(self, cost: int, cost_of: CostOf, helper: Costs) -> None:
+    def __init__(self, cost: int, cost_of: CostOf, helper: CostModel) -> None:
         self.cost = cost
         self._cost_of = cost_of
         self._helper = helper

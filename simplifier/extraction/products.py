@@ -6,7 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.polynomials import as_quotient, factors, from_its_end, symbolic_digits
-from simplifier.canonical.symbolic import turned
+from simplifier.canonical.nonlinear import turned
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, Form, Kind
 from simplifier.extraction.candidates import Candidates

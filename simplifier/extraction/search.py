@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simplifier.bounds.maxima import maxima
+from simplifier.bounds.branches import maxima
 from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Atom, Form, Kind, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit, fine_cost, fine_cost_of_operation
+from simplifier.extraction.clamps import extremum_steps
 from simplifier.extraction.cost import least_cost_at_a_glance, plain_cost
-from simplifier.extraction.extrema import extremum_steps
+from simplifier.extraction.divisions import (
+    joining_steps,
+    quotient_steps,
+    remainder_steps,
+    sum_steps,
+)
 from simplifier.extraction.products import product_steps
-from simplifier.extraction.quotients import quotient_steps, sum_steps
-from simplifier.extraction.remainders import joining_steps, remainder_steps
 from simplifier.laws.catalogue.spellings import TURNED_SIGNS
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_QUOTIENTS_SEARCHED

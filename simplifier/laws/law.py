@@ -83,7 +83,7 @@ class Law:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class LawGroup:
     """Laws about one thing."""
 
     title: str

@@ -23,6 +23,7 @@ from indexing.layout import (
     step_map,
 )
 from simplifier import parse_expr
+from tests.cases import for_all
 from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, memory_of
 from tests.layout.rows import shape_of
@@ -39,7 +40,7 @@ LINES = (Path(__file__).parents[1] / "data/layout/bitcasts.txt").read_text("utf-
 """The operand and result of the bitcasts in the modules of ``tests/data/hlo``, each once."""
 
 REAL = [tuple(map(Shape.parse, line.split())) for line in LINES]
-each_real = pytest.mark.parametrize(("source", "target"), REAL, ids=LINES)
+each_real = for_all(REAL)
 
 words = st.just(ElementType.U32)
 integers = st.sampled_from([ElementType.U8, ElementType.U16, ElementType.U32])

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from indexing import IndexingMap
 from indexing.layout import (
@@ -21,6 +20,7 @@ from indexing.layout import (
     tiled_to_logical,
     tpu_shape,
 )
+from tests.cases import for_all
 from tests.layout.model import PADDING, memory_of
 
 TEXTS = (Path(__file__).parents[1] / "data/layout/tpu_shapes.txt").read_text("utf-8").split()
@@ -40,14 +40,14 @@ def tilings(shapes: list[Shape]) -> list[Shape]:
     )
 
 
-each_tiling = pytest.mark.parametrize("shape", tilings(SHAPES), ids=str)
+each_tiling = for_all(tilings(SHAPES))
 
 
 def test_there_are_many() -> None:
     assert (len(SHAPES), len(TILED), len(tilings(SHAPES))) == (736, 730, 487)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@for_all(TEXTS)
 def test_text_is_printed_as_it_was_read(text: str) -> None:
     assert str(Shape.parse(text)) == text
 
@@ -72,7 +72,7 @@ def test_maps_undo_each_other(shape: Shape) -> None:
             assert first.compose(second).simplify() == same.simplify()
 
 
-@pytest.mark.parametrize("shape", TILED, ids=str)
+@for_all(TILED)
 def test_the_format_is_the_one_that_xla_picks(shape: Shape) -> None:
     untiled = shape.with_layout(replace(shape.array_layout, tiles=()))
     assert tile_format(untiled).tiles == shape.array_layout.tiles

@@ -20,26 +20,13 @@ UNBUILT: Final[frozenset[str]] = frozenset([])
 UNNAMED: Final[frozenset[str]] = frozenset([])
 """Modules that no floor names yet."""
 
-SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset(
-    [
-        "extrema",
-        "quotients",
-        "ranges",
-        "symbolic",
-    ]
-)
 """File names that several modules still carry."""
 
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
         "Cell",
-        "Costs",
-        "Direction",
-        "Group",
         "Kind",
         "Piece",
-        "Reading",
-        "Solution",
         "Step",
         "Unknown",
     ]

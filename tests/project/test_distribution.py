@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -56,6 +57,25 @@ def test_change_log_describes_this_version() -> None:
 def test_extras_are_needed_only_by_name() -> None:
     required = {name.split(">")[0] for name in PROJECT["dependencies"]}
     assert required == {"islpy", "numpy", "sympy"}
+
+
+def test_actions_are_pinned() -> None:
+    """By commit, because a tag can be moved; the version stands beside it for readers."""
+    used = [line for line in workflow_lines() if "uses:" in line]
+    assert len(used) > 1
+    assert [line for line in used if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line)] == []
+
+
+def test_workflows_run_what_runs_here() -> None:
+    scripts = re.findall(r"bash (\S+)", "\n".join(workflow_lines()))
+    assert sorted(scripts) == [".ci/release", ".ci/run"]
+    assert all((ROOT / script).stat().st_mode & 0o100 for script in scripts)
+
+
+def workflow_lines() -> list[str]:
+    """All lines of the workflows."""
+    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    return [line for file in files for line in file.read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -126,7 +126,7 @@ def smaller_than(scope: Scope) -> list[Scope]:
     """The smaller problems of a problem, each of the one before."""
     found: list[Scope] = []
     while scope.smaller is not None:
-        scope = scope.smaller.scope
+        scope = scope.smaller.context
         found.append(scope)
     return found
 

@@ -7,6 +7,7 @@ import pytest
 from simplifier import bounds_of, cost, format_expr, simplify
 from simplifier.expr.form import variables_of
 from simplifier.expr.sympy_conversion import from_sympy
+from tests.cases import for_all
 from tests.evaluation import differing_point, sampled, values_of, where
 from tests.simplifier.questions import Row, families
 
@@ -14,7 +15,7 @@ SIMPLIFICATIONS = [row for row in families() if row.relation == "=>"]
 RANGES = [row for row in families() if row.relation == "lies in"]
 
 
-@pytest.mark.parametrize("row", SIMPLIFICATIONS, ids=map(str, SIMPLIFICATIONS))
+@for_all(SIMPLIFICATIONS)
 def test_an_expert_would_write_the_result(row: Row) -> None:
     expression, bounds, constraints = row.question.parsed()
     result = simplify(expression, bounds, constraints)
@@ -24,7 +25,7 @@ def test_an_expert_would_write_the_result(row: Row) -> None:
     assert simplify(result, bounds, constraints) == result
 
 
-@pytest.mark.parametrize("row", RANGES, ids=map(str, RANGES))
+@for_all(RANGES)
 def test_ranges_are_as_narrow_as_they_can_be(row: Row) -> None:
     expression, bounds, constraints = row.question.parsed()
     interval = bounds_of(expression, bounds, constraints)

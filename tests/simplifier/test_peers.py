@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simplifier import Interval, bounds_of, cost, parse_expr, simplify
-from tests.conformance import Row, for_each
+from tests.cases import for_all
 from tests.evaluation import differing_point
 
 if TYPE_CHECKING:
     import sympy
 
+    from tests.conformance import Row
     from tests.evaluation import Bounds, Constraints
 
 FOLDER = Path(__file__).parents[1] / "data" / "simplifier" / "peers"
@@ -25,7 +27,7 @@ SIMPLIFICATIONS = [row for row in ROWS if "expected" in row]
 RANGES = [row for row in ROWS if "expected_bounds" in row]
 
 
-@for_each(SIMPLIFICATIONS)
+@for_all(SIMPLIFICATIONS, itemgetter("id"))
 def test_no_peer_expects_a_cheaper_result(row: Row) -> None:
     expression, bounds, constraints = question(row)
     result = simplify(expression, bounds, constraints)
@@ -34,7 +36,7 @@ def test_no_peer_expects_a_cheaper_result(row: Row) -> None:
     assert simplify(result, bounds, constraints) == result
 
 
-@for_each(SIMPLIFICATIONS)
+@for_all(SIMPLIFICATIONS, itemgetter("id"))
 def test_what_peers_expect_is_equal_and_costs_what_is_said(row: Row) -> None:
     expression, bounds, constraints = question(row)
     expected = parse_expr(row["expected"])
@@ -42,7 +44,7 @@ def test_what_peers_expect_is_equal_and_costs_what_is_said(row: Row) -> None:
     assert cost(expected) == row["cost"]
 
 
-@for_each(RANGES)
+@for_all(RANGES, itemgetter("id"))
 def test_no_peer_expects_tighter_bounds(row: Row) -> None:
     expression, bounds, constraints = question(row)
     assert Interval(*row["expected_bounds"]).contains(bounds_of(expression, bounds, constraints))

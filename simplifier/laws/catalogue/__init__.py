@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.laws.catalogue import constraints, extrema, quotients, ranges, spellings, symbolic
-from simplifier.laws.law import Group, Law
+from simplifier.laws.catalogue import constraints, extrema, lemmas, quotients, spellings, symbolic
+from simplifier.laws.law import Law, LawGroup
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-def _group(title: str, module: ModuleType) -> Group:
-    return Group(title, tuple(law for law in vars(module).values() if isinstance(law, Law)))
+def _group(title: str, module: ModuleType) -> LawGroup:
+    return LawGroup(title, tuple(law for law in vars(module).values() if isinstance(law, Law)))
 
 
 GROUPS: Final = (
@@ -24,7 +24,7 @@ GROUPS: Final = (
     _group("minima and maxima", extrema),
     _group("products and symbolic divisors", symbolic),
     _group("constraints", constraints),
-    _group("ranges", ranges),
+    _group("ranges", lemmas),
     _group("spellings", spellings),
 )
 

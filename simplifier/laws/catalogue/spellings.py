@@ -211,21 +211,6 @@ OPPOSITE_CLAMPS = Law(
     ),
 )
 
-UNEQUAL_CLAMPS = Law(
-    name="clamps of unequal weight",
-    identity="k * max(0, A) - l * max(0, A - b) == min(k * max(0, A), (k - l) * A + l * b)",
-    condition="0 <= k <= l and b >= 0",
-    why="Where the second clamp is positive, the first one is, too, and there the slope is"
-    " negative.",
-    example=Example("max(0, x) * 3 - max(0, x - 2) * 4", "", "min(-x + 8, max(0, x) * 3)"),
-    near_miss=NearMiss(
-        "max(0, x) * 4 - max(0, x - 2) * 3",
-        "",
-        "max(0, x) * 4 + min(0, -x + 2) * 3",
-        "the slope stays positive",
-    ),
-)
-
 QUOTIENTS_INSIDE = Law(
     name="quotients inside a maximum",
     identity="max(A, B) floordiv c == max(A floordiv c, B floordiv c)",

@@ -15,6 +15,7 @@ from simplifier.expr.parser import parse_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.catalogue import LAWS
 from simplifier.trace import rewrites_of
+from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import first_difference, where
 from tests.simplifier.laws.cases import every_case, known, question
@@ -80,7 +81,7 @@ def test_laws_are_counted_whether_or_not_somebody_traces() -> None:
 # A trace changes nothing, and each of its steps keeps every value.
 
 
-@pytest.mark.parametrize("row", families(), ids=map(str, families()))
+@for_all(families())
 def test_a_trace_changes_no_result(row: Family) -> None:
     expression, bounds, constraints = row.question.parsed()
     result = simplify(expression, bounds, constraints, trace=Trace())

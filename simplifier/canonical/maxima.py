@@ -11,7 +11,7 @@ from itertools import combinations
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from simplifier.bounds.maxima import branches, cancelling, maxima
+from simplifier.bounds.branches import branches, cancelling, maxima
 from simplifier.bounds.samples import is_somewhere_negative
 from simplifier.expr.form import ZERO, Atom, Form, Kind, atom_of, collected, constant, postorder
 from simplifier.expr.size import is_deep, nests_extrema

@@ -37,6 +37,7 @@ from simplifier.expr.form import (
     constant,
 )
 from simplifier.expr.size import is_deep
+from simplifier.laws.catalogue.lemmas import CORNERS, QUOTIENT_BY_FACT
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
     FLATTEN,
@@ -45,7 +46,6 @@ from simplifier.laws.catalogue.quotients import (
     ONE_VALUE,
     REMAINDER,
 )
-from simplifier.laws.catalogue.ranges import CORNERS, QUOTIENT_BY_FACT
 from simplifier.laws.catalogue.symbolic import (
     CANCELLATION,
     CLAMP_SQUARE,

@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from simplifier.bounds.maxima import branches, is_clamp, maxima
+from simplifier.bounds.branches import branches, is_clamp, maxima
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, Form, Kind, constant
@@ -22,7 +22,6 @@ from simplifier.laws.catalogue.spellings import (
     SCALED_EXTREMA,
     SHIFTED_EXTREMA,
     TURNED_QUOTIENT,
-    UNEQUAL_CLAMPS,
     WRITTEN_MINIMUM,
 )
 from simplifier.limits import MAX_TERMS_MOVED
@@ -48,8 +47,6 @@ def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidate
     for atom, other in permutations(found, 2):
         if form.terms[atom] * form.terms[other] < 0 and is_clamp(atom) and is_clamp(other):
             yield from _clamps(scope, form, limit, atom, other)
-            if form.terms[atom] != -form.terms[other]:
-                yield from _unequal_clamps(form, limit, atom, other)
     for atom in form.terms:
         if atom.kind is Kind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
             yield from _quotients(scope, form, limit, atom)
@@ -81,17 +78,6 @@ def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> It
         yield from _clamped(limit, rest.plus(upper, -1), inner, (ZERO, lower, total), DOUBLE_CLAMP)
     if _is_never_negative(scope, total, -factor):
         yield from _clamped(limit, rest, _OTHER[inner], (ZERO, -upper, lower), OPPOSITE_CLAMPS)
-
-
-def _unequal_clamps(form: Form, limit: Limit, atom: Atom, other: Atom) -> Iterator[Candidates]:
-    """``k*max(0, D) - l*max(0, D - b) = min(k*max(0, D), (k - l)*D + l*b)`` for ``l > k``."""
-    pair = Form(0, {clamp: form.terms[clamp] for clamp in form.terms if clamp in (atom, other)})
-    operands = branches(pair, other)
-    if other not in operands[1].terms and atom not in operands[1].terms:
-        rest = form.without(atom, other)
-        yield from _shifted(
-            limit, rest, _greatest_of(form.terms[other]), operands, (UNEQUAL_CLAMPS,)
-        )
 
 
 def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:

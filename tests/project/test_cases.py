@@ -1,0 +1,31 @@
+"""A test of many cases runs all of them and names those that fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cases import for_all
+
+
+def test_all_cases_run_and_each_failure_is_named() -> None:
+    seen: list[int] = []
+
+    @for_all(range(20))
+    def test(number: int) -> None:
+        seen.append(number)
+        assert number % 2 == 0
+
+    with pytest.raises(ExceptionGroup, match=r"10 of 20 cases fail:\n1\n3\n5\n") as caught:
+        test()
+    assert seen == list(range(20))
+    assert caught.value.exceptions[0].__notes__[-1] == "in the case 1"
+
+
+def test_a_tuple_is_several_arguments() -> None:
+    @for_all([(1, 2), (3, 4)])
+    def test(a: int, b: int) -> None:
+        """Doc."""
+        assert a < b
+
+    test()
+    assert (test.__name__, test.__doc__) == ("test", "Doc.")
