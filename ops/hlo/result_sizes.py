@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexing.layout import ShapeError
@@ -66,7 +67,8 @@ def _check_positive(op: str, window: Window) -> None:
 # Convolution.
 
 
-class ConvolutionGroups(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ConvolutionGroups:
     """How many groups of input features, and of batches, share the output features."""
 
     features: int = 1
