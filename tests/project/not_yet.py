@@ -20,25 +20,17 @@ UNBUILT: Final[frozenset[str]] = frozenset([])
 UNNAMED: Final[frozenset[str]] = frozenset([])
 """Modules that no floor names yet."""
 
+SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset([])
 """File names that several modules still carry."""
 
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
-        "Cell",
         "Kind",
-        "Piece",
         "Step",
         "Unknown",
     ]
 )
 """Class names that several classes still carry."""
 
-LIMITS: Final[frozenset[str]] = frozenset(
-    [
-        "indexing/layout/view/layout_svg.py: _LONGEST_INDEX",
-        "indexing/layout/view/layout_svg.py: _LONGEST_TITLE",
-        "indexing/layout/view/picture.py: MOST_PLANES",
-        "indexing/layout/view/picture.py: MOST_ROWS",
-    ]
-)
+LIMITS: Final[frozenset[str]] = frozenset([])
 """Limits that still have no reason beside them."""
