@@ -41,18 +41,16 @@ from ops.rules.dot import dot, ragged_dot, scaled_dot
 from ops.rules.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 from ops.rules.dynamic_slice import dynamic_slice, dynamic_update_slice
 from ops.rules.elementwise import elementwise
-from ops.rules.fft import fft
 from ops.rules.gather_scatter import gather, scatter
 from ops.rules.generated import generated, rng, rng_bit_generator
-from ops.rules.linear_algebra import cholesky, triangular_solve
+from ops.rules.linear_algebra import cholesky, fft, triangular_solve
 from ops.rules.op_indexing import OpIndexing, Origin, Unknown
 from ops.rules.pad import pad
 from ops.rules.ragged_all_to_all import ragged_all_to_all
-from ops.rules.reduce import reduce
+from ops.rules.reduce import reduce, scan
 from ops.rules.reduce_window import reduce_window, select_and_scatter
 from ops.rules.registry import REGISTRY, Registry
 from ops.rules.reshape import bitcast, bitcast_convert, reshape
-from ops.rules.scan import scan
 from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's name
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce

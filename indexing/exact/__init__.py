@@ -1,1 +1,5 @@
 """Questions about maps that isl answers exactly: complete where the map is quasi-affine."""
+
+from indexing.exact.multiplicity import multiplicities
+
+__all__ = ["multiplicities"]

@@ -1,4 +1,4 @@
-"""Boxes of strided intervals."""
+"""Boxes of strided intervals, and the few boxes that a set of points may consist of."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class StridedInterval:
         return self.lower if self.lower is not None else self.upper or 0
 
     def constraints(self, name: str) -> Iterator[Constraint]:
-        """What a variable of that name meets if its value is one of the integers."""
+        """The constraints that say that a variable is one of the integers."""
         variable = forms.variable(name)
         yield variable, self.bounds
         if self.step > 1:
@@ -116,18 +116,18 @@ def box_set(box: Box, context: islpy.Context) -> islpy.Set:
     return space.domain([*chain.from_iterable(rows)])
 
 
-MOST_BOXES: Final = 16
-"""A set of more boxes is told by constraints."""
+MAX_BOXES: Final = 16
+"""A set of more boxes is described by constraints: a longer list would not help a reader."""
 
-_ALWAYS_WORTH: Final = 4
-"""So many slabs may be as thin as they are: the first and the last row of a reshape are."""
+_FEW_SLABS: Final = 4
+"""Slabs that may be thin: the first and the last row of a reshape are."""
 
 
 def boxes_of(points: islpy.Set) -> tuple[Box, ...] | None:
-    """The set as disjoint boxes in order; ``None`` if it takes many, or infinitely many.
+    """The set as disjoint boxes in order; ``None`` if there are many, or infinitely many.
 
-    The set is cut across one coordinate into slabs within which nothing changes, along all values
-    or every second or third, and so on across the others.
+    Cuts the set across one coordinate into slabs within which the others do not change, along all
+    values or every n-th, and each slab across the next coordinate.
     """
     boxes = [] if points.is_empty() else _boxes(points)
     return None if boxes is None else tuple(sorted(boxes, key=box_order))
@@ -142,21 +142,21 @@ def _boxes(points: islpy.Set) -> list[Box] | None:
     boxes: list[Box] = []
     for run in cut.runs:
         inner = _boxes(slice_at(points, cut.axis, run.anchor))
-        if inner is None or len(boxes) + len(inner) > MOST_BOXES:
+        if inner is None or len(boxes) + len(inner) > MAX_BOXES:
             return None
         boxes += [(*box[: cut.axis], run, *box[cut.axis :]) for box in inner]
     return boxes or None
 
 
 def lone_box(points: islpy.Set) -> Box | None:
-    """The box that a set with points is, if it is one; cheap, as nothing is parted."""
+    """The set as one box, if it has points and is one; cheap, because nothing is cut."""
     hull = _hull(points)
     is_full = hull is not None and box_set(hull, points.get_ctx()).is_subset(points)
     return hull if is_full else None
 
 
 def _hull(points: islpy.Set) -> Box | None:
-    """The smallest box around the points, if it can be told."""
+    """The smallest box around the points, if there is one."""
     box: list[StridedInterval] = []
     for axis in range(rank_of(points)):
         line = line_of(points, axis)
@@ -171,14 +171,14 @@ def _hull(points: islpy.Set) -> Box | None:
 
 
 class _Cut(NamedTuple):
-    """A coordinate, and strided intervals of its values within which the others can be the same."""
+    """An axis, and strided intervals along it within which the other coordinates do not change."""
 
     axis: int
     runs: Sequence[StridedInterval]
 
 
 def _cut(points: islpy.Set) -> _Cut:
-    """The cut into the fewest slabs, going by different steps; no runs if they are many."""
+    """The cut into the fewest slabs, over all axes and steps; no runs if there are many."""
     best = _Cut(0, ())
     for axis in range(rank_of(points)):
         for step in _steps(points):
@@ -202,7 +202,7 @@ def _steps(points: islpy.Set) -> list[int]:
 
 
 def _runs_by(points: islpy.Set, axis: int, step: int) -> list[StridedInterval]:
-    """Runs of values that lie a step apart; none if they are many or not worth it."""
+    """Runs of values a step apart; none if there are many, or if they say no more than points."""
     line = line_of(points, axis)
     if step > 1 and extent(line, 0) == EVERYTHING:
         return []
@@ -219,12 +219,12 @@ def _runs_by(points: islpy.Set, axis: int, step: int) -> list[StridedInterval]:
 
 
 def _changes(points: islpy.Set, line: islpy.Set, axis: int, step: int) -> list[int] | None:
-    """The values for which the other coordinates can be something else than a step before."""
+    """The values at which the other coordinates change against the value a step before."""
     before = shifted(points, axis, step)
     difference = points.subtract(before).union(before.subtract(points))
     changes = line_of(difference, axis).intersect(line)
-    found = list(islice(values(changes), MOST_BOXES + 1))
-    return None if len(found) > MOST_BOXES or (not found and not changes.is_empty()) else found
+    found = list(islice(values(changes), MAX_BOXES + 1))
+    return None if len(found) > MAX_BOXES or (not found and not changes.is_empty()) else found
 
 
 def _in_class(found: Sequence[int], residue: int, step: int) -> list[int]:
@@ -232,18 +232,18 @@ def _in_class(found: Sequence[int], residue: int, step: int) -> list[int]:
 
 
 def _paired(starts: list[int], ends: list[int]) -> Iterator[tuple[int | None, int | None]]:
-    """Starts with ends; the first start and the last end may be at infinity."""
+    """Pairs of starts and ends; the first start and the last end may be infinite."""
     is_from_below = not starts or bool(ends and ends[0] < starts[0])
     first: list[int | None] = [None] if is_from_below else []
     return zip([*first, *starts], [*ends, None], strict=False)
 
 
 def _is_worth(runs: Sequence[StridedInterval], points: islpy.Set) -> bool:
-    """Whether the slabs tell more than the single values would."""
+    """Whether the slabs say more than single values would."""
     sizes = [run.size for run in runs]
     return (
         rank_of(points) == 1
-        or len(runs) <= _ALWAYS_WORTH
+        or len(runs) <= _FEW_SLABS
         or None in sizes
         or 2 * len(runs) <= sum(filter(None, sizes))
     )

@@ -1,9 +1,9 @@
-"""How many points a set has, without looking at each.
+"""Counts the points of a set without looking at each.
 
-isl has no closed form for this. A set is parted into disjoint polytopes, where quotients are
-coordinates of their own; a polytope into factors that share no inequality. Coordinates that others
-determine are left out. What remains of one or two coordinates has a closed form, and anything else
-is cut into slices across its thinnest direction.
+isl has no closed form for this. The set is split into disjoint polytopes, in which quotients are
+coordinates of their own, and each polytope into factors that share no inequality. Coordinates that
+others determine are projected out. A factor with one or two coordinates has a closed form; any
+other is cut into slices across its thinnest direction.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _PLANE: Final = 2
 
 
 def count_points(points: islpy.Set) -> int:
-    """The number of points of a bounded set; of a box without parting it.
+    """The number of points of a bounded set.
 
-    Takes time for each slice where more than two coordinates depend on each other.
+    Costs time for each slice if more than two coordinates depend on each other.
     """
     lone = None if points.is_empty() else lone_box(points)
     return _count_pieces(points) if lone is None else box_size(lone) or 0
@@ -54,7 +54,7 @@ def _count(polytope: islpy.BasicSet) -> int:
 
 
 def _count_factor(polytope: islpy.BasicSet) -> int:
-    """The number of points, of which there are some, where all coordinates depend on each other."""
+    """The number of points of a polytope that has some and cannot be split further."""
     if rank_of(polytope) > _PLANE:
         return sum(map(_count, _slices(polytope)))
     line = polytope.to_set()
@@ -73,7 +73,7 @@ def _half_plane(row: islpy.Constraint) -> HalfPlane:
 
 
 def _determined_axis(polytope: islpy.BasicSet) -> int | None:
-    """A coordinate that an equation gives from the others, if possible without a division."""
+    """A coordinate that an equation determines, if possible without a division."""
     equations = [_factors(row) for row in polytope.get_constraints() if row.is_equality()]
     candidates = (
         (abs(factor), axis)
@@ -85,7 +85,7 @@ def _determined_axis(polytope: islpy.BasicSet) -> int | None:
 
 
 def _independent_axes(polytope: islpy.BasicSet) -> list[list[int]]:
-    """Coordinates by groups, such that no inequality involves two of them."""
+    """The coordinates in groups, such that no inequality involves two groups."""
     involved = [
         {axis for axis, factor in enumerate(_factors(row)) if factor}
         for row in polytope.get_constraints()
@@ -112,17 +112,17 @@ def _factors(row: islpy.Constraint) -> list[int]:
 # Slices.
 
 
-class _Direction(NamedTuple):
-    """A sum of coordinates, and the values it has."""
+class _SliceDirection(NamedTuple):
+    """A sum of coordinates, and its values; ``number`` breaks ties."""
 
     width: int
-    index: int
+    number: int
     sum: islpy.Aff
     values: Interval
 
 
 def _slices(polytope: islpy.BasicSet) -> Iterator[islpy.BasicSet]:
-    """The parts in which the sum that takes the fewest values has each of them."""
+    """The slices in which the sum with the fewest values has one of them."""
     rows = polytope.get_constraints()
     thinnest = min(_direction(polytope, index, row) for index, row in enumerate(rows))
     for value in thinnest.values:
@@ -130,11 +130,16 @@ def _slices(polytope: islpy.BasicSet) -> Iterator[islpy.BasicSet]:
         yield polytope.add_constraint(load_isl().Constraint.equality_from_aff(offset))
 
 
-def _direction(polytope: islpy.BasicSet, index: int, row: islpy.Constraint) -> _Direction:
-    """The sum that an inequality limits."""
+def _direction(
+    polytope: islpy.BasicSet, number_of_row: int, row: islpy.Constraint
+) -> _SliceDirection:
+    """The sum that an inequality bounds."""
     total = row.get_aff().set_constant_val(number(0, polytope.get_ctx()))
     lower, upper = (integer(polytope.max_val(side)) for side in (total.neg(), total))
-    return _Direction(upper + lower, index, total, Interval(-lower, upper))
+    return _SliceDirection(upper + lower, number_of_row, total, Interval(-lower, upper))
+
+
+# The number of integer points in a polygon, in closed form however large it is.
 
 
 class HalfPlane(NamedTuple):

@@ -1,4 +1,4 @@
-"""Where two maps differ first."""
+"""The first point at which two maps differ."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Difference:
         return "domain" if self.left.is_empty or self.right.is_empty else "value"
 
     def __str__(self) -> str:
-        runtime = f" {{{_listed(self.runtime)}}}" if self.runtime else ""
-        return f"at ({_listed(self.dims)}){runtime}: {self._told()}"
+        runtime = f" {{{_joined(self.runtime)}}}" if self.runtime else ""
+        return f"at ({_joined(self.dims)}){runtime}: {self._sides()}"
 
-    def _told(self) -> str:
+    def _sides(self) -> str:
         if self.kind == "domain":
             only, given = ("first", self.left) if self.right.is_empty else ("second", self.right)
-            return f"only the {only} map is defined; it gives {_told(given)}"
-        return f"the first map gives {_told(self.left)}, the second {_told(self.right)}"
+            return f"only the {only} map is defined; it gives {_text_of(given)}"
+        return f"the first map gives {_text_of(self.left)}, the second {_text_of(self.right)}"
 
 
 def first_difference(
@@ -123,11 +123,11 @@ def _arity(indexing_map: Relation) -> str:
     )
 
 
-def _listed(values: tuple[int, ...]) -> str:
+def _joined(values: tuple[int, ...]) -> str:
     return ", ".join(map(str, values))
 
 
-def _told(elements: IndexSet) -> str:
-    """The element if there is one, or the set."""
+def _text_of(elements: IndexSet) -> str:
+    """The only element, or the set."""
     is_lone = all(bounds.is_point for bounds in elements.bounds)
-    return f"({_listed(next(iter(elements)))})" if is_lone else str(elements)
+    return f"({_joined(next(iter(elements)))})" if is_lone else str(elements)

@@ -1,7 +1,7 @@
-"""Digits whose values are known, and the numbers that they make up.
+"""Digits with known values, and the numbers that they make up.
 
-A digit of a number ``n`` is ``floor(n / weight) mod radix``: what a reshape or a tiled layout
-stores of an index.
+A digit of a number ``n`` is ``floor(n / weight) mod radix``: a reshape or a tiled layout stores an
+index as such digits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Digit(NamedTuple):
-    """``floor(source / weight) mod radix = value``; without ``mod`` where the radix is 0."""
+    """``floor(source / weight) mod radix = value``; without ``mod`` if the radix is 0."""
 
     source: Form
     weight: int
@@ -38,14 +38,15 @@ class Digit(NamedTuple):
 
     @property
     def meaning(self) -> Form:
-        """What the value has to equal."""
+        """The form that the value equals."""
         quotient = floordiv(self.source, self.weight)
         return mod(quotient, self.radix) if self.radix else quotient
 
     def of_source(self, source: Form) -> Digit | None:
-        """The same digit of another source, if one tells the other.
+        """The same digit of another source, if one determines the other.
 
-        So it is where the sources are whole turns apart; at weight 1 the distance may be any.
+        It does if the sources differ by multiples of ``weight * radix``, and at weight 1 by
+        anything constant.
         """
         apart = self.source - source
         turn = self.weight * self.radix
@@ -59,7 +60,7 @@ class Digit(NamedTuple):
         return self._replace(source=source, value=mod(self.value.plus_constant(-shift), turn))
 
     def reduced(self) -> Digit:
-        """Of a multiple of one term, the digit of the term: ``a*x mod n`` tells ``x mod n``."""
+        """For a multiple of one term, the digit of the term: ``a*x mod n`` gives ``x mod n``."""
         if self.weight > 1 or len(self.source.terms) != 1:
             return self
         ((atom, factor),) = self.source.terms.items()
@@ -70,7 +71,7 @@ class Digit(NamedTuple):
         return Digit(Form(0, {atom: 1}), 1, self.radix, mod(value, self.radix))
 
     def carry(self, quotient: Atom) -> tuple[Form, Form] | None:
-        """A quotient of the source plus a constant, as one of the source and what is carried over.
+        """A quotient of the source plus a constant, as one of the source and a carry.
 
         ``floor((x + k*w) / (w*n)) = floor(x / (w*n)) + floor((floor(x / w) mod n + k) / n)``.
         """
@@ -88,16 +89,22 @@ class Digit(NamedTuple):
         return floordiv(self.value, weight // self.weight)
 
 
-def gathered(scope: Scope, units: Sequence[tuple[int, Unit]]) -> list[tuple[int, Unit]]:
-    """The units with the first quotient for which that can be done gathered with what it lacks.
+def with_gathered_quotient(
+    scope: Scope, units: Sequence[tuple[int, Unit]]
+) -> list[tuple[int, Unit]]:
+    """The units with the first quotient that can be put together again.
 
-    Canonical forms tell ``floor((5*x + y) / 4)`` as ``x + floor((x + y) / 4)``, and
+    Canonical forms write ``floor((5*x + y) / 4)`` as ``x + floor((x + y) / 4)``, and
     ``floor((x + 1) / 2)`` as ``x mod 2 + floor(x / 2)``.
     """
     for weight, unit in units:
         quotient = _quotient(unit)
         if quotient is not None:
-            parts = [pair for pair in units if pair[1] is unit or _lacks(quotient, weight, pair)]
+            parts = [
+                pair
+                for pair in units
+                if pair[1] is unit or _belongs_to_quotient(quotient, weight, pair)
+            ]
             if len(parts) > 1:
                 value = forms.ZERO
                 for factor, part in parts:
@@ -108,14 +115,14 @@ def gathered(scope: Scope, units: Sequence[tuple[int, Unit]]) -> list[tuple[int,
 
 
 def _quotient(unit: Unit) -> Atom | None:
-    """The quotient that a unit is, if it is one."""
+    """The unit as a quotient, if it is one."""
     atom = next(iter(unit.value.terms))
     is_quotient = atom.kind is Kind.FLOORDIV and unit.value == Form(0, {atom: 1})
     return atom if is_quotient else None
 
 
-def _lacks(quotient: Atom, weight: int, pair: tuple[int, Unit]) -> bool:
-    """Whether a weighted unit may have come out of a quotient of that weight."""
+def _belongs_to_quotient(quotient: Atom, weight: int, pair: tuple[int, Unit]) -> bool:
+    """Whether a weighted unit can have come out of a quotient of that weight."""
     factor, unit = pair
     if unit.quotient is quotient:
         return unit.radix == 2 and factor == weight  # noqa: PLR2004 - halves
@@ -125,7 +132,7 @@ def _lacks(quotient: Atom, weight: int, pair: tuple[int, Unit]) -> bool:
 
 
 def digit_of(unit: Unit, value: Form) -> Digit | None:
-    """What a unit is a digit of, if it is one: of a quotient, or what is gathered round one."""
+    """The unit with its value as a digit, if it is one."""
     if unit.quotient is not None:
         divisor = unit.quotient.divisor
         return Digit(unit.quotient.numerator, divisor // unit.radix, unit.radix, value)
@@ -142,21 +149,21 @@ class Chain(NamedTuple):
     """Digits that follow each other from weight 1 on."""
 
     links: tuple[tuple[int, Digit], ...]
-    """Each with the weight from which it is used; it may begin before and overlap the last one."""
+    """Each with the weight from which it is used; it may overlap the one before."""
 
     end: int
-    """The weight of the first digit that is missing; 0 if none is."""
+    """The weight of the first missing digit; 0 if none is missing."""
 
     @property
     def value(self) -> Form:
-        """The number made up by the digits."""
+        """The number with these digits."""
         total = forms.ZERO
         for weight, digit in self.links:
             total = total.plus(digit.from_weight(weight), weight)
         return total
 
-    def tells(self, digit: Digit) -> bool:
-        """Whether the digit is one of those that follow each other, used from its own weight on."""
+    def contains(self, digit: Digit) -> bool:
+        """Whether the digit is a link, used from its own weight on."""
         return (digit.weight, digit) in self.links
 
 
@@ -168,7 +175,7 @@ def chain(digits: Iterable[Digit]) -> Chain:
     Form(y * 8 + z)
     """
     digits = [*digits]
-    digits += _joined(digits)
+    digits += _by_chinese_remainders(digits)
     links: list[tuple[int, Digit]] = []
     weight = 1
     while here := [digit for digit in digits if digit.end > weight and not weight % digit.weight]:
@@ -180,12 +187,9 @@ def chain(digits: Iterable[Digit]) -> Chain:
     return Chain(tuple(links), weight)
 
 
-def _joined(digits: list[Digit]) -> list[Digit]:
-    """What two remainders by divisors without common factor say of one by their product.
-
-    That is the Chinese remainder theorem.
-    """
-    joined: list[Digit] = []
+def _by_chinese_remainders(digits: list[Digit]) -> list[Digit]:
+    """The remainders by products of coprime divisors, by the Chinese remainder theorem."""
+    found: list[Digit] = []
     for one, other in combinations(digits, 2):
         if one.weight == other.weight and one.radix and other.radix:
             turn = lcm(one.radix, other.radix)
@@ -193,8 +197,8 @@ def _joined(digits: list[Digit]) -> list[Digit]:
                 by_one = other.radix * pow(other.radix, -1, one.radix)
                 by_other = one.radix * pow(one.radix, -1, other.radix)
                 total = one.value.times(by_one).plus(other.value, by_other)
-                joined.append(one._replace(radix=turn, value=mod(total, turn)))
-    return joined
+                found.append(one._replace(radix=turn, value=mod(total, turn)))
+    return found
 
 
 def floordiv(form: Form, divisor: int) -> Form:
@@ -203,5 +207,5 @@ def floordiv(form: Form, divisor: int) -> Form:
 
 
 def mod(form: Form, divisor: int) -> Form:
-    """What is left of the form by a constant."""
+    """The remainder of the form by a constant."""
     return operations.mod(form, forms.constant(divisor))

@@ -1,8 +1,8 @@
-"""How often elements are reached: by how many points of the domains of some maps to one tensor.
+"""How many points of some maps to one tensor lead to each element: its multiplicity.
 
-Every value of a variable counts, also of one that no result depends on. Maps are taken
-apart into parts that share no variable; each part says which of its elements are reached how often
-by which map, by isl or, where it is small, by going through all points; and the parts multiply.
+Every value of a variable counts, even if no result uses it. Maps are split into independent parts
+that share no variable. For each part isl, or going through all points if it is small, tells which
+elements each map reaches how often; the multiplicities of the parts multiply.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ if TYPE_CHECKING:
 Times: TypeAlias = "tuple[int, ...]"
 """How often each of several maps reaches an element."""
 
-MOST_POINTS: Final = 1 << 24
-"""So many points of a part are gone through, if isl cannot tell without that."""
+MAX_POINTS: Final = 1 << 24
+"""Points of a part that are gone through if isl has no answer: some seconds."""
 
 _FEW_POINTS: Final = 1 << 12
-"""So many are gone through sooner than isl is asked."""
+"""Points that are gone through before isl is asked: it takes longer to ask."""
 
-_MOST_KINDS: Final = 1 << 16
-"""So many kinds of elements may differ in how often each map reaches them."""
+_MAX_KINDS: Final = 1 << 16
+"""Kinds of elements, which differ in how often each map reaches them: memory for their table."""
 
 
 def multiplicities(maps: Iterable[Relation], *, budget: int | None = BUDGET) -> dict[int, int]:
-    """How many elements are reached how often: ``{times: number of elements}``, for all times > 0.
+    """The number of elements for each multiplicity above 0: ``{times: number of elements}``.
 
-    Exact, however large the tensor is, where the points that lead to an element lie on a line in
-    each part of a map; in other parts all points are gone through.
+    Exact for tensors of any size if, in each independent part of a map, the points that lead to an
+    element lie on a line; in other parts all points are gone through.
 
     Raises:
-        MapError: that are more than :data:`MOST_POINTS`; a variable has no bounds; or the maps have
+        MapError: these are more than :data:`MAX_POINTS`; a variable has no bounds; or the maps have
             different numbers of results.
         BudgetError: isl takes more operations than the budget.
-        NotQuasiAffineError: isl cannot be told of a map that has too many points to go through.
+        NotQuasiAffineError: a map with too many points to go through is not quasi-affine.
 
     >>> from indexing import parse_map
     >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 99], s0 in [0, 2]")
@@ -110,37 +110,37 @@ def _count(rest: Relation, budget: int | None) -> int:
 
 
 def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
-    """The kinds of elements, with more coordinates that depend on no other."""
+    """The kinds of elements with more coordinates, which are independent of the others."""
     found: dict[Times, int] = defaultdict(int)
     for (times, number), (other_times, other_number) in product(kinds.items(), more.items()):
         both = tuple(map(mul, times, other_times))
         if any(both):
             found[both] += number * other_number
-    if len(found) > _MOST_KINDS:
+    if len(found) > _MAX_KINDS:
         message = f"multiplicities: elements are of {len(found)} kinds"
-        raise MapError(f"{message}; expected {_MOST_KINDS} at most")
+        raise MapError(f"{message}; expected {_MAX_KINDS} at most")
     return found
 
 
 def _kinds_of(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int]:
-    """How many elements the maps reach so many times each, of those that any of them reaches."""
+    """The kinds of the elements that any of the maps reaches, and how many there are of each."""
     work = _work(maps)
     if work <= _FEW_POINTS:
-        return _tabulated(maps)
+        return _kinds_by_enumeration(maps)
     try:
-        told = _told_apart(maps, budget)
+        found = _kinds_by_isl(maps, budget)
     except (NotQuasiAffineError, BudgetError):
-        if work > MOST_POINTS:
+        if work > MAX_POINTS:
             raise
-        told = None
-    if told is None and work > MOST_POINTS:
+        found = None
+    if found is None and work > MAX_POINTS:
         message = f"multiplicities: {work} points would have to be gone through"
-        raise MapError(f"{message}; expected {MOST_POINTS} at most")
-    return _tabulated(maps) if told is None else told
+        raise MapError(f"{message}; expected {MAX_POINTS} at most")
+    return _kinds_by_enumeration(maps) if found is None else found
 
 
 def _work(maps: Sequence[Relation]) -> int:
-    """How many points there are to go through, of each map and of the box that they reach."""
+    """The number of points to go through, of the maps and of the box that they reach."""
     points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
     return points + len(maps) * _volume(_hull(maps))
 
@@ -159,8 +159,8 @@ def _hull(maps: Iterable[Relation]) -> list[Interval]:
     return [reduce(Interval.union, column) for column in columns]
 
 
-def _told_apart(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int] | None:
-    """The kinds, if isl can tell for each map which elements it reaches how often."""
+def _kinds_by_isl(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int] | None:
+    """The kinds, if isl can tell which elements each map reaches how often."""
     space, isl = Space({}, budget=budget), load_isl()
     with space.within_budget():
         levels = {each: levels_of(each, space.context) for each in dict.fromkeys(maps)}
@@ -177,7 +177,7 @@ def _told_apart(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, 
 def _refined(
     kinds: Mapping[Times, islpy.Set], levels: Mapping[int, islpy.Set]
 ) -> dict[Times, islpy.Set]:
-    """The kinds, parted by how often one more map reaches an element."""
+    """The kinds, split by how often one more map reaches an element."""
     somewhere = reduce(load_isl().Set.union, levels.values())
     found = {
         (*times, more): kind.intersect(reached).coalesce()
@@ -187,7 +187,7 @@ def _refined(
     return {times: kind for times, kind in found.items() if not kind.is_empty()}
 
 
-def _tabulated(maps: Sequence[Relation]) -> Mapping[Times, int]:
+def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
     """The kinds, by going through all points."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
@@ -204,6 +204,9 @@ def _tabulated(maps: Sequence[Relation]) -> Mapping[Times, int]:
     kinds, numbers = np.unique(tables, axis=1, return_counts=True)
     rows = zip(kinds.T.tolist(), numbers.tolist(), strict=True)
     return {tuple(times): number for times, number in rows if any(times)}
+
+
+# Elements that are reached, and those that are reached again.
 
 
 def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
@@ -237,7 +240,7 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = B
         again = seen = _nothing(rank, space.context)
         for each in maps:
             image = image_of(each.forms, each.domain, space.context)
-            again = again.union(_twice(each, image)).union(image.intersect(seen))
+            again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
             seen = seen.union(image)
     return read_set(again, space)
 
@@ -247,8 +250,8 @@ def _nothing(rank: int, context: islpy.Context) -> islpy.Set:
     return isl.Set.empty(isl.Space.set_alloc(context, 0, rank))
 
 
-def _twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
-    """The elements that a map reaches from two points: from two of some part of it."""
+def _reached_twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
+    """The elements that a map reaches from two points: two points of some part lead there."""
     parts, (rest,) = independent_parts([indexing_map])
     context, rank = image.get_ctx(), len(indexing_map.forms)
     if count_points(points_of(rest, context)) > 1:
@@ -265,7 +268,7 @@ def _twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
 
 
 def _from_two_points(pairs: islpy.Map) -> islpy.Set:
-    """What a relation relates to two different points."""
+    """The results that a relation relates to two different points."""
     if pairs.is_injective():
         return pairs.range().subtract(pairs.range())
     same = pairs.apply_range(pairs.reverse())
@@ -273,12 +276,14 @@ def _from_two_points(pairs: islpy.Map) -> islpy.Set:
     return others.domain().apply(pairs)
 
 
+# Independent parts.
+
 Node: TypeAlias = "int | tuple[int, str]"
 """A coordinate; or a variable, by the number of its map and its identifier there."""
 
 
 class IndependentPart(NamedTuple, Generic[RelationT]):
-    """Some coordinates, and of each map what leads to them, with all variables as dimensions."""
+    """Some coordinates, and for each map the part that leads to them, with dimensions only."""
 
     coordinates: tuple[int, ...]
     maps: tuple[RelationT, ...]
@@ -287,10 +292,9 @@ class IndependentPart(NamedTuple, Generic[RelationT]):
 def independent_parts(
     maps: Sequence[RelationT],
 ) -> tuple[list[IndependentPart[RelationT]], list[RelationT]]:
-    """The parts of maps to one tensor, and of each map what leads to no coordinate.
+    """The independent parts of maps to one tensor, and what is left of each map.
 
-    No map has a variable or a constraint that two parts share. A part has all coordinates that
-    depend on each other in one of the maps.
+    Two parts share no variable or constraint of any map. What is left leads to no coordinate.
 
     >>> from indexing import parse_map
     >>> text = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 5]"
@@ -323,7 +327,7 @@ def independent_parts(
 
 
 def _dependent(number: int, indexing_map: Relation) -> Iterator[set[Node]]:
-    """What depends on each other in a map: coordinates and variables."""
+    """Groups of coordinates and variables of a map that depend on each other."""
     for coordinate, form in enumerate(indexing_map.forms):
         yield {coordinate, *((number, identifier) for identifier in forms.variables_of((form,)))}
     for form, _ in indexing_map.domain.constraints:
@@ -346,27 +350,31 @@ def _part(maps: Sequence[RelationT], group: Collection[Node]) -> IndependentPart
 def _restricted(
     indexing_map: RelationT, coordinates: Sequence[int], identifiers: Sequence[str]
 ) -> RelationT:
-    """From some of the variables, as dimensions, to some coordinates."""
+    """The map from some variables, as dimensions, to some coordinates."""
     domain = indexing_map.domain
     kept = domain.with_constraints(domain.constraints_among(identifiers))
     results = (indexing_map.forms[coordinate] for coordinate in coordinates)
     return arranged(indexing_map.derived(results, kept), identifiers)
 
 
-_MOST_LEVELS: Final = 64
-"""So many different numbers of points are told apart."""
+_MAX_LEVELS: Final = 64
+"""Multiplicities that isl tells apart, each with a set of its own: time grows with them."""
+
+
+# Multiplicities by isl.
 
 
 def levels_of(indexing_map: Relation, context: islpy.Context) -> dict[int, islpy.Set] | None:
-    """For each number of points the elements that so many lead to; ``None`` if isl cannot tell.
+    """The elements of each multiplicity; ``None`` if isl cannot tell.
 
-    The map has dimensions only.
+    The map has dimensions only. isl cannot count the points of a fiber, those that lead to one
+    element; but if they lie on a line, a step apart, the first and the last give their number.
     """
     pairs = relation_of(indexing_map, context)
     if pairs.is_injective():
         return {1: pairs.range()}
-    fibres = pairs.reverse().compute_divs().make_disjoint().get_basic_maps()
-    sizes = [_sizes(each.to_map()) for each in fibres]
+    fibers = pairs.reverse().compute_divs().make_disjoint().get_basic_maps()
+    sizes = [_sizes(each.to_map()) for each in fibers]
     known = [each for each in sizes if each is not None]
     if len(known) < len(sizes):
         return None
@@ -374,10 +382,10 @@ def levels_of(indexing_map: Relation, context: islpy.Context) -> dict[int, islpy
 
 
 def _level_sets(sizes: islpy.PwAff) -> dict[int, islpy.Set] | None:
-    """Where an expression has each of its values, if these are few."""
+    """The set for each value of an expression, if there are few."""
     values = load_isl().Map.from_pw_aff(sizes).range()
     first, last = integer(values.dim_min_val(0)), integer(values.dim_max_val(0))
-    if last - first >= _MOST_LEVELS:
+    if last - first >= _MAX_LEVELS:
         return None
     context = sizes.get_ctx()
     return {
@@ -386,14 +394,14 @@ def _level_sets(sizes: islpy.PwAff) -> dict[int, islpy.Set] | None:
     }
 
 
-def _sizes(fibres: islpy.Map) -> islpy.PwAff | None:
-    """How many points each element is related to, if one coordinate tells them apart."""
+def _sizes(fibers: islpy.Map) -> islpy.PwAff | None:
+    """The number of points of each fiber, if the points differ in one coordinate."""
     kind = load_isl().dim_type
-    rank = fibres.dim(kind.out)
+    rank = fibers.dim(kind.out)
     for axis in range(rank):
-        element_and_axis = fibres.move_dims(kind.in_, fibres.dim(kind.in_), kind.out, axis, 1)
+        element_and_axis = fibers.move_dims(kind.in_, fibers.dim(kind.in_), kind.out, axis, 1)
         if element_and_axis.is_single_valued():
-            behind = fibres.project_out(kind.out, axis + 1, rank - axis - 1)
+            behind = fibers.project_out(kind.out, axis + 1, rank - axis - 1)
             sizes = _sizes_of_lines(behind.project_out(kind.out, 0, axis))
             if sizes is not None:
                 return sizes
@@ -401,7 +409,7 @@ def _sizes(fibres: islpy.Map) -> islpy.PwAff | None:
 
 
 def _sizes_of_lines(lines: islpy.Map) -> islpy.PwAff | None:
-    """How many numbers each element is related to, if all are the same step apart."""
+    """The number of integers that each element is related to, if all are one step apart."""
     step = lines.reverse().apply_range(lines).deltas().get_stride(0)
     next_ = _shift(lines, step)
     beyond = lines.apply_range(next_).subtract(lines)
@@ -415,7 +423,7 @@ def _sizes_of_lines(lines: islpy.Map) -> islpy.PwAff | None:
 
 
 def _shift(lines: islpy.Map, by: islpy.Val) -> islpy.Map:
-    """From a number to the one that is so much greater."""
+    """The relation from an integer to the one that is greater by a number."""
     isl = load_isl()
     line = isl.LocalSpace.from_space(lines.range().get_space())
     return isl.Map.from_aff(isl.Aff.var_on_domain(line, isl.dim_type.set, 0).add_constant_val(by))

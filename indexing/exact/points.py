@@ -1,6 +1,6 @@
-"""isl's sets of points, looked at one coordinate at a time.
+"""Looks at isl's sets of points one coordinate at a time.
 
-Coordinates count from 0; a coordinate without a least or greatest value has ``None`` there.
+An axis is the number of a coordinate, from 0. ``None`` is a missing least or greatest value.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ def greatest(points: islpy.Set, axis: int) -> int | None:
 def _conjunctions(points: islpy.Set) -> Iterator[islpy.Set]:
     """The parts of a union, one by one.
 
-    Asked for an extreme value of the whole, isl also counts what it tried on a part without points.
+    Asked for an extremum of the whole, isl also counts what it tries on parts without points.
     """
     return (piece.to_set() for piece in points.get_basic_sets())
 
 
 def _finite(choose: Callable[[list[int]], int], extremes: Iterable[islpy.Val]) -> int | None:
-    """The least or greatest of the extremes, if all that there are are finite."""
+    """The least or greatest of the extremes, if all are finite."""
     found = [value for value in extremes if not value.is_nan()]
     are_finite = found and all(value.is_int() for value in found)
     return choose([integer(value) for value in found]) if are_finite else None
 
 
 def at(points: islpy.Set, axis: int, value: int) -> islpy.Set:
-    """The points that have this value there."""
+    """The points with this value of a coordinate."""
     return points.fix_val(coordinates(), axis, number(value, points.get_ctx()))
 
 
 def from_value(points: islpy.Set, axis: int, value: int) -> islpy.Set:
-    """The points that have this value there, or a greater one."""
+    """The points with at least this value of a coordinate."""
     return points.lower_bound_val(coordinates(), axis, number(value, points.get_ctx()))
 
 
@@ -77,15 +77,14 @@ def line_of(points: islpy.Set, axis: int) -> islpy.Set:
 
 
 def slice_at(points: islpy.Set, axis: int, value: int) -> islpy.Set:
-    """What the other coordinates can be where one has this value."""
+    """The other coordinates of the points with this value of one."""
     return at(points, axis, value).project_out(coordinates(), axis, 1)
 
 
 def first_point(points: islpy.Set) -> tuple[int, ...]:
     """The lexicographically first point of a set that has some.
 
-    Of a coordinate that goes down without end it is the least value that is not negative, or else
-    the greatest.
+    A coordinate without least value takes its least value of at least 0, or else its greatest.
     """
     found: list[int] = []
     for axis in range(rank_of(points)):
@@ -102,7 +101,7 @@ def _first_value(points: islpy.Set, axis: int) -> int:
 
 
 def values(line: islpy.Set) -> Iterator[int]:
-    """The values of a set of rank 1 that goes on upwards from a least one."""
+    """The values of a set of rank 1 that has a least one, upwards."""
     while (value := least(line, 0)) is not None:
         yield value
         line = from_value(line, 0, value + 1)
@@ -127,7 +126,7 @@ def point_set(values: Sequence[int], space: islpy.Space) -> islpy.Set:
 
 
 def shifted(points: islpy.Set, axis: int, by: int) -> islpy.Set:
-    """The points with so much more in one coordinate."""
+    """The points moved along one axis."""
     step = [by if axis == other else 0 for other in range(rank_of(points))]
     return points.sum(point_set(step, points.get_space()))
 

@@ -1,4 +1,4 @@
-"""Sets of index tuples: what a map reaches, or where it is defined."""
+"""Sets of index tuples: the image of a map, or its domain."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 class IndexSet:
     """A set of tuples of integers, such as the elements of a tensor that a map reaches.
 
-    Answers of :meth:`IndexingMap.image <indexing.map.IndexingMap.image>` and its like. Equal to a
-    set with the same elements, however these are told; iteration goes in lexicographic order.
+    :meth:`IndexingMap.image <indexing.map.IndexingMap.image>` and its like give such sets. Two sets
+    with the same elements are equal; iteration is in lexicographic order.
 
     Attributes:
         hull: one variable for each coordinate, within the least bounds that hold all elements; its
             runtime variables are the parameters that the set depends on.
         pieces: domains of the same variables; an element lies in at least one of them.
-        boxes: the elements as disjoint boxes of strided intervals, in order; ``None`` where that
-            takes many boxes or there are parameters.
+        boxes: the elements as disjoint boxes of strided intervals, in order; ``None`` if there are
+            many boxes, or parameters.
 
     >>> from indexing import parse_map
     >>> rows = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [6, 23]").image()
@@ -83,9 +83,12 @@ class IndexSet:
 
     @property
     def constraints(self) -> tuple[Conjunction, ...]:
-        """What elements meet: all pairs of an expression and its interval, in one of the tuples."""
+        """The elements meet all pairs of an expression and an interval of one of these tuples."""
         return tuple(
-            tuple((to_sympy(piece.named(form)), interval) for form, interval in _limits(piece))
+            tuple(
+                (to_sympy(piece.named(form)), interval)
+                for form, interval in _bounds_and_constraints(piece)
+            )
             for piece in self.pieces
         )
 
@@ -103,10 +106,10 @@ class IndexSet:
         return in_order(self._points(load_isl().Context()))
 
     def count(self, *, budget: int | None = BUDGET) -> int:
-        """The number of elements, which are not looked at one by one.
+        """The number of elements, without looking at each.
 
-        Costs next to nothing for boxes, and milliseconds where no more than two coordinates or
-        quotients depend on each other; of more, the thinnest is gone through value by value.
+        Costs next to nothing for boxes, and milliseconds if at most two coordinates or quotients
+        depend on each other; of more, the thinnest is gone through value by value.
 
         Raises:
             MapError: there are infinitely many, or it depends on parameters how many there are.
@@ -183,8 +186,8 @@ class IndexSet:
         head = f"({', '.join(self.hull.names[: self.rank])})"
         if self.parameters:
             head += f"{{{', '.join(self.hull.names[self.rank :])}}}"
-        told = " or ".join(self._alternatives())
-        return f"{head}: {told}" if told else head
+        alternatives = " or ".join(self._alternatives())
+        return f"{head}: {alternatives}" if alternatives else head
 
     def _alternatives(self) -> Iterator[str]:
         """The text of each box or piece."""
@@ -192,10 +195,13 @@ class IndexSet:
             yield "EMPTY"
         elif self.boxes is not None:
             for box in self.boxes:
-                yield _joined(zip(self.hull.names, box, strict=True))
+                yield _conjunction_text(zip(self.hull.names, box, strict=True))
         else:
             for piece in self.pieces:
-                yield _joined((piece.text_of(form), interval) for form, interval in _limits(piece))
+                yield _conjunction_text(
+                    (piece.text_of(form), interval)
+                    for form, interval in _bounds_and_constraints(piece)
+                )
 
     def _check_fixed(self, question: str) -> None:
         if self.parameters:
@@ -208,22 +214,22 @@ class IndexSet:
                 raise MapError(f"{question}: {name} has the bounds {bounds}; expected bounded ones")
 
 
-def _limits(piece: Domain) -> Iterator[Constraint]:
-    """The bounds of every variable, then the constraints."""
+def _bounds_and_constraints(piece: Domain) -> Iterator[Constraint]:
+    """The bounds of all variables, then the constraints."""
     for identifier, bounds in piece.bounds.items():
         yield forms.variable(identifier), bounds
     for _, constraint in piece.constraint_texts():
         yield constraint
 
 
-def _joined(limits: Iterable[tuple[object, object]]) -> str:
+def _conjunction_text(limits: Iterable[tuple[object, object]]) -> str:
     return ", ".join(f"{limited} in {values}" for limited, values in limits)
 
 
 def _holds(piece: Domain, element: Sequence[int]) -> bool:
     """Whether an element meets the bounds and constraints."""
     values = dict(zip(piece.identifiers, map(forms.constant, element), strict=True))
-    limits = list(_limits(piece))
+    limits = list(_bounds_and_constraints(piece))
     found = substitute((form for form, _ in limits), values)
     return all(form.constant in interval for form, (_, interval) in zip(found, limits, strict=True))
 
@@ -239,13 +245,16 @@ def _elements(box: Box) -> Iterator[Index]:
             yield (value, *rest)
 
 
+# From isl.
+
+
 def read_set(
     points: islpy.Set, space: Space, names: Sequence[str] = (), parameters: Sequence[str] = ()
 ) -> IndexSet:
-    """The set within the budget of the space; coordinates beyond the names have none.
+    """An :class:`IndexSet` from one of isl's sets, within the budget of the space.
 
-    The last coordinates are the parameters. Boxes that would take more than the budget are left
-    out.
+    ``names`` are those of the first coordinates; the last coordinates are the parameters. Boxes
+    that take more than the budget are left out.
 
     Raises:
         BudgetError: the constraints take more operations of isl than the budget.
@@ -282,15 +291,15 @@ def _hull(points: islpy.Set, names: Sequence[str], parameters: Sequence[str]) ->
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
-    """The conjunctions that a set is made of."""
+    """The conjunctions of a set."""
     space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
     for conjunction in points.get_basic_sets():
         if not conjunction.is_empty():
-            yield simplified_domain(hull.constrained(limits_of(conjunction, space)))
+            yield simplified_domain(hull.constrained(constraints_of(conjunction, space)))
 
 
-def limits_of(conjunction: islpy.BasicSet, space: Space) -> Iterator[Constraint]:
-    """The equations and inequalities, without their constants."""
+def constraints_of(conjunction: islpy.BasicSet, space: Space) -> Iterator[Constraint]:
+    """The equations and inequalities of a conjunction."""
     for row in conjunction.get_constraints():
         if row.is_div_constraint():
             continue
@@ -302,7 +311,7 @@ def limits_of(conjunction: islpy.BasicSet, space: Space) -> Iterator[Constraint]
 
 
 def _order(piece: Domain) -> tuple[object, ...]:
-    """Sorts pieces by their bounds, and then as texts."""
+    """Sorts pieces by their bounds, then by their texts."""
     texts = [f"{text} in {interval}" for text, (_, interval) in piece.constraint_texts()]
     return [bounds.ends for bounds in piece.bounds.values()], texts
 

@@ -1,9 +1,9 @@
-"""Equations between integers, solved for their variables: how an index is read backwards.
+"""Solves equations between integers for their variables: how an index is inverted.
 
-A sum like ``x*8 + z = y`` with ``z`` in ``[0, 7]`` holds two digits of ``y``: ``x = y floordiv 8``
-and ``z = y mod 8``. A quotient or remainder that has become known is a digit of what it divides;
-what all its digits are known of, is known itself. Where an equation leaves freedom, something takes
-a new variable that runs over all its values: a missing digit, or one of the variables.
+``x*8 + z = y`` with ``z`` in ``[0, 7]`` holds two digits of ``y``: ``x = y floordiv 8`` and
+``z = y mod 8``. A quotient or remainder with a known value is a digit of its numerator, and a
+number is known once all its digits are. If the equations do not determine everything, a free
+variable takes the values of a missing digit or of one of the variables.
 """
 
 from __future__ import annotations
@@ -12,11 +12,18 @@ from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing.exact.known_digits import Digit, chain, digit_of, floordiv, gathered, mod
+from indexing.exact.known_digits import (
+    Digit,
+    chain,
+    digit_of,
+    floordiv,
+    mod,
+    with_gathered_quotient,
+)
 from simplifier.bounds.interval import INFINITY, Infinity, Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Form
+from simplifier.expr.form import ZERO, Form, weighted_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,27 +37,29 @@ _NOTHING: Final = Interval(0, 0)
 
 
 class Equation(NamedTuple):
-    """``left = right``: a form of what is sought, and one of what is known."""
+    """``left = right``: a form over unknowns, and one over known variables."""
 
     left: Form
     right: Form
 
 
-class Solution(NamedTuple):
-    """Every solution of the equations, told by variables that are free."""
+class GeneralSolution(NamedTuple):
+    """All solutions of the equations, by free variables."""
 
     values: dict[str, Form]
-    """What was sought, over known and free variables."""
+    """The unknowns, over known and free variables."""
 
     free: dict[str, Interval]
-    """What the free variables range over."""
+    """The values of each free variable."""
 
     conditions: list[tuple[Form, Interval]]
-    """Where the values solve the equations and lie within their bounds."""
+    """Under these the values solve the equations and lie within their bounds."""
 
 
-def solved(scope: Scope, equations: Iterable[Equation], sought: Mapping[str, Interval]) -> Solution:
-    """The equations solved for variables within their bounds, which are those of the scope.
+def solved(
+    scope: Scope, equations: Iterable[Equation], sought: Mapping[str, Interval]
+) -> GeneralSolution:
+    """Solves equations for the sought variables within their bounds, which the scope has, too.
 
     Free variables are called ``t0 t1 ...``. Takes about as many steps as the equations have terms.
 
@@ -66,24 +75,24 @@ def solved(scope: Scope, equations: Iterable[Equation], sought: Mapping[str, Int
 
 
 class _Choice(NamedTuple):
-    """What may take a new variable, and how."""
+    """Something that a free variable can take the value of."""
 
     values: Interval
     rank: int
-    """Of equally many values: digits first, then ranges, then dimensions."""
+    """Breaks ties: digits first, then ranges, then dimensions."""
 
     take: Callable[[Form], None]
 
     @property
     def order(self) -> tuple[int | Infinity, int]:
-        """The fewer values to run over, the better."""
+        """The fewest values come first."""
         return _size(self.values), self.rank
 
 
 class _Solver:
-    """What is known, and the equations and digits that say more.
+    """Known values, and the equations and digits that are left.
 
-    Whatever is followed from an equation is equal to it, together with the conditions.
+    Each step replaces equations by others that say the same together with the conditions.
     """
 
     def __init__(
@@ -100,16 +109,16 @@ class _Solver:
         self._pivots: set[Atom] = set()
 
     def run(self) -> None:
-        """Follow what is determined; then set something free; until everything is known."""
+        """Propagates what is determined, then introduces a free variable, until all is known."""
         while True:
-            while self._follow() or self._eliminate():
+            while self._propagate() or self._eliminate():
                 pass
             choice = min(self._choices(), default=None, key=lambda choice: choice.order)
             if choice is None:
                 return
             choice.take(self._fresh(choice.values))
 
-    def solution(self) -> Solution:
+    def solution(self) -> GeneralSolution:
         """Values and conditions over known and free variables alone."""
         values: dict[str, Form] = {}
         for name, form in self._known.items():
@@ -118,10 +127,10 @@ class _Solver:
         required = [*self._conditions, *limits]
         replaced = operations.substitute([form for form, _ in required], values)
         intervals = (interval for _, interval in required)
-        return Solution(values, self._free, list(zip(replaced, intervals, strict=True)))
+        return GeneralSolution(values, self._free, list(zip(replaced, intervals, strict=True)))
 
     def _within(self, name: str, bounds: Interval) -> tuple[Form, Interval]:
-        """That a value lies in its bounds; of an exact quotient, that what it divides does."""
+        """The condition that a value lies in its bounds; for an exact quotient, its numerator."""
         value = self._known[name]
         atom = next(iter(value.terms), None)
         if atom in self._exact and value in (Form(0, {atom: 1}), Form(0, {atom: -1})):
@@ -136,17 +145,17 @@ class _Solver:
 
     # Equations.
 
-    def _follow(self) -> bool:
-        """One step from an equation or from the digits of a source; whether there is one."""
+    def _propagate(self) -> bool:
+        """One step from an equation or from the digits of a source; whether there was one."""
         for index, equation in enumerate(self._pending):
-            following = self._split(self._open(equation, self._digits))
+            following = self._split(self._with_known_right(equation, self._digits))
             if following is not None:
                 self._pending[index : index + 1] = following
                 return True
-        return self._complete()
+        return self._complete_source()
 
-    def _open(self, equation: Equation, digits: Sequence[Digit]) -> Equation:
-        """The equation with everything on the right that is known by itself or by digits."""
+    def _with_known_right(self, equation: Equation, digits: Sequence[Digit]) -> Equation:
+        """The equation with all on the right that is known by itself or by digits."""
         carried = _carried(equation, digits)
         left, right = ZERO, carried.right - carried.left
         for weight, unit in self._scope.view(carried.left).units:
@@ -156,14 +165,14 @@ class _Solver:
         return Equation(left, right + left)
 
     def _parts_of(self, unit: Unit, digits: Sequence[Digit]) -> tuple[Form, Form]:
-        """What is unknown of a unit, and what is known."""
+        """The unknown and the known part of a unit."""
         if self._is_known(unit.value):
             return ZERO, unit.value
         wanted = digit_of(unit, ZERO)
         return (wanted and self._lower_and_upper(wanted, digits)) or (unit.value, ZERO)
 
     def _lower_and_upper(self, wanted: Digit, digits: Sequence[Digit]) -> tuple[Form, Form] | None:
-        """The parts of a digit's value where the upper one, or all of it, is a known digit."""
+        """The parts of a digit's value, if a known digit is the upper one or all of it."""
         for digit in _of_source(digits, wanted.source):
             if digit.end == wanted.end and digit.weight % wanted.weight == 0:
                 lower = self._scope.floordiv(wanted.source, wanted.weight)
@@ -173,15 +182,15 @@ class _Solver:
         return None
 
     def _split(self, equation: Equation) -> list[Equation] | None:
-        """What an equation with all that is known on its right comes to, if something follows."""
+        """What follows from an equation whose right side has all that is known, if anything."""
         units = self._scope.view(equation.left).units
         following = self._read(units, equation)
         if following is None:
-            following = self._read(gathered(self._scope, units), equation)
+            following = self._read(with_gathered_quotient(self._scope, units), equation)
         return following
 
     def _read(self, units: list[tuple[int, Unit]], equation: Equation) -> list[Equation] | None:
-        """What an equation comes to whose left side consists of weighted units."""
+        """What follows from an equation whose left side is a sum of weighted units."""
         common = gcd(*(weight for weight, _ in units))
         if not units:
             self._require(equation.right)
@@ -190,11 +199,11 @@ class _Solver:
             return [self._divided(equation, common)]
         if len(units) == 1:
             ((sign, unit),) = units
-            return [] if self._learn(unit, equation.right.times(sign)) else None
+            return [] if self._assign(unit, equation.right.times(sign)) else None
         return self._split_by_weight(units, equation.right)
 
     def _divided(self, equation: Equation, common: int) -> Equation:
-        """Both sides by a factor of the left side, which the right side then has, too."""
+        """The equation divided by a factor of its left side; its right side must have it, too."""
         left, right = equation
         quotient = floordiv(right, common)
         self._exact.update(quotient.terms)
@@ -202,12 +211,12 @@ class _Solver:
         return Equation(left.exactly_divided(common), quotient)
 
     def _split_by_weight(self, units: list[tuple[int, Unit]], right: Form) -> list[Equation] | None:
-        """The part below some weight and the part that counts it, apart."""
+        """Two equations: for the part below some weight, and for the multiples of it."""
         for weight in sorted({abs(weight) for weight, _ in units} - {1}):
-            low = _sum(pair for pair in units if pair[0] % weight)
+            low = weighted_sum((each, unit.value) for each, unit in units if each % weight)
             lower, upper = self._scope.range_of(low)
             if isinstance(lower, int) and upper - lower < weight:
-                high = _sum(pair for pair in units if not pair[0] % weight)
+                high = weighted_sum((each, unit.value) for each, unit in units if not each % weight)
                 rest = right.plus_constant(-lower)
                 return [
                     Equation(low, mod(rest, weight).plus_constant(lower)),
@@ -215,8 +224,8 @@ class _Solver:
                 ]
         return None
 
-    def _learn(self, unit: Unit, value: Form) -> bool:
-        """Take over the value of a variable or digit; of other operations nothing follows."""
+    def _assign(self, unit: Unit, value: Form) -> bool:
+        """Records the value of a variable or digit; whether the unit is one."""
         name = unit.value.single_variable()
         if name is not None:
             self._known[name] = value
@@ -231,7 +240,7 @@ class _Solver:
         return True
 
     def _eliminate(self) -> bool:
-        """Remove from all other equations an atom that stands without a factor in one."""
+        """Eliminates an atom with coefficient 1 or -1 in one equation from all others."""
         for equation in self._pending:
             for atom, factor in equation.left.terms.items():
                 is_shared = sum(atom in other.left.terms for other in self._pending) > 1
@@ -243,17 +252,17 @@ class _Solver:
 
     # Digits.
 
-    def _complete(self) -> bool:
-        """Make an equation of a source all of whose digits are known."""
+    def _complete_source(self) -> bool:
+        """Makes an equation of a source whose digits are all known; whether there was one."""
         for digit in self._digits:
             if self._is_known(digit.source):
                 self._require(digit.meaning - digit.value)
         self._digits = [digit for digit in self._digits if not self._is_known(digit.source)]
         for source in self._sources():
             links = chain(self._digits_of(source))
-            equation = self._assembled(source, links)
+            equation = self._from_digits(source, links)
             if equation is not None:
-                self._forget(source, links)
+                self._without_digits_of(source, links)
                 self._pending.append(equation)
                 return True
         return False
@@ -264,9 +273,9 @@ class _Solver:
     def _digits_of(self, source: Form) -> list[Digit]:
         return _of_source(self._digits, source)
 
-    def _assembled(self, source: Form, links: Chain) -> Equation | None:
-        """The source as the sum of digits, if they are all, or no other number has these."""
-        unknown, right = self._open(Equation(source, links.value), self._digits)
+    def _from_digits(self, source: Form, links: Chain) -> Equation | None:
+        """The source as the sum of its digits, if they determine it."""
+        unknown, right = self._with_known_right(Equation(source, links.value), self._digits)
         if not links.end:
             return Equation(unknown, right)
         lower, upper = self._scope.range_of(unknown)
@@ -275,27 +284,29 @@ class _Solver:
         wrapped = mod(right.plus_constant(-lower), links.end)
         return Equation(unknown, wrapped.plus_constant(lower))
 
-    def _forget(self, source: Form, links: Chain) -> None:
-        """Leave the digits of a source; what they say beyond its value is a condition."""
+    def _without_digits_of(self, source: Form, links: Chain) -> None:
+        """Removes the digits of a source; what they say beyond its value becomes a condition."""
         others = [digit for digit in self._digits if digit.of_source(source) is None]
-        is_told = self._is_told_without(source, links, others)
+        is_implied = self._is_implied_without(source, links, others)
         for digit in self._digits:
             own = digit.of_source(source)
-            if own is not None and not (is_told and links.tells(own)):
+            if own is not None and not (is_implied and links.contains(own)):
                 self._require(digit.meaning - digit.value)
             elif own is not None and digit.radix:
                 self._require(digit.value, Interval(0, digit.radix - 1))
         self._digits = others
 
-    def _is_told_without(self, source: Form, links: Chain, others: Sequence[Digit]) -> bool:
-        """Whether no digit of a source was used to open the equation that is made of them all."""
+    def _is_implied_without(self, source: Form, links: Chain, others: Sequence[Digit]) -> bool:
+        """Whether the equation made of all digits of a source does not use them itself."""
         equation = Equation(source, links.value)
-        return self._open(equation, others) == self._open(equation, self._digits)
+        return self._with_known_right(equation, others) == self._with_known_right(
+            equation, self._digits
+        )
 
-    # What is free.
+    # Free variables.
 
     def _choices(self) -> Iterator[_Choice]:
-        """Missing digits and variables of the equations left; else any variable that is left."""
+        """Missing digits and unknowns of the equations left; else any unknown."""
         yield from map(self._missing_digit, self._sources())
         left = [name for name in self._sought if name not in self._known]
         involved = {name for equation in self._pending for name in _names(equation.left)}
@@ -308,7 +319,7 @@ class _Solver:
                 yield _Choice(self._sought[name], rank, take)
 
     def _missing_digit(self, source: Form) -> _Choice:
-        """The lowest missing digit of a source: up to the next one that is known."""
+        """The lowest missing digit of a source, up to the next one that is known."""
         own = self._digits_of(source)
         weight = chain(own).end
         above = (digit.weight for digit in own if digit.weight > weight)
@@ -327,9 +338,9 @@ class _Solver:
 
 
 def _carried(equation: Equation, digits: Sequence[Digit]) -> Equation:
-    """The equation over quotients of sources instead of shifted ones.
+    """The equation with quotients of sources instead of shifted sources.
 
-    So ``floor((x + 3) / 6)`` is ``floor(x / 6)`` and what ``floor(x / 3) mod 2`` carries.
+    So ``floor((x + 3) / 6)`` is ``floor(x / 6)`` plus the carry of ``floor(x / 3) mod 2``.
     """
     left, right = equation
     for atom, factor in equation.left.terms.items():
@@ -342,7 +353,7 @@ def _carried(equation: Equation, digits: Sequence[Digit]) -> Equation:
 
 
 def _of_source(digits: Iterable[Digit], source: Form) -> list[Digit]:
-    """The digits that a source has, among those of it and of others."""
+    """Those digits that are digits of a source."""
     own = (digit.of_source(source) for digit in digits)
     return [digit for digit in own if digit is not None]
 
@@ -351,15 +362,8 @@ def _names(form: Form) -> Iterator[str]:
     return forms.variables_of((form,))
 
 
-def _sum(units: Iterable[tuple[int, Unit]]) -> Form:
-    total = ZERO
-    for weight, unit in units:
-        total = total.plus(unit.value, weight)
-    return total
-
-
 def _without(atom: Atom, pivot: Equation, equation: Equation) -> Equation:
-    """The equation less so many times the pivot that the atom goes."""
+    """The equation with a multiple of the pivot added, so that the atom goes."""
     if equation is pivot or atom not in equation.left.terms:
         return equation
     times = -equation.left.terms[atom] * pivot.left.terms[atom]

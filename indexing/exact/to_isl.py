@@ -1,7 +1,7 @@
-"""Maps as isl's sets and relations of points.
+"""Maps as isl's relations, and their domains and images as isl's sets.
 
-Ranges and runtime variables count for what they reach. Runtime variables that are parameters are
-coordinates of their own, behind the others.
+Ranges and runtime variables are projected out. Runtime variables that are parameters become
+coordinates behind the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def relation_of(
 def both(
     left: Relation, right: Relation, context: islpy.Context, *, runtime_as_parameters: bool
 ) -> tuple[islpy.Map, islpy.Map]:
-    """The relations of two maps, in one context, so that they can be compared."""
+    """The relations of two maps in one context, so that isl can compare them."""
     return (
         relation_of(left, context, runtime_as_parameters=runtime_as_parameters),
         relation_of(right, context, runtime_as_parameters=runtime_as_parameters),
@@ -91,7 +91,7 @@ def _variables(domain: Domain) -> tuple[tuple[Form, ...], ...]:
 
 
 def _tuples(domain: Domain, wanted: Iterable[Form], context: islpy.Context) -> islpy.Set:
-    """The values that forms take together."""
+    """The tuples of values that forms have at the points of a domain."""
     space = Space(domain.bounds, context)
     graph = space.isl.Map.from_domain(space.domain(domain.constraints))
     for value in space.expressions(wanted):
@@ -102,7 +102,7 @@ def _tuples(domain: Domain, wanted: Iterable[Form], context: islpy.Context) -> i
 def _pairs(
     domain: Domain, sources: Sequence[Form], targets: Sequence[Form], context: islpy.Context
 ) -> islpy.Map:
-    """The pairs of values that forms take together."""
+    """The pairs of values that two tuples of forms have at the points of a domain."""
     joint = load_isl().Map.from_range(_tuples(domain, (*sources, *targets), context))
     kind = load_isl().dim_type
     return joint.move_dims(kind.in_, 0, kind.out, 0, len(sources))

@@ -1,1 +1,1 @@
-"""Maps in the languages of other tools, and back."""
+"""Maps in other languages, one module for each; :mod:`indexing.readers` has the way back."""

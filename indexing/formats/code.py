@@ -1,4 +1,8 @@
-"""A map as straight-line code: what is used more than once is computed once, under a name."""
+"""Maps as straight-line code in C and Triton: what is used twice gets a name.
+
+A language is data (:class:`Language`): templates of the operations. Its functions are put together
+below.
+"""
 
 from __future__ import annotations
 
@@ -28,30 +32,30 @@ if TYPE_CHECKING:
 
 
 DIVISIONS: Final = (Kind.FLOORDIV, Kind.QUOTIENT, Kind.MOD, Kind.CEILDIV)
-"""The operations that a divisor of 0 stops."""
+"""The operations that fail for a divisor of 0."""
 
-_LONGEST: Final = 200
-"""A longer text gets a name of its own: compilers do not like what is nested deeply."""
-_LONGEST_COMMENT: Final = 1000
-"""Operators of a map that a comment still shows; shared parts are written out again and again."""
-_DEEPEST: Final = 4
-"""Whether a numerator can be negative is not asked of what is nested more deeply."""
+_MAX_LENGTH: Final = 200
+"""Characters of an expression before it gets a name: compilers are slow on deep nesting."""
+_MAX_COMMENT_COST: Final = 1000
+"""The cost of a map that a comment still shows: there, shared parts are written out each time."""
+_MAX_DEPTH: Final = 4
+"""Divisions nested more deeply are not asked about the sign of their numerator: it takes long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
     """How a language writes each operation on 64-bit integers.
 
-    A template takes operands ``{0}``, ``{1}``. Without a parenthesis it is an operator: operands
-    that are composed, and itself inside a product, come in parentheses.
-    ``natural`` is for divisions of which neither side is ever negative and the divisor never 0.
+    A template takes operands ``{0}``, ``{1}``. Without a parenthesis it is an operator: compound
+    operands, and itself inside a product, get parentheses. ``natural`` has the divisions whose
+    numerator is never negative and whose divisor is always positive.
     """
 
     general: Mapping[Kind, str]
     natural: Mapping[Kind, str]
     reserved: frozenset[str]
     statement: str
-    """An assignment of ``{value}`` to the new name ``{name}``."""
+    """The template of an assignment of ``{value}`` to the new name ``{name}``."""
 
 
 CALLED_DIVISIONS: Final = {
@@ -60,12 +64,12 @@ CALLED_DIVISIONS: Final = {
     Kind.MOD: "floormod({0}, {1})",
     Kind.CEILDIV: "ceildiv({0}, {1})",
 }
-"""Divisions by helper functions, in languages whose own ones round towards zero."""
+"""Divisions by helper functions, for languages that round towards zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What a language needs for a function: the names of its parameters, its lines, its values."""
+    """The body of a function: the names of its parameters, its lines, its values."""
 
     parameters: tuple[str, ...]
     statements: tuple[str, ...]
@@ -87,8 +91,8 @@ def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
 
 
 def for_comment(indexing_map: Relation) -> str:
-    """The map's text on one line; ``...`` if it would fill pages."""
-    if sum(map(cost_of_form, indexing_map.forms)) > _LONGEST_COMMENT:
+    """The map's text on one line, or ``...`` if it is long."""
+    if sum(map(cost_of_form, indexing_map.forms)) > _MAX_COMMENT_COST:
         return "..."
     return format_map(indexing_map)
 
@@ -97,7 +101,7 @@ _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
 
 
 def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
-    """Why 64 bits may not hold what is computed within the bounds; ``None`` where they do."""
+    """Why a value within the bounds may need more than 64 bits; ``None`` if none does."""
     sizes: dict[str, int] = {}
     for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
         lower, upper = variable.bounds.lower, variable.bounds.upper
@@ -111,7 +115,7 @@ def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None
 
 
 def check_portable(wanted: Sequence[Form], domain: Domain, asker: str) -> None:
-    """Raise a :class:`MapError` where 64 bits may not do."""
+    """Raise a :class:`MapError` if a value may need more than 64 bits."""
     reason = reason_against_64_bits(wanted, domain)
     if reason is not None:
         message = f"{asker}: {reason}"
@@ -119,14 +123,14 @@ def check_portable(wanted: Sequence[Form], domain: Domain, asker: str) -> None:
 
 
 def check_name(name: str, asker: str, reserved: frozenset[str]) -> None:
-    """Raise a :class:`MapError` for what cannot name a function."""
+    """Raise a :class:`MapError` unless a function can have this name."""
     if not (name.isidentifier() and name.isascii()) or name in reserved | _NEVER:
         message = f"{asker}: {name!r} cannot name a function; expected letters, digits and '_'"
         raise MapError(message)
 
 
 class _Coder(Printer):
-    """Writes atoms in one language, inner ones first, and names those that are used again."""
+    """Prints atoms in one language, inner ones first, and names those that are used again."""
 
     def __init__(self, wanted: Sequence[Form], domain: Domain, language: Language) -> None:
         self._wanted = tuple(wanted)
@@ -148,9 +152,9 @@ class _Coder(Printer):
         return Code(tuple(self._names.values()), tuple(statements), values)
 
     def _statement(self, atom: Atom) -> Iterator[str]:
-        """Make the text of an atom; the line that names it, if it is to have a name."""
+        """Sets the text of an atom, and yields the line that names it if it gets a name."""
         text = self.texts[atom] = self.atom(atom)
-        if atom.arguments and (self._uses[atom] > 1 or len(text) > _LONGEST):
+        if atom.arguments and (self._uses[atom] > 1 or len(text) > _MAX_LENGTH):
             name = self._fresh_name()
             self._named.add(atom)
             self.texts[atom] = name
@@ -194,17 +198,17 @@ def _inner_forms(atoms: Sequence[Atom]) -> Iterator[Form]:
 
 
 def _natural_divisions(atoms: Sequence[Atom], domain: Domain) -> Iterator[Atom]:
-    """Divisions whose numerators are at least 0, and divisors at least 1, in all of the domain."""
+    """Divisions with numerators of at least 0 and divisors of at least 1 in the whole domain."""
     scope = scope_with_facts(domain)
     for atom in atoms:
-        if atom.kind in DIVISIONS and atom.depth <= _DEEPEST:
+        if atom.kind in DIVISIONS and atom.depth <= _MAX_DEPTH:
             numerator, divisor = (range_of(scope, argument) for argument in atom.arguments)
             if Interval(0, None).contains(numerator) and Interval(1, None).contains(divisor):
                 yield atom
 
 
 def bound_checks(domain: Domain, language: Language, comparison: str) -> list[str]:
-    """Comparisons that say whether all variables lie within their bounds.
+    """Comparisons that check that all variables lie within their bounds.
 
     ``comparison`` is the template of one, of a value, an operator and a number.
     """
@@ -214,7 +218,7 @@ def bound_checks(domain: Domain, language: Language, comparison: str) -> list[st
 
 
 def constraint_checks(domain: Domain, language: Language, comparison: str) -> Code:
-    """The lines and comparisons that say whether a point within the bounds meets the constraints.
+    """The lines and comparisons that check that a point within the bounds meets the constraints.
 
     What is known of the point are its bounds: the constraints are what is asked.
     """
@@ -238,6 +242,8 @@ def helpers_in(code: Iterable[str], helpers: Mapping[str, str]) -> dict[str, str
     called = set(re.findall(r"\w+(?=\()", "\n".join(code)))
     return {name: body for name, body in helpers.items() if name in called}
 
+
+# C.
 
 _C: Final = Language(
     general={
@@ -325,7 +331,7 @@ def _indented(lines: Iterable[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-# Triton divides integers as C does, towards 0; remainders have the sign of the numerator.
+# Triton. It divides integers as C does, towards 0; remainders have the sign of the numerator.
 _TRITON: Final = Language(
     general={
         **CALLED_DIVISIONS,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 from indexing.domain import distinctly_named
 from indexing.errors import MapError
 from indexing.exact.points import EVERYTHING, extent
-from indexing.exact.sets import limits_of
+from indexing.exact.sets import constraints_of
 from indexing.exact.to_isl import relation_of
 from indexing.relation import Relation
 from indexing.simplify import simplified
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import Infinity
 
 
-_DEEPEST: Final = 200
-"""Brackets in a text may nest so deep: isl reads them by recursion, and would end the process."""
+_MAX_NESTING: Final = 200
+"""Nesting of brackets in a text: isl reads them recursively, and would crash the process."""
 
-_MOST_CASES: Final = 24
-"""A map with more operands of minima and maxima is left as isl tells it."""
+_MAX_CASES: Final = 24
+"""Operands of minima and maxima in a map that is simplified: with more it takes too long."""
 
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 
@@ -66,10 +66,10 @@ _WORDS: Final = frozenset(
         *("infty", "max", "min", "mod", "NaN", "not", "or", "rat", "true"),
     ]
 )
-"""What isl's texts do not read as the name of a variable."""
+"""Words that isl does not read as the name of a variable."""
 
-_LONGEST: Final = 60
-"""So many characters of a value are shown in a message."""
+_MAX_SHOWN: Final = 60
+"""Characters of a value in a message: one line."""
 
 # Writing.
 
@@ -105,7 +105,7 @@ def _named(relation: islpy.Map, kind: islpy.dim_type, names: tuple[str, ...]) ->
 
 
 def _readable_names(domain: Domain) -> tuple[tuple[str, ...], ...]:
-    """Names by role; a variable whose name isl cannot read is called after its identifier."""
+    """Names by role; a variable whose name isl cannot read goes by its identifier."""
     roles = (
         [Variable(variable.bounds, _readable(variable.name)) for variable in role]
         for role in domain.roles
@@ -115,23 +115,23 @@ def _readable_names(domain: Domain) -> tuple[tuple[str, ...], ...]:
 
 
 def _readable(name: str | None) -> str:
-    """The name, if texts can hold it, isl's and ours; else none."""
+    """The name if both isl's texts and ours can hold it, else an empty one."""
     is_read = name is not None and name.isascii() and is_name(name) and name not in _WORDS
     return name if name is not None and is_read else ""
 
 
-# Reading.
+# _RelationFields.
 
 
 def read_isl(relation: str | IslRelation, *, budget: int | None) -> Relation:
-    """The relation that one of isl's is; :func:`indexing.from_isl` says more."""
+    """A relation from isl's; :func:`indexing.from_isl` says more."""
     found = _parsed(relation) if isinstance(relation, str) else _converted(relation)
     if any(piece.is_rational() for piece in found.get_basic_maps()):
         raise MapError("from_isl: the relation has rational numbers; expected integers alone")
     space = Space({}, found.get_ctx(), budget)
     with space.within_budget():
         made = _read(found.flatten())
-    return made if _is_crowded(made) else simplified(made)
+    return made if _has_many_cases(made) else simplified(made)
 
 
 def _read(relation: islpy.Map) -> Relation:
@@ -145,17 +145,17 @@ def _read(relation: islpy.Map) -> Relation:
     )
     joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(runtime))
     identifiers = distinctly_named(dims, (), runtime).identifiers
-    reading = read_relation(joint, identifiers)
-    ranges = [outputs[number] for number in reading.ranges.values()]
+    fields = _fields_of(joint, identifiers)
+    ranges = [outputs[number] for number in fields.ranges.values()]
     domain = distinctly_named(dims, ranges, runtime)
-    return Relation.from_forms(reading.results, domain.constrained(reading.constraints))
+    return Relation.from_forms(fields.results, domain.constrained(fields.constraints))
 
 
-def _is_crowded(made: Relation) -> bool:
-    """Whether so many cases are told apart that simplifying them would take too long."""
+def _has_many_cases(made: Relation) -> bool:
+    """Whether the map distinguishes so many cases that simplifying it would take too long."""
     limits = (form for form, _ in made.domain.constraints)
     atoms = postorder((*made.forms, *limits))
-    return sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA) > _MOST_CASES
+    return sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA) > _MAX_CASES
 
 
 def _converted(relation: object) -> islpy.Map:
@@ -186,12 +186,12 @@ _CONVERSIONS: Final = MappingProxyType(
         "UnionMap": "from_union_map",
     }
 )
-"""How islpy makes a relation of an object of another class."""
+"""The function of islpy that makes a relation of an object, by its class."""
 
 
 def _shown(value: object) -> str:
     text = f"{type(value).__name__} {value}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 # Text.
@@ -212,7 +212,7 @@ def _parsed(text: str) -> islpy.Map:
 
 
 def _check(text: str) -> None:
-    """Find what isl would only call wrong, or what would not end."""
+    """Refuses what isl would reject without saying where, and what would crash it."""
     opened: list[re.Match[str]] = []
     for mark in re.finditer(r"[()\[\]{}^]", text):
         if mark[0] in _CLOSING:
@@ -221,8 +221,8 @@ def _check(text: str) -> None:
             raise _error("a power; expected the number itself", mark)
         elif not opened or _CLOSING[opened.pop()[0]] != mark[0]:
             raise _error(f"{mark[0]!r} closes nothing", mark)
-        if len(opened) > _DEEPEST:
-            raise _error(f"more than {_DEEPEST} brackets in each other", mark)
+        if len(opened) > _MAX_NESTING:
+            raise _error(f"more than {_MAX_NESTING} brackets in each other", mark)
     if opened:
         raise _error(f"expected a {_CLOSING[opened[-1][0]]!r} for this", opened[-1])
 
@@ -231,44 +231,47 @@ def _error(message: str, mark: re.Match[str]) -> TextError:
     return TextError(message, Span(mark.string, *mark.span()))
 
 
-_MOST_PIECES: Final = 8
-"""Of more pieces of a function none are joined."""
+# Results and constraints of a relation. An output that the others determine becomes a form; any
+# other becomes a range over its values, or over the few in a window that moves along.
+
+_MAX_PIECES: Final = 8
+"""Pieces of a function that are joined in pairs: time grows with the cube."""
 
 _NEVER: Final = (ZERO, Interval(1, 1))
 
 
-class Reading(NamedTuple):
-    """A relation in terms of identifiers: those of its inputs, and ``s0 s1 ...`` for ranges."""
+class _RelationFields(NamedTuple):
+    """The results, ranges and constraints of a relation, over identifiers of inputs and ranges."""
 
     results: list[Form]
     ranges: dict[str, int]
-    """The ranges, each with the number of the output whose values it counts."""
+    """The ranges ``s0 s1 ...``, each with the number of the output whose values it counts."""
 
     constraints: list[Constraint]
-    """Where there are results; among it the bounds of all inputs and ranges."""
+    """Where the relation has results, with the bounds of all inputs and ranges."""
 
 
-def read_relation(relation: islpy.Map, identifiers: Sequence[str]) -> Reading:
-    """A relation without parameters; its inputs are called by the identifiers.
+def _fields_of(relation: islpy.Map, identifiers: Sequence[str]) -> _RelationFields:
+    """The fields of a relation without parameters; its inputs have the identifiers.
 
     Costs some integer programmes for each output.
     """
-    reader = _Reader(relation, identifiers)
+    reader = _RelationReader(relation, identifiers)
     results = reader.functions()
     if results is None:
         results = [reader.next_result(number) for number in range(_outputs(relation))]
-    return Reading(results, reader.ranges, reader.constraints())
+    return _RelationFields(results, reader.ranges, reader.constraints())
 
 
-class _Part(NamedTuple):
-    """The value that a function has at some of its points."""
+class _Case(NamedTuple):
+    """The value of a function on a part of its domain."""
 
     value: Form
     where: islpy.Set
 
 
-class _Counter(NamedTuple):
-    """An output as ``base + step * range``, and how many values the range then has."""
+class _RangeChoice(NamedTuple):
+    """An output as ``base + step * range``, and the number of values of the range."""
 
     base: Form
     step: int
@@ -276,12 +279,12 @@ class _Counter(NamedTuple):
 
     @property
     def order(self) -> tuple[int | Infinity, int]:
-        """The fewer values and the simpler, the better."""
+        """The fewest values come first, then the cheapest base."""
         return self.values, cost_of_form(self.base)
 
 
-class _Reader:
-    """What is left of a relation between inputs and ranges that have identifiers, and outputs."""
+class _RelationReader:
+    """Reads a relation output by output; ``_left`` relates inputs and ranges to the others."""
 
     def __init__(self, left: islpy.Map, identifiers: Sequence[str]) -> None:
         self._left = left
@@ -289,25 +292,25 @@ class _Reader:
         self.ranges: dict[str, int] = {}
 
     def functions(self) -> list[Form] | None:
-        """All outputs, if the inputs determine them."""
+        """All outputs as functions of the inputs, if they are such."""
         results = self._functions(self._left)
         if results is not None:
             self._left = self._left.project_out(load_isl().dim_type.out, 0, len(results))
         return results
 
     def next_result(self, number: int) -> Form:
-        """The first of the outputs that are left."""
+        """The first of the outputs left."""
         kind = load_isl().dim_type.out
         first = self._left.project_out(kind, 1, _outputs(self._left) - 1)
         functions = self._functions(first)
         if functions is None:
-            counters = self._counters(first)
-            return self._counted(min(counters, key=lambda counter: counter.order), number)
+            choices = self._range_choices(first)
+            return self._with_range(min(choices, key=lambda choice: choice.order), number)
         self._left = self._left.project_out(kind, 0, 1)
         return functions[0]
 
     def constraints(self) -> list[Constraint]:
-        """Where the inputs and ranges have outputs."""
+        """The constraints under which inputs and ranges have outputs."""
         points = self._left.domain().compute_divs().coalesce()
         if points.is_empty():
             return [_NEVER]
@@ -316,12 +319,12 @@ class _Reader:
             (forms.variable(identifier), extent(points, number))
             for number, identifier in enumerate(identifiers)
         ]
-        return [*bounds, *_limits(points, self._space)]
+        return [*bounds, *_constraints_of_union(points, self._space)]
 
     # Functions.
 
     def _functions(self, values: islpy.Map) -> list[Form] | None:
-        """The outputs as expressions; ``None`` if one is not determined, or by many cases."""
+        """The outputs as forms; ``None`` if one is no function, or one of many cases."""
         if not values.is_single_valued():
             return None
         function = load_isl().PwMultiAff.from_map(values)
@@ -332,47 +335,49 @@ class _Reader:
         return results if len(results) == len(found) else None
 
     def _merged(self, function: islpy.PwAff) -> Form | None:
-        """The only piece of a function, or the extrema that its pieces come to."""
+        """A function as one form: its only piece, or extrema of its pieces."""
         domain = function.domain()
         pieces = function.coalesce().gist(domain).coalesce().get_pieces()
-        parts = [
-            _Part(self._space.form_of(part), where.intersect(domain)) for where, part in pieces
+        cases = [
+            _Case(self._space.form_of(case), where.intersect(domain)) for where, case in pieces
         ]
-        if not parts:
+        if not cases:
             return ZERO
-        while 1 < len(parts) <= _MOST_PIECES and (joined := _joined(self._space, parts)):
-            parts = joined
-        return parts[0].value if len(parts) == 1 else self._by_cases(function, parts)
+        while 1 < len(cases) <= _MAX_PIECES and (
+            joined := _with_joined_extremum(self._space, cases)
+        ):
+            cases = joined
+        return cases[0].value if len(cases) == 1 else self._by_cases(function, cases)
 
-    def _by_cases(self, function: islpy.PwAff, parts: Sequence[_Part]) -> Form | None:
-        """The greatest of the parts, each pressed down to the least value outside its place."""
+    def _by_cases(self, function: islpy.PwAff, cases: Sequence[_Case]) -> Form | None:
+        """The maximum of the cases, each at most the least value outside its part of the domain."""
         lower, upper = self._space.extent(function).ends
         if not isinstance(lower, int) or not isinstance(upper, int):
             return None
         domain = function.domain()
-        depths = [_depth(part.where.gist(domain), self._space) for part in parts]
+        depths = [_depth(case.where.gist(domain), self._space) for case in cases]
         return operations.maximum(
-            operations.minimum((part.value, depth.times(upper - lower).plus_constant(upper)))
-            for part, depth in zip(parts, depths, strict=True)
+            operations.minimum((case.value, depth.times(upper - lower).plus_constant(upper)))
+            for case, depth in zip(cases, depths, strict=True)
         )
 
     # Ranges.
 
-    def _counters(self, values: islpy.Map) -> Iterator[_Counter]:
-        """Ways in which a range may run over the values of the only output."""
+    def _range_choices(self, values: islpy.Map) -> Iterator[_RangeChoice]:
+        """The choices of a range for the values of the only output."""
         everything = values.range()
         ends, step = extent(everything, 0), max(1, integer(everything.get_stride(0)))
         size = INFINITY if ends.size is None else (ends.size - 1) // step + 1
         start = ends.lower if ends.lower is not None else ends.upper
         if step == 1 or start is None:
-            yield _Counter(ZERO, 1, size)
+            yield _RangeChoice(ZERO, 1, size)
         else:
-            yield _Counter(forms.constant(start), step, size)
+            yield _RangeChoice(forms.constant(start), step, size)
         if _is_window(values):
             yield from self._windows(values)
 
-    def _windows(self, values: islpy.Map) -> Iterator[_Counter]:
-        """Counting from the first value up, and from the last one down."""
+    def _windows(self, values: islpy.Map) -> Iterator[_RangeChoice]:
+        """A range that counts from the first value up, and one from the last value down."""
         lowest, highest = values.dim_min(0), values.dim_max(0)
         step = max(1, integer(values.get_range_stride_info(0).get_stride()))
         width = self._space.extent(highest.sub(lowest)).upper
@@ -380,15 +385,15 @@ class _Reader:
         for end, towards in ((lowest, step), (highest, -step)):
             base = self._merged(end)
             if base is not None:
-                yield _Counter(base, towards, size)
+                yield _RangeChoice(base, towards, size)
 
-    def _counted(self, counter: _Counter, number: int) -> Form:
-        """A new range as the last input in place of the first output."""
+    def _with_range(self, choice: _RangeChoice, number: int) -> Form:
+        """Makes a new range the last input, and removes the first output."""
         identifier = f"s{len(self.ranges)}"
         self.ranges[identifier] = number
         old = list(self._space.bounds)
         self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
-        result = forms.variable(identifier).times(counter.step).plus(counter.base)
+        result = forms.variable(identifier).times(choice.step).plus(choice.base)
         kind = load_isl().dim_type
         moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
         values = _tuple(self._space, [*map(forms.variable, old), result])
@@ -401,7 +406,7 @@ def _outputs(relation: islpy.Map) -> int:
 
 
 def _is_window(values: islpy.Map) -> bool:
-    """Whether the only output lies between ends that the inputs tell."""
+    """Whether the inputs bound the only output on both sides."""
     kind = load_isl().dim_type
     inputs = values.dim(kind.in_)
     line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range()
@@ -409,39 +414,39 @@ def _is_window(values: islpy.Map) -> bool:
 
 
 def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
-    """The forms side by side as a function of the variables of the space."""
+    """The tuple of forms as a function of the variables of the space."""
     first, *others = map(load_isl().PwMultiAff.from_pw_aff, space.expressions(wanted))
     for other in others:
         first = first.flat_range_product(other)
     return first
 
 
-def _joined(space: Space, parts: list[_Part]) -> list[_Part] | None:
-    """The parts with some two of them as one extremum, if two can be."""
-    for one, other in combinations(parts, 2):
+def _with_joined_extremum(space: Space, cases: list[_Case]) -> list[_Case] | None:
+    """The cases with two of them joined into one extremum, if some two can be."""
+    for one, other in combinations(cases, 2):
         for extremum in (operations.maximum, operations.minimum):
             value = extremum((one.value, other.value))
-            if all(space.agree(value, part.value, part.where) for part in (one, other)):
-                rest = [part for part in parts if part is not one and part is not other]
-                return [*rest, _Part(value, one.where.union(other.where).coalesce())]
+            if all(space.agree(value, case.value, case.where) for case in (one, other)):
+                rest = [case for case in cases if case is not one and case is not other]
+                return [*rest, _Case(value, one.where.union(other.where).coalesce())]
     return None
 
 
 # Constraints.
 
 
-def _limits(points: islpy.Set, space: Space) -> Iterator[Constraint]:
-    """What holds for exactly the points: of several pieces what they share, and that it is one."""
+def _constraints_of_union(points: islpy.Set, space: Space) -> Iterator[Constraint]:
+    """Constraints for exactly these points: the hull of the pieces, and that a piece holds them."""
     pieces = points.get_basic_sets()
     hull = pieces[0] if len(pieces) == 1 else points.simple_hull()
-    yield from limits_of(hull, space)
+    yield from constraints_of(hull, space)
     if len(pieces) > 1:
         rest = points.gist(load_isl().Set.from_basic_set(hull)).coalesce()
         yield _depth(rest, space), Interval(0, None)
 
 
 def _depth(points: islpy.Set, space: Space) -> Form:
-    """A form that is negative exactly outside of a set that is not empty."""
+    """A form that is negative exactly outside a set that is not empty."""
     return operations.maximum(
         _depth_of_piece(piece, space) for piece in points.compute_divs().get_basic_sets()
     )
@@ -449,7 +454,7 @@ def _depth(points: islpy.Set, space: Space) -> Form:
 
 def _depth_of_piece(piece: islpy.BasicSet, space: Space) -> Form:
     depths: list[Form] = []
-    for form, interval in limits_of(piece, space):
+    for form, interval in constraints_of(piece, space):
         depths += [form.plus_constant(-end) for end in (interval.lower,) if end is not None]
         depths += [-form.plus_constant(-end) for end in (interval.upper,) if end is not None]
     return operations.minimum(depths) if depths else ZERO

@@ -48,7 +48,7 @@ def to_affine_map(indexing_map: Relation) -> str:
     affine_set<(d0)[s0] : (d0 >= 0, -d0 + 3 >= 0, s0 >= 0, -s0 + 7 >= 0)>
     """
     domain = indexing_map.domain
-    results = _written(
+    results = _texts(
         domain, [domain.named(form) for form in indexing_map.forms], "affine_map: result"
     )
     return f"affine_map<{_declarations(domain)} -> ({', '.join(results)})>"
@@ -58,7 +58,7 @@ def to_affine_set(indexing_map: Relation) -> str:
     """The bounds and constraints of a map as MLIR reads them; see :func:`to_affine_map`."""
     domain = indexing_map.domain
     sides = [side for form, interval in domain.limits() for side in _sides(form, interval)]
-    lefts = _written(domain, [left for left, _ in sides], "affine_set: inequality")
+    lefts = _texts(domain, [left for left, _ in sides], "affine_set: inequality")
     texts = (f"{left} {relation} 0" for left, (_, relation) in zip(lefts, sides, strict=True))
     return f"affine_set<{_declarations(domain)} : ({', '.join(texts)})>"
 
@@ -70,7 +70,7 @@ def _declarations(domain: Domain) -> str:
 
 
 def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
-    """What is not negative, or zero, where the form lies in the interval."""
+    """Forms that are at least 0, or 0, where the form lies in the interval."""
     lower, upper = interval.lower, interval.upper
     if lower is not None and lower == upper:
         yield form.plus_constant(-lower), "=="
@@ -81,7 +81,7 @@ def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
         yield (-form).plus_constant(upper), ">="
 
 
-def _written(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
+def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
     """The texts of forms over the names of the variables."""
     _, ranges, runtime = domain.by_role(domain.names)
     symbols = frozenset(ranges + runtime)
@@ -114,21 +114,21 @@ def _turned_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
 
 # What MLIR has.
 
-_MOST: Final = (1 << 63) - 1
-"""The largest constant that MLIR reads; signs are operators there."""
+_MAX_CONSTANT: Final = (1 << 63) - 1
+"""The greatest constant that MLIR reads; there, a sign is an operator."""
 
 
 def _objection_to_constants(form: Form) -> str:
     parts = [form, *(argument for atom in postorder((form,)) for argument in atom.arguments)]
     for part in parts:
         for constant in (part.constant, *part.terms.values()):
-            if abs(constant) > _MOST:
+            if abs(constant) > _MAX_CONSTANT:
                 return f"a constant of {constant.bit_length()} bits in it; expected at most 63"
     return ""
 
 
 def _objection(form: Form, symbols: Container[str]) -> str:
-    """The part of a form that MLIR does not have, and what it has; empty if there is none."""
+    """The term of a form that MLIR does not have, and what it expects; empty if there is none."""
     symbolic: set[Atom] = set()
     for atom in postorder((form,)):
         are_symbolic = [symbolic.issuperset(argument.terms) for argument in atom.arguments]
@@ -141,7 +141,7 @@ def _objection(form: Form, symbols: Container[str]) -> str:
 
 
 def _expected(atom: Atom, are_symbolic: Sequence[bool]) -> str:
-    """What MLIR has instead of an atom, of whose arguments some are symbolic."""
+    """What MLIR expects instead of an atom; empty if it has such an atom."""
     if atom.kind in EXTREMA:
         return "no minimum or maximum"
     if atom.kind is Kind.PRODUCT:
@@ -168,7 +168,7 @@ _FOREIGN: Final = {
 def read_affine_map(
     text: str, bounds: Mapping[str, IntervalLike], affine_set: str, runtime: int
 ) -> Relation:
-    """The relation that an affine map is; :func:`indexing.from_affine_map` says more."""
+    """The relation that an affine map describes; see :func:`indexing.from_affine_map`."""
     lexer = _lexer(text)
     is_enclosed = _is_opened(lexer, "affine_map")
     dims, symbols = _read_declarations(lexer)
@@ -227,7 +227,7 @@ def _read_set(text: str, dims: Sequence[str], symbols: Sequence[str]) -> list[Co
 
 
 def _lexer(text: str) -> ExpressionLexer:
-    """A lexer of a text without operators that mean something else to MLIR."""
+    """A lexer for a text; refuses operators that mean something else in MLIR."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"from_affine_map: text is {quoted(text)}; expected a string")
     lexer = ExpressionLexer(text)
@@ -274,7 +274,7 @@ _RELATIONS: Final = {
     ">=": Interval(0, None),
     "<=": Interval(None, 0),
 }
-"""Where the difference of both sides lies."""
+"""The interval of the difference of both sides."""
 
 
 def _read_constraint(
@@ -288,7 +288,7 @@ def _read_constraint(
 
 
 def _normal(form: Form, interval: Interval) -> Constraint:
-    """The same constraint of a form without constant whose first term is positive."""
+    """The same constraint on a form without constant whose first coefficient is positive."""
     if not form.terms:
         return form, interval
     bare = form.plus_constant(-form.constant)

@@ -1,4 +1,4 @@
-"""Maps as tables, for notebooks: what is declared, what comes out, what must hold.
+"""Maps in notebooks: a table of variables, results and constraints in HTML, a formula in LaTeX.
 
 A notebook shows the table; the formula of :mod:`indexing.formats.notebook` goes into its PDF.
 """
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom, Form
 
 
-_MOST_ROWS: Final = 50
-"""Rows of each part of the table; of more it says how many there are."""
+_MAX_ROWS: Final = 50
+"""Rows of each part of the table; a last row counts the others. More fill the screen."""
 
-_LONGEST: Final = 1000
-"""Characters of an expression; longer ones are cut."""
+_MAX_LENGTH: Final = 1000
+"""Characters of an expression in a cell; longer ones are cut, so that the page stays small."""
 
 _STYLE: Final = """\
 .indexing-map table { border-collapse: collapse; font-family: monospace; }
@@ -40,11 +40,11 @@ _STYLE: Final = """\
 .indexing-map summary { font-size: smaller; opacity: 0.7; }
 .indexing-map pre { white-space: pre-wrap; }
 """
-"""Nothing but the text's own color, so that light and dark notebooks look alike."""
+"""Uses only the color of the text, which fits light and dark notebooks."""
 
 
 def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -> str:
-    """The map as a table with its text folded up below; no script, nothing from the network.
+    """The map as a table, with its text folded up below; without scripts and network.
 
     ``notes`` are more rows of the table: names, and what is to be said of them.
 
@@ -78,7 +78,7 @@ def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -
 
 
 def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
-    """The titles of the table's parts with their rows: what it is about, and what it is."""
+    """The titles of the parts of the table, with pairs of cells."""
     domain = indexing_map.domain
     bounds = zip(domain.names, (str(variable.bounds) for variable in domain), strict=True)
     yield from zip(("dimension", "range", "runtime"), domain.by_role(bounds), strict=True)
@@ -97,7 +97,7 @@ def _constraints(domain: Domain) -> list[tuple[str, str]]:
 
 
 def _part(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    shown = list(islice(rows, _MOST_ROWS))
+    shown = list(islice(rows, _MAX_ROWS))
     if len(rows) > len(shown):
         shown.append((f"and {len(rows) - len(shown)} more", ""))
     head = f'<th scope="rowgroup" rowspan="{len(shown)}">{title}</th>'
@@ -107,7 +107,7 @@ def _part(title: str, rows: Sequence[tuple[str, str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    return escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+    return escape(text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}...")
 
 
 def latex_of_map(indexing_map: Relation) -> str:
@@ -147,7 +147,7 @@ _ESCAPED: Final = str.maketrans(
 
 
 class _LatexWriter(Printer):
-    """Terms in the order of the text; coefficients in front, divisions as fractions."""
+    """Prints terms in the order of the text, coefficients in front, divisions as fractions."""
 
     def atom(self, atom: Atom) -> str:
         if not atom.arguments:
@@ -169,7 +169,7 @@ class _LatexWriter(Printer):
         return f"{sign}{number}{self.texts[atom]}"
 
     def _factor(self, form: Form) -> str:
-        """An operand of a product or remainder: a sum needs parentheses."""
+        """An operand of a product or remainder; a sum gets parentheses."""
         text = self.sum(form)
         is_sum = len(form.terms) + (form.constant != 0) > 1
         return rf"\left({text}\right)" if is_sum else text

@@ -1,4 +1,4 @@
-"""A map as a function of NumPy arrays, prepared once for many calls."""
+"""A map as a function of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class CompiledMap:
     """The results of a map as a function of its variables, for NumPy arrays that broadcast.
 
     It takes the dimensions, then the ranges, then the runtime variables, one argument each. Values
-    within the bounds are computed in 64-bit integers, with quotients rounded down exactly at any
-    size; where 64 bits might not do, or a value lies outside the bounds, every value that may be
-    met is looked at first, as in :meth:`IndexingMap.evaluate`, and Python integers take over.
+    within the bounds are computed in 64-bit integers. If 64 bits may not be enough, or a value lies
+    outside the bounds, :meth:`IndexingMap.evaluate` looks at the values first and computes in
+    Python integers if it must.
 
     Raises:
         MapError: when called with a wrong number of values, values that are no integers, or where

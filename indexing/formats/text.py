@@ -1,4 +1,4 @@
-"""The text of maps, both ways, as XLA writes it.
+"""The text of maps as XLA writes it, both ways, and what such texts consist of.
 
 ``(d0)[s0]{rt0} -> (d0 * 8, rt0), domain: d0 in [0, 3], ..., (d0 + s0) mod 2 in [0, 0]``:
 dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then
@@ -104,7 +104,7 @@ def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
 
 
 def read_map(text: str, file: str = "") -> Relation:
-    """The relation that a text describes; :func:`indexing.parse_map` says more."""
+    """The relation that a text describes; see :func:`indexing.parse_map`."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"parse_map: text is {quoted(text)}; expected a string")
     return _read_map(ExpressionLexer(text, file))
@@ -124,7 +124,7 @@ def _read_map(lexer: ExpressionLexer) -> Relation:
 
 
 def _read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
-    """The names of the dimensions, ranges and runtime variables; only dimensions must be there."""
+    """The names of dimensions, ranges and runtime variables; only dimensions are required."""
     declared: dict[str, None] = {}
     roles: list[dict[str, None]] = []
     for brackets in _BRACKETS:
@@ -182,7 +182,7 @@ T = TypeVar("T")
 def read_items(
     lexer: ExpressionLexer, brackets: str, purpose: str, read: Callable[[], T]
 ) -> list[T]:
-    """What stands between brackets and commas; a comma may follow the last item."""
+    """Items between brackets, separated by commas; a comma may follow the last."""
     opening, closing = brackets
     lexer.expect(opening, purpose)
     return lexer.separated(read, closing)
@@ -216,7 +216,7 @@ def read_interval(lexer: ExpressionLexer) -> Interval:
 
 
 def _read_end(lexer: ExpressionLexer, side: str) -> int | None:
-    """An integer, or the infinity of that side."""
+    """An integer or the infinity of this side."""
     if side == "upper" and lexer.accept("inf"):
         return None
     if side == "lower" and lexer.accept_all("-", "inf"):

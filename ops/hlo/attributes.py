@@ -31,7 +31,7 @@ _F = TypeVar("_F")
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How the text of a value is read, and how a value is written."""
+    """How the value of an attribute is read from text, and how it is written."""
 
     read: Callable[[HloLexer], Any]
     write: Callable[[Any], str] = str
@@ -41,7 +41,7 @@ def read_value(lexer: HloLexer, codec: Codec) -> Any:  # noqa: ANN401  (one type
     """Take the value of an attribute.
 
     Raises:
-        HloTextError: the text does not follow the format, or its value makes no sense.
+        HloTextError: the text is not of the form that the codec reads, or makes no sense.
     """
     start = lexer.start
     try:
@@ -53,7 +53,7 @@ def read_value(lexer: HloLexer, codec: Codec) -> Any:  # noqa: ANN401  (one type
 def read_attributes(
     lexer: HloLexer, owner: str, forms: Mapping[str, _F], read: Callable[[_F], Any]
 ) -> dict[str, Any]:
-    """Take ``, name=value`` as often as it stands there; ``forms`` says what each value is."""
+    """Take ``, name=value`` as often as it occurs; ``forms`` gives the form of each value."""
     attributes: dict[str, Any] = {}
     while lexer.accept(","):
         name = lexer.text
@@ -83,7 +83,7 @@ def _read_integer_lists(lexer: HloLexer) -> tuple[tuple[int, ...], ...]:
 
 
 def _read_nested_integers(lexer: HloLexer) -> tuple[Any, ...]:
-    """Numbers, or lists of numbers."""
+    """Take numbers or lists of numbers in braces."""
     return lexer.braced(
         lambda: lexer.integers() if lexer.text == "{" else lexer.integer(),
         "the numbers",
@@ -161,7 +161,7 @@ def _write_padding(padding: tuple[tuple[int, int, int], ...]) -> str:
 
 
 def _read_metadata(lexer: HloLexer) -> Mapping[str, str | int]:
-    """What the source program said; the pairs are separated by blanks, and a comma is allowed."""
+    """Take what the source program says; blanks separate the pairs, and commas may."""
     entries: dict[str, str | int] = {}
     lexer.expect("{", "before the metadata")
     while not lexer.accept("}"):
@@ -194,7 +194,7 @@ def _written_value(value: str | int) -> str:
 
 
 def _read_frontend(lexer: HloLexer) -> Mapping[str, str]:
-    """Names and texts; a text in braces keeps its braces."""
+    """Take names and texts; a text in braces keeps its braces."""
     pairs = lexer.braced(lambda: _read_frontend_pair(lexer), "the frontend attributes")
     return MappingProxyType(dict(pairs))
 
@@ -252,7 +252,7 @@ WORD = Codec(lambda lexer: lexer.word("a word"))
 WORDS = Codec(_list_of(lambda lexer: lexer.word("a word"), "the words"), _written_list)
 STRING = Codec(lambda lexer: lexer.string(), escape)
 RAW = Codec(_read_raw)
-"""Kept as it is written, braces or quotes included."""
+"""The text as it is written, with its braces or quotes."""
 SHAPE = Codec(lambda lexer: lexer.shape())
 SHAPES = Codec(_list_of(lambda lexer: lexer.shape(), "the shapes"), _written_shapes)
 SLICES = Codec(_read_slices, _write_slices)
@@ -268,7 +268,7 @@ FRONTEND = Codec(_read_frontend, _write_frontend)
 
 
 class Reference(enum.Enum):
-    """A value that names other parts of the module."""
+    """A value that refers to other parts of the module."""
 
     COMPUTATION = "a computation, by name or written in braces"
     COMPUTATIONS = "computations"
@@ -286,7 +286,7 @@ COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
     "statistics": RAW,
     "backend_config": RAW,
 }
-"""What every instruction may have."""
+"""The attributes that every instruction may have."""
 
 _NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
     (ALIASING, "output_to_operand_aliasing"),
@@ -347,7 +347,7 @@ _NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
 ATTRIBUTES: dict[str, Codec | Reference] = {
     name: codec for codec, names in _NAMES_BY_CODEC for name in names.split()
 } | COMMON_ATTRIBUTES
-"""What the attributes of instructions hold; :mod:`ops.hlo.opcodes` says which opcode has which."""
+"""The codecs of the attributes of instructions; :mod:`ops.hlo.opcodes` has those of each opcode."""
 
 MODULE_ATTRIBUTES: dict[str, Codec] = {
     "is_scheduled": BOOLEAN,
@@ -362,4 +362,4 @@ MODULE_ATTRIBUTES: dict[str, Codec] = {
     "allow_spmd_sharding_propagation_to_output": BOOLEANS,
     "origin_recovery_table": RAW,
 }
-"""What may follow the name of a module."""
+"""The codecs of the attributes of modules."""

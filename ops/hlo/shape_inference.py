@@ -1,6 +1,6 @@
-"""Shapes that text may leave out: for some opcodes, operands and attributes say what the result is.
+"""Shapes that text may leave out: those that follow from operands and attributes.
 
-Source: XLA's parser, which infers shapes for the opcodes listed here, and refuses all others.
+Source: XLA's parser, which infers shapes for the opcodes listed here and refuses all others.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Rule = Callable[[Sequence[Shape], Attributes], Shape]
 
 
 def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    """The shape of the result of an operation on operands of given shapes.
+    """The shape of the result of an operation on operands with given shapes.
 
     Raises:
-        AttributeValueError: the shape does not follow, or operands and attributes do not fit.
+        AttributeValueError: the shape cannot be inferred, or operands and attributes do not fit.
 
     >>> a = Shape.parse("f32[2,3]")
     >>> print(infer_shape("transpose", [a], {"dimensions": (1, 0)}))

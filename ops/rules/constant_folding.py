@@ -165,8 +165,12 @@ def _copy(_: Instruction, known: Sequence[BoundedForm]) -> Form | None:
     return first if all(other == first for other in others) else None
 
 
-def _of_forms(function: Callable[..., Form]) -> _Function:
-    return lambda _, known: function(*(each.form for each in known))
+def _of_one(function: Callable[[Form], Form]) -> _Function:
+    return lambda _, known: function(known[0].form)
+
+
+def _of_two(function: Callable[[Form, Form], Form]) -> _Function:
+    return lambda _, known: function(known[0].form, known[1].form)
 
 
 def _of_bounded(function: Callable[..., Form | None]) -> _Function:
@@ -184,12 +188,13 @@ def _on_predicates(function: _Function) -> _Function:
 
 
 def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
-    answer = compare(*known, instruction.attributes["direction"])
+    left, right = known
+    answer = compare(left, right, instruction.attributes["direction"])
     return None if answer is None else forms.constant(int(answer))
 
 
-_minimum: Final = _of_forms(lambda left, right: operations.minimum([left, right]))
-_maximum: Final = _of_forms(lambda left, right: operations.maximum([left, right]))
+_minimum: Final = _of_two(lambda left, right: operations.minimum([left, right]))
+_maximum: Final = _of_two(lambda left, right: operations.maximum([left, right]))
 _COPIES: Final = (
     "bitcast",
     "broadcast",
@@ -205,8 +210,8 @@ _COPIES: Final = (
 
 _FUNCTIONS: Final[Mapping[str, _Function]] = {
     **dict.fromkeys(_COPIES, _copy),
-    "abs": _of_forms(lambda form: operations.maximum([form, -form])),
-    "add": _of_forms(lambda left, right: left + right),
+    "abs": _of_one(lambda form: operations.maximum([form, -form])),
+    "add": _of_two(lambda left, right: left + right),
     "and": _on_predicates(_minimum),
     "clamp": _of_bounded(clamp_between),
     "compare": _compare,
@@ -214,11 +219,11 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "maximum": _maximum,
     "minimum": _minimum,
     "multiply": _of_bounded(multiply),
-    "negate": _of_forms(lambda form: -form),
-    "not": _on_predicates(_of_forms(lambda form: 1 - form)),
+    "negate": _of_one(lambda form: -form),
+    "not": _on_predicates(_of_one(lambda form: 1 - form)),
     "or": _on_predicates(_maximum),
     "remainder": _of_bounded(remainder),
-    "subtract": _of_forms(lambda left, right: left - right),
+    "subtract": _of_two(lambda left, right: left - right),
 }
 """Opcode -> the value, from those of the operands."""
 

@@ -1,4 +1,7 @@
-"""Cholesky decomposition and triangular solve: exactly the elements of triangles that are read."""
+"""Cholesky decomposition, triangular solve and Fourier transform.
+
+The maps of triangles hold exactly the elements that are read.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.index_maps import checked_sizes, dim, index_map, symbol
+from ops.hlo.result_sizes import fft_sizes
+from ops.index_maps import checked_sizes, dim, index_map, paired, symbol
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
@@ -190,6 +194,33 @@ def _check_solvable(a: Sizes, b: Sizes, *, left_side: bool) -> None:
             )
 
 
+def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpIndexing:
+    """Transforms the trailing dimensions: each element sums all elements along them.
+
+    Shapes:
+        operand, result: the trailing dimensions have the sizes ``fft_length``. Only the last one of
+            the result of an ``RFFT`` and of the operand of an ``IRFFT`` is shorter: it has
+            ``n // 2 + 1`` of ``n`` elements, or none of none.
+
+    Source:
+        XLA operation semantics, Fft; StableHLO specification, fft.
+
+    Raises:
+        ShapeError: the type is none of ``FFT IFFT RFFT IRFFT``, there are not one to three
+            lengths, or a trailing dimension of the operand has another size.
+
+    >>> spectrum = fft((5, 16), "RFFT", (16,))
+    >>> print(spectrum.output_to_input[0])
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 8], s0 in [0, 15]
+    >>> print(spectrum.input_to_output[0])
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 15], s0 in [0, 8]
+    """
+    output_sizes = fft_sizes(operand_sizes, fft_type, fft_length)
+    same = [(place, place) for place in range(len(output_sizes) - len(fft_length))]
+    to_input, to_output = paired(output_sizes, operand_sizes, same)
+    return OpIndexing(output_sizes, (to_input,), (to_output,))
+
+
 # Reading instructions.
 
 
@@ -208,7 +239,14 @@ def _triangular_solve(instruction: Instruction) -> OpIndexing:
     return triangular_solve(sizes_of(a), sizes_of(b), **options)
 
 
+def _fft(instruction: Instruction) -> OpIndexing:
+    (operand,) = instruction.operands
+    given = instruction.attributes
+    return fft(sizes_of(operand), given["fft_type"], given["fft_length"])
+
+
 RULES: Final[Mapping[str, OpRule]] = {
     "cholesky": OpRule(_cholesky),
+    "fft": OpRule(_fft),
     "triangular-solve": OpRule(_triangular_solve),
 }

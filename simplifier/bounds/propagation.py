@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.bounds.interval import NEGATIVE_INFINITY, Interval
 from simplifier.expr import operations
+from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     Atom,
     Form,
     Kind,
     combine,
     constant,
-    postorder,
     variable,
     variables_of,
 )
@@ -153,7 +153,7 @@ class _Propagator:
         """Facts in the state in which they have nothing more to say."""
 
     def add(self, form: Form, ends: Range) -> None:
-        """Learn that a canonical form lies in a range."""
+        """Add the fact that a canonical form lies in a range."""
         fact = Fact.of(form, ends)
         if fact is None:
             self.is_contradictory |= not ends[0] <= form.constant <= ends[1]
@@ -245,7 +245,7 @@ def _met(old: Range, new: Range) -> Range:
 # Equations.
 
 _MARK = "\0"
-"""Ends the names of quotients, so that nobody else's variable is called so."""
+"""Ends the names of quotients, so that no other variable has such a name."""
 
 
 class Quotient(NamedTuple):
@@ -300,18 +300,13 @@ class SolvedVariable(NamedTuple):
         quotient = self.quotient
         if quotient is None:
             return form
-        values: dict[Atom, Form] = {}
-        for atom in postorder((form,)):
-            if atom is not quotient.atom:
-                arguments = tuple(_combined(part, values, quotient) for part in atom.arguments)
-                values[atom] = operations.rebuilt(atom, arguments)
-        return _combined(form, values, quotient)
 
+        def of_form(part: Form, values: Mapping[Atom, Form]) -> Form:
+            factor = part.terms.get(quotient.atom, 0)
+            rest = combine(part.without(quotient.atom), values)
+            return rest.plus(quotient.restored(factor)) if factor else rest
 
-def _combined(form: Form, values: dict[Atom, Form], quotient: Quotient) -> Form:
-    factor = form.terms.get(quotient.atom, 0)
-    rest = combine(form.without(quotient.atom), values)
-    return rest.plus(quotient.restored(factor)) if factor else rest
+        return of_form(form, fold((form,), operations.rebuilt, of_form))
 
 
 def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> SolvedVariable | None:

@@ -120,7 +120,7 @@ def filled(shape: Shape, value: float) -> Array:
 
 def _irregular(shape: Shape) -> Array:
     array = filled(shape, 0)
-    values = 1 + np.sqrt(np.arange(2, array.size + 2)) % 1
+    values = 1 + np.sqrt(np.arange(2, array.size + 2) + 0.5) % 1  # no square roots of squares
     scale = 1 if np.issubdtype(array.dtype, np.inexact) else 50
     return (values * scale).reshape(array.shape).astype(array.dtype)
 

@@ -120,6 +120,14 @@ def test_a_diamond_costs_no_more_than_it_is_deep(composed: list[OperandIndexing]
     assert len(composed) < 1010
 
 
+def test_what_is_forgotten_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few dependences are interned, the answer is the same."""
+    expected = parameter_ways(growing.permuted(6, 4))
+    for most in (1, 2, 5):
+        monkeypatch.setattr(limits, "MAX_INTERNED", most)
+        assert parameter_ways(growing.permuted(6, 4)) == expected
+
+
 def test_what_comes_again_costs_nothing(composed: list[OperandIndexing]) -> None:
     """120 permutations, however deep."""
     ways = parameter_ways(growing.permuted(300, 6))

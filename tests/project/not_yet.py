@@ -21,22 +21,12 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset([])
 
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
-        "Cell",
-        "Direction",
         "Kind",
-        "Piece",
         "Step",
         "Unknown",
     ]
 )
 """Class names that several classes still carry."""
 
-LIMITS: Final[frozenset[str]] = frozenset(
-    [
-        "indexing/layout/view/layout_svg.py: _LONGEST_INDEX",
-        "indexing/layout/view/layout_svg.py: _LONGEST_TITLE",
-        "indexing/layout/view/picture.py: MOST_PLANES",
-        "indexing/layout/view/picture.py: MOST_ROWS",
-    ]
-)
+LIMITS: Final[frozenset[str]] = frozenset([])
 """Limits that still have no reason beside them."""
