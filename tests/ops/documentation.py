@@ -118,7 +118,7 @@ def _docstring(family: str) -> str:
 
 
 def _as_markdown(text: str) -> str:
-    return " ".join(text.split()).replace("``", "`")
+    return re.sub(r":\w+:`", "`", " ".join(text.split()).replace("``", "`"))
 
 
 def _maps(program: Program) -> Iterator[str]:
