@@ -153,7 +153,7 @@ class _Propagator:
         """Facts in the state in which they have nothing more to say."""
 
     def add(self, form: Form, ends: Range) -> None:
-        """Learn that a canonical form lies in a range."""
+        """Add the fact that a canonical form lies in a range."""
         fact = Fact.of(form, ends)
         if fact is None:
             self.is_contradictory |= not ends[0] <= form.constant <= ends[1]
@@ -245,7 +245,7 @@ def _met(old: Range, new: Range) -> Range:
 # Equations.
 
 _MARK = "\0"
-"""Ends the names of quotients, so that nobody else's variable is called so."""
+"""Ends the names of quotients, so that no other variable has such a name."""
 
 
 class Quotient(NamedTuple):

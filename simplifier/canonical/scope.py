@@ -270,5 +270,5 @@ def traced_scope(
     solvable: int = MAX_EQUATIONS,
     lemmas: dict[Law, None] | None = None,
 ) -> Scope:
-    """A scope of its own that writes down what is announced in it."""
+    """A scope of its own that logs the laws applied in it."""
     return Scope(bounds, constraints, solvable, RewriteLog(lemmas))

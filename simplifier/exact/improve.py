@@ -104,7 +104,7 @@ def _by_relations(task: Task) -> Form:
         return ZERO
     equations = relations(task.space, task.domain, task.atoms)
     values = {forms.variable_atom(name): forms.variable(name) for name in task.space.bounds}
-    for atom in sorted(task.atoms, key=price):
+    for atom in sorted(task.atoms, key=_order):
         arguments = (combine(reduced(argument, equations), values) for argument in atom.arguments)
         values[atom] = operations.rebuilt(atom, tuple(arguments))
     return combine(reduced(task.form, equations), values)
@@ -193,7 +193,7 @@ _WAYS: Final[tuple[Way, ...]] = (_by_relations, _by_leaving_out, _by_pieces)
 
 
 def relations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> dict[Atom, Form]:
-    """Forms that are 0 on the domain, each by its dearest atom, which occurs in no other.
+    """Forms that are 0 on the domain, each by its most expensive atom, which occurs in no other.
 
     Of up to eight atoms they imply every equation ``constant + sum(coefficient * atom) = 0`` over
     atoms and variables that holds on the domain; more atoms are looked at eight at a time.
@@ -222,7 +222,7 @@ def _equation(space: Space, row: islpy.Constraint, unknowns: Sequence[Atom]) -> 
 
 
 def solved(rows: Iterable[Form]) -> dict[Atom, Form]:
-    """The same equations, solved for their dearest atoms; by falling price.
+    """The same equations, solved for their most expensive atoms; by falling cost.
 
     >>> x, y, z = map(forms.variable, "xyz")
     >>> list(solved([x + y + z - 3, y + z - 2]).values())
@@ -231,7 +231,7 @@ def solved(rows: Iterable[Form]) -> dict[Atom, Form]:
     left = list(rows)
     found: dict[Atom, Form] = {}
     while left := [row for row in left if row.terms]:
-        atom = max((atom for row in left for atom in row.terms), key=price)
+        atom = max((atom for row in left for atom in row.terms), key=_order)
         pivot = min(
             (row for row in left if atom in row.terms), key=lambda row: abs(row.terms[atom])
         )
@@ -241,7 +241,7 @@ def solved(rows: Iterable[Form]) -> dict[Atom, Form]:
     return {atom: row if row.terms[atom] > 0 else -row for atom, row in found.items()}
 
 
-def price(atom: Atom) -> tuple[int, forms.Key]:
+def _order(atom: Atom) -> tuple[int, forms.Key]:
     """Sorts atoms by cost; what is inside an atom comes before it."""
     return cost_of_form(Form(0, {atom: 1})), atom.order
 
@@ -272,5 +272,5 @@ def _substituted(form: Form, atom: Atom, equation: Form) -> Form:
 
 
 def rank(form: Form) -> tuple[int, int]:
-    """What a form costs; of equally dear ones, the one of fewer terms is better."""
+    """What a form costs; of equal cost, the one of fewer terms is better."""
     return cost_of_form(form), len(form.terms)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
 
 BUDGET: Final = 1_000_000
-"""Operations that isl may spend on a question unless it is told otherwise: seconds."""
+"""Operations that isl may spend on a question unless the caller gives a budget: seconds."""
 
 ATTEMPT: Final = 100_000
 """Operations that isl may spend on an attempt to make an expression cheaper."""
@@ -109,7 +109,7 @@ class Space:
         return points
 
     def checked(self, wanted: Iterable[Form]) -> tuple[Form, ...]:
-        """The forms with the value of each variable that has only one, if isl can be told of them.
+        """The forms with the value of each variable that has only one, if isl can express them.
 
         Raises:
             NotQuasiAffineError: naming an innermost term that is not quasi-affine.
@@ -249,7 +249,7 @@ _EXTREMA: Final[Mapping[Kind, Translation]] = {Kind.MIN: _minimum, Kind.MAX: _ma
 
 
 def _translation(atom: Atom) -> Translation:
-    """How the atom is told to isl, once its arguments are."""
+    """How isl computes the atom from its arguments."""
     if atom.kind in _EXTREMA:
         return _EXTREMA[atom.kind]
     if atom.divisor:

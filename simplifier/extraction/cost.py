@@ -1,4 +1,4 @@
-"""What a spelling costs a reader.
+"""What a spelling costs a reader, and what it costs at least.
 
 ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max`` cost 3;
 ``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does, so that only one of the two is ever
@@ -34,7 +34,7 @@ def cost_of_sum(
     """The cost of a form when its atoms cost what ``cost_of`` says.
 
     An operator costs ``unit``; each negative number costs ``negative`` more, which tells
-    spellings apart that are equally dear. ``further`` is the coefficient of one more term, whose
+    spellings of equal cost apart. ``further`` is the coefficient of one more term, whose
     own cost is not counted.
     """
     count = len(form.terms) + (form.constant != 0)
@@ -76,14 +76,14 @@ def cost_of_operation(kind: Kind, operands: int, unit: int = 1) -> int:
 def cost_of_form(form: Form) -> int:
     """The cost of a form as it stands."""
     if form.cost is None:
-        for atom in postorder((form,), skip=_is_priced):
+        for atom in postorder((form,), skip=_has_cost):
             inner = sum(map(_with_known_atoms, atom.arguments))
             atom.cost = cost_of_operation(atom.kind, len(atom.arguments)) + inner
         form.cost = _with_known_atoms(form)
     return form.cost
 
 
-def _is_priced(atom: Atom) -> bool:
+def _has_cost(atom: Atom) -> bool:
     return atom.cost is not None
 
 
@@ -91,8 +91,13 @@ def _with_known_atoms(form: Form) -> int:
     return cost_of_sum(form, lambda atom: atom.cost or 0)
 
 
+# Fine costs, and lower bounds. Most candidates need not be extracted to be known to cost too much.
+# The bounds hold for forms whose canonical form misses nothing; of others a cheap spelling may be
+# overlooked. They rest on what steps of extraction keep: variables, extrema, a division, and how
+# the form grows.
+
 FINE: Final = 256
-"""The price of an operator, when a negative number costs one more."""
+"""The cost of an operator in fine units, in which a negative number costs one more."""
 
 
 def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
@@ -113,7 +118,7 @@ def least_cost_at_a_glance(form: Form) -> int:
 
 
 def least_cost(form: Form) -> int:
-    """The least price of parts without a variable in common, which stay apart in any spelling.
+    """The least cost of parts without a variable in common, which stay apart in any spelling.
 
     Each holds every variable once, and a division if there was one. Numbers that are multiplied are
     seen in how the form grows; if none is added, the form is zero where all variables are.
@@ -140,7 +145,7 @@ def least_cost(form: Form) -> int:
 
 
 def least_cost_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:
-    """What the form costs at least when its operations stay, and only their operands are spelled.
+    """What the form costs at least when its operations stay, and only their operands are extracted.
 
     Nothing is said where terms may vanish: where an extremum may lose all operands but one, or two
     operations have one value.
