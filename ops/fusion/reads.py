@@ -92,7 +92,7 @@ class Reads:
         broadcasts; else all reads of such a group are gone through.
 
         Raises:
-            MapError: these are more than :data:`indexing.exact.multiplicity.MOST_POINTS`.
+            MapError: these are more than :data:`indexing.exact.multiplicity.MAX_POINTS`.
         """
         return multiplicities(self._maps("histogram"), budget=budget)
 

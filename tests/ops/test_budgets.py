@@ -48,20 +48,6 @@ def relation(ways: Iterable[OperandIndexing]) -> set[Pair]:
     return {pair for way in ways for pair in related(way.map)}
 
 
-@pytest.fixture
-def composed(monkeypatch: pytest.MonkeyPatch) -> list[OperandIndexing]:
-    """All that is composed in a test."""
-    made: list[OperandIndexing] = []
-    compose = OperandIndexing.compose
-
-    def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
-        made.append(compose(consumer, producer))
-        return made[-1]
-
-    monkeypatch.setattr(OperandIndexing, "compose", counted)
-    return made
-
-
 # Straight on.
 
 BLOW_UPS = [

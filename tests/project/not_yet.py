@@ -7,11 +7,7 @@ from typing import Final
 IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset([])
 """Imports, from and to, that still run up or close a circle."""
 
-HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
-    [
-        ("simplifier.expr.form", "simplifier.expr.printer"),
-    ]
-)
+HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset([])
 """Imports, from and to, that still stand in a function."""
 
 UNBUILT: Final[frozenset[str]] = frozenset([])
