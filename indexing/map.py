@@ -1,4 +1,7 @@
-"""The indexing map: which elements of one tensor belong to an element of another."""
+"""The indexing map: which elements of one tensor belong to an element of another.
+
+Its methods are the algorithms of the rooms below, with plain imports; here they are documented.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +60,9 @@ _NO_NAMES: Final[dict[str, str | None]] = {}
 class IndexingMap(ExactRelation):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
-    The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another:
-    for every value of the range variables, and for the one value that each runtime variable has
-    while the program runs, within the bounds of the variables and the constraints.
+    The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another.
+    There is one for every value of the range variables; each runtime variable has one value, known
+    when the program runs. All values lie within the bounds and meet the constraints.
 
     Args:
         results: one integer expression for each dimension of the other tensor, over the
@@ -70,13 +73,13 @@ class IndexingMap(ExactRelation):
         constraints: pairs of an expression and the interval it must lie in.
 
     Raises:
-        MapError: an argument is of another kind, a name is used twice, or an expression uses one
+        MapError: an argument has the wrong type, a name is used twice, or an expression uses a name
             that is not declared; the message names the argument.
         ConversionError: an expression is not integer arithmetic.
 
-    A map is an immutable value: equal to a map with the same fields, hashable, picklable. A
-    map that is seen to have no point is stored as the empty map: every bound ``[0, -1]``,
-    every result 0.
+    A map is an immutable value: equal to a map with the same fields, hashable, picklable. A map
+    that is known to have no point is stored as the empty map: every bound is ``[0, -1]``, every
+    result 0.
 
     >>> from simplifier import symbol, FloorDiv
     >>> d0 = symbol("d0")
@@ -185,16 +188,15 @@ class IndexingMap(ExactRelation):
     ) -> IndexingMap:
         """The same relation in its smallest form: results, constraints and bounds.
 
-        Simplifying twice changes nothing, and what is simple already is returned itself.
+        Simplifying twice changes nothing. A map in its smallest form is returned itself.
 
         Args:
-            exact: whether isl finishes what the fast way leaves: bounds that are reached, no
-                constraint that others imply, results as small as :func:`simplifier.simplify` finds
-                them with ``exact``.
-            budget: operations of isl for each attempt; what takes more is left as the fast way
-                has it.
-            preserve_size_one: whether results and constraints keep variables that have one value,
-                instead of the value; so a dimension of size 1 stays in sight.
+            exact: whether isl finishes what the fast way leaves: every bound is reached, no
+                constraint follows from the others, and results are as small as
+                :func:`simplifier.simplify` finds them with ``exact``.
+            budget: operations of isl for each attempt; an attempt that takes more is left out.
+            preserve_size_one: whether a variable that has one value stays a variable instead of
+                being replaced by the value, such as a dimension of size 1.
 
         Raises:
             NotQuasiAffineError: if ``exact``, an expression multiplies variables or divides by one.
@@ -214,9 +216,9 @@ class IndexingMap(ExactRelation):
         return self._derive(simplified, preserve_size_one=preserve_size_one)
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
-        """``producer`` after this map: its dimensions are this map's results.
+        """The map that applies ``producer`` to this map's results.
 
-        Ranges and runtime variables of the producer come before this map's, as in XLA; the results
+        Ranges and runtime variables of the producer come before this map's, as in XLA. The results
         must lie in the bounds of the producer's dimensions. Nothing is simplified.
 
         Raises:
@@ -225,14 +227,14 @@ class IndexingMap(ExactRelation):
         return compose(self, producer)
 
     def inverse(self) -> IndexingMap:
-        """The map from results to dimensions that relates the same elements the other way round.
+        """The map from results to dimensions: the same relation, read the other way.
 
-        Its dimensions are this map's results, within their bounds. Where several elements lead to
-        one, such as the source of a broadcast, ranges run over all of them; ranges of this map that
-        are of no use are gone, runtime variables stay. Constraints tell which results there are.
+        Its dimensions are this map's results, within their bounds; constraints say which results
+        there are. If several elements lead to one, as for a broadcast, ranges run over all of them.
+        Ranges of this map that become unused go, and runtime variables stay.
 
-        A map that is not quasi-affine has an :class:`UndefinedMap` that names the term. Costs about
-        as much as simplifying both maps: no sets are computed.
+        The inverse of a map that is not quasi-affine is an :class:`UndefinedMap` that names the
+        term. Costs about as much as simplifying both maps: no sets are computed.
 
         >>> from indexing import parse_map
         >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")
@@ -253,19 +255,19 @@ class IndexingMap(ExactRelation):
         return consumer.compose(self)
 
     def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
-        """The map on the points where the expression lies in the interval."""
+        """The map on the points at which the expression lies in the interval."""
         return self._derive(
             _with_constraints, validation.read_constraints([(expression, interval)])
         )
 
-    # Variables that nothing depends on.
+    # Unused variables.
 
     def unused_variables(self) -> ByRole[int]:
-        """Positions of the variables that nothing depends on: of dims, ranges and runtime.
+        """The positions of the unused variables among dims, ranges and runtime.
 
-        A variable is unused if no result uses it and every constraint on it is on such
-        variables alone. Where it takes long to tell whether these constraints have a solution,
-        their variables count as used.
+        A variable is unused if no result uses it and every constraint on it is on unused variables
+        alone. If it takes long to decide whether these constraints have a solution, their variables
+        count as used.
 
         >>> from indexing import parse_map
         >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
@@ -276,16 +278,16 @@ class IndexingMap(ExactRelation):
         return unused_variables(self)
 
     def unused_symbols(self) -> ByRole[int]:
-        """Positions of the ranges and runtime variables that nothing depends on.
+        """The positions of the unused ranges and runtime variables.
 
         As :meth:`unused_variables`, but dimensions count as used.
         """
         return unused_symbols(self)
 
     def without_unused_variables(self) -> IndexingMap:
-        """The map less its :meth:`unused_variables` and the constraints on them.
+        """The map without its :meth:`unused_variables` and the constraints on them.
 
-        If these have no values, neither has the map, and it becomes the empty map instead.
+        If no values meet these constraints, the result is the empty map.
 
         >>> from indexing import parse_map
         >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
@@ -295,9 +297,9 @@ class IndexingMap(ExactRelation):
         return self._derive(without_unused_variables)
 
     def without_unused_symbols(self) -> IndexingMap:
-        """The map less its :meth:`unused_symbols` and the constraints on them.
+        """The map without its :meth:`unused_symbols` and the constraints on them.
 
-        If these have no values, neither has the map, and it becomes the empty map instead.
+        If no values meet these constraints, the result is the empty map.
 
         >>> from indexing import parse_map
         >>> reduced = "(d0)[s0, s1] -> (d0, s1), domain: d0 in [0, 3], s0 in [0, 7], s1 in [0, 9]"
@@ -309,10 +311,10 @@ class IndexingMap(ExactRelation):
     # Other roles, steps and names.
 
     def ranges_to_dims(self, indices: Iterable[int] | None = None) -> IndexingMap:
-        """The map with some ranges as trailing dimensions, in the order given; with all if none is.
+        """The map with some ranges, or all, as trailing dimensions, in the order given.
 
-        Negative indices count from the end. The map now tells the elements for one value of each
-        such range; names stay where they are free.
+        The map then gives the elements for one value of each such range. Negative indices count
+        from the end. Names that are not taken stay.
 
         Raises:
             MapError: there is no such range, or one is given twice.
@@ -335,11 +337,11 @@ class IndexingMap(ExactRelation):
         return self._derive(symbols_to_dims)
 
     def rescale_symbols(self) -> IndexingMap:
-        """The map whose symbols count steps, where constraints leave every so many of their values.
+        """The map with symbols that count steps, if constraints leave only every n-th value.
 
-        With ``s0 mod 6 in [3, 3]``, and with whatever else says as much of one range or
-        runtime variable, the variable counts the values 3, 9, 15, ...: ``s0 * 6 + 3`` takes its
-        place, its bounds are those of the steps, and the constraint goes.
+        If the constraint is ``s0 mod 6 in [3, 3]``, or says as much of one range or runtime
+        variable, then ``s0`` counts the values 3, 9, 15, ...: the map has ``s0 * 6 + 3`` instead of
+        ``s0``, the bounds are those of the steps, and the constraint goes.
 
         >>> from indexing import parse_map
         >>> m = "()[s0] -> (s0), domain: s0 in [-8, 41], (s0 + 1) mod 6 in [4, 4]"
@@ -354,7 +356,7 @@ class IndexingMap(ExactRelation):
         /,
         **by_name: str | None,
     ) -> IndexingMap:
-        """The map with other names of variables, given by their old names; all change at once.
+        """The map with other names of variables, by their old names; all change at once.
 
         ``None`` or an empty name removes a name: the variable is then called ``d0``, ``s0`` or
         ``rt0`` by its role and position. A variable that is called like a coordinate of a launch
@@ -379,15 +381,14 @@ class IndexingMap(ExactRelation):
         ranges: Iterable[Variable] = (),
         runtime: Iterable[Variable] = (),
     ) -> IndexingMap:
-        """The map with expressions or integers in place of some variables, which go.
+        """The map with expressions or integers for some variables.
 
-        The bounds of a variable that goes become a constraint on its value. Values are over the
-        variables that stay and those that are given as new: these become the last ones of their
-        role.
+        The bounds of a replaced variable become a constraint on its value. Values use the variables
+        that stay, and new ones, which become the last of their role.
 
         Raises:
-            MapError: there is no variable of a name, or a value uses a variable that is replaced
-                itself or not there.
+            MapError: there is no variable with a name, or a value uses a variable that is replaced
+                itself or not declared.
             ConversionError: a value is not integer arithmetic.
 
         >>> from indexing import IndexingMap, Variable
@@ -406,7 +407,7 @@ class IndexingMap(ExactRelation):
     # Results.
 
     def select_results(self, indices: Iterable[int]) -> IndexingMap:
-        """The map with some results in the order given, also more than once; the domain stays.
+        """The map with some results, in the order given; one may be selected twice.
 
         Negative indices count from the end.
 
@@ -420,13 +421,13 @@ class IndexingMap(ExactRelation):
         return self._derive(select_results, indices)
 
     def concatenate_results(self, other: IndexingMap) -> IndexingMap:
-        """The results of this map and then those of another, where both are defined.
+        """The results of this map, then those of another, on the points where both are defined.
 
-        Variables are the same if they have the same role, position and name; within the bounds of
-        both maps, and where the constraints of both hold.
+        Both maps have variables of the same roles, positions and names. The bounds and constraints
+        of both hold.
 
         Raises:
-            MapError: the maps differ in number or names of variables.
+            MapError: the maps have different numbers or names of variables.
 
         >>> from indexing import IndexingMap, parse_map
         >>> halves = parse_map("(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]")
@@ -454,7 +455,7 @@ class IndexingMap(ExactRelation):
         return contains(self, dims, ranges, runtime)
 
     def points(self) -> Iterator[Point]:
-        """Every point of the domain in order, the last variable fastest, with its results.
+        """All points of the domain with their results, in order; the last variable is fastest.
 
         A point is ``(dims, ranges, runtime, results)``.
 
@@ -464,11 +465,11 @@ class IndexingMap(ExactRelation):
         return points(self)
 
     def result_bounds(self) -> tuple[Interval, ...]:
-        """An interval for each result that holds all its values; constraints count."""
+        """An interval for each result that holds all its values under the constraints."""
         return result_bounds(self)
 
     def verify(self) -> None:
-        """Raise a :class:`MapError` with the reason, if a name is used twice or not declared."""
+        """Raise a :class:`MapError` with the reason if a name is used twice or not declared."""
         self.domain.check()
         self.domain.check_forms(self.forms, "result")
 
@@ -477,8 +478,8 @@ class IndexingMap(ExactRelation):
     def to_numpy(self) -> CompiledMap:
         """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
 
-        It computes in 64-bit integers, some 50 million points a second for everyday maps, with
-        quotients rounded down exactly, and in Python integers where 64 bits might not do.
+        It computes in 64-bit integers, some 50 million points a second for everyday maps, and in
+        Python integers if 64 bits may not be enough. Quotients are rounded down exactly.
 
         >>> import numpy as np
         >>> from indexing import parse_map
@@ -490,7 +491,7 @@ class IndexingMap(ExactRelation):
         return CompiledMap(self)
 
     def to_c(self, name: str = "indexing_map") -> str:
-        """C11 text: a function for the results, and one that tells if a point is in the domain.
+        """C11 text: a function for the results, and one that checks if a point is in the domain.
 
         Raises:
             MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
@@ -551,10 +552,10 @@ class IndexingMap(ExactRelation):
     ) -> islpy.Map:
         """All pairs of ``dims`` and ``results`` as isl's relation; its ``str`` is isl's text.
 
-        Ranges are gone: elements are related if some values of the ranges relate them. So are
-        runtime variables, unless they are wanted as parameters. The relation is of islpy's default
-        context unless another one is given: isl does not mix contexts. Costs about a millisecond;
-        :func:`indexing.from_isl` is the way back.
+        Ranges are projected out: elements are related if some values of the ranges relate them. So
+        are runtime variables, unless they become parameters. The relation belongs to islpy's
+        default context unless another one is given: isl does not mix contexts. Costs about a
+        millisecond; :func:`indexing.from_isl` is the way back.
 
         Raises:
             NotQuasiAffineError: an expression multiplies variables or divides by one.
@@ -569,8 +570,8 @@ class IndexingMap(ExactRelation):
     def to_affine_map(self) -> str:
         """The results as MLIR's ``affine_map``, which has no domain.
 
-        Symbols are the ranges, then the runtime variables; quotients by negative constants are
-        turned, MLIR has none. :func:`indexing.from_affine_map` reads both texts.
+        Symbols are the ranges, then the runtime variables. MLIR has no quotients by negative
+        constants, so they are rewritten. :func:`indexing.from_affine_map` reads both texts.
 
         Raises:
             MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
@@ -611,12 +612,11 @@ UNDEFINED: Final = "UNDEFINED"
 
 
 class UndefinedMap(IndexingMap):
-    """A map that could not be told, with the reason, in place of a guess.
+    """No map, and the reason why.
 
-    What is made of it, by composition, simplification, renaming and so on, is the undefined map
-    itself. It has no variables, results or points: a question after them raises a
-    :class:`MapError` with the reason. Equal to an undefined map with the same reason; prints
-    and parses as ``UNDEFINED: reason``.
+    Composing, simplifying or renaming an undefined map gives the undefined map itself. It has no
+    variables, results or points: asking for them raises a :class:`MapError` with the reason. Two
+    undefined maps with the same reason are equal. The text is ``UNDEFINED: reason``.
 
     Args:
         reason: why there is no map, on one line; other white space becomes blanks.
@@ -638,22 +638,22 @@ class UndefinedMap(IndexingMap):
 
     @property
     def reason(self) -> str:
-        """Why there is no map; empty if nobody said."""
+        """Why there is no map; empty if none was given."""
         return self._reason
 
     @property
     def is_undefined(self) -> bool:
-        """Always: there is no map."""
+        """Always true."""
         return True
 
     @property
     def domain(self) -> NoReturn:
-        """Not there: raises a :class:`MapError` with the reason."""
+        """Raises a :class:`MapError` with the reason."""
         raise self._error()
 
     @property
     def forms(self) -> NoReturn:
-        """Not there: raises a :class:`MapError` with the reason."""
+        """Raises a :class:`MapError` with the reason."""
         raise self._error()
 
     def _error(self) -> MapError:
@@ -666,7 +666,7 @@ class UndefinedMap(IndexingMap):
         *_: P.args,
         **__: P.kwargs,
     ) -> IndexingMap:
-        """The undefined map: nothing can be made of it."""
+        """The undefined map itself."""
         return self
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Maps from texts and from other tools."""
+"""Reads maps: from texts and from other tools."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def parse_map(text: str, file: str = "") -> IndexingMap:
     """The map that a text describes.
 
-    Operators are read in every spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``); ``-inf`` and
-    ``inf`` are ends without bound; white space and line breaks mean nothing, a comma may follow the
-    last of anything. ``KNOWN EMPTY`` alone, which XLA prints for any map without points, is one
-    without variables and results. ``parse_map(str(m)) == m`` for every map.
+    Operators may have any spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``). ``-inf`` and
+    ``inf`` are open ends. White space and line breaks mean nothing, and a comma may follow the last
+    item of a list. ``KNOWN EMPTY`` alone, which XLA prints for any map without points, is the empty
+    map without variables and results. ``parse_map(str(m)) == m`` for every map.
 
     Raises:
         TextError: with line, column, and a caret under the place.
@@ -52,13 +52,14 @@ def from_affine_map(
     affine_set: str = "",
     runtime: int = 0,
 ) -> IndexingMap:
-    """The map that MLIR's ``affine_map<...>`` is on a domain; ``affine_map<`` may be missing.
+    """The map of MLIR's ``affine_map<...>`` on a domain; ``affine_map<`` may be missing.
 
     Args:
         text: the affine map.
-        bounds: of the variables by name; those that are not given have no bounds.
+        bounds: the bounds of variables, by name; other variables have none.
         affine_set: the domain as MLIR's ``affine_set<...>`` over as many dimensions and symbols.
-        runtime: how many of the symbols, the last ones, are runtime variables; others are ranges.
+        runtime: the number of symbols, the last ones, that are runtime variables; others are
+            ranges.
 
     Raises:
         TextError: with line, column, and a caret under the place.
@@ -73,13 +74,13 @@ def from_affine_map(
 
 
 def from_isl(relation: str | IslRelation, *, budget: int | None = BUDGET) -> IndexingMap:
-    """The map that is one of isl's relations or functions, or a text of isl.
+    """The map of one of isl's relations or functions, or of a text of isl.
 
-    Results are expressions where the dimensions determine them; else ranges run over their values.
-    Parameters become runtime variables. A set is a map without dimensions.
+    A result that the dimensions determine is an expression; for any other, a range runs over its
+    values. Parameters become runtime variables. A set is a map without dimensions.
 
-    Costs milliseconds for relations of everyday maps, some integer programmes for each result. What
-    tells very many cases apart is not simplified.
+    Costs milliseconds for relations of everyday maps: some integer programmes for each result. A
+    relation with very many cases is not simplified.
 
     Raises:
         TextError: the text is not isl's.

@@ -25,7 +25,7 @@ class Relation:
     """Pairs of elements: ``dims`` of one tensor and results that index another, on a domain.
 
     A relation is an immutable value: equal to one with the same results and domain, hashable,
-    picklable. One that is seen to have no point is stored as the empty relation: every bound
+    picklable. One that is known to have no point is stored as the empty relation: every bound is
     ``[0, -1]``, every result 0.
     """
 
@@ -38,7 +38,7 @@ class Relation:
 
     @classmethod
     def from_forms(cls, forms: Iterable[Form], domain: Domain) -> Self:
-        """The relation of forms over ``d0 ... s0 ... rt0 ...`` by position; nothing is checked."""
+        """The relation with results over the identifiers ``d0 ... s0 ... rt0 ...``, unchecked."""
         made = super().__new__(cls)
         made._set(tuple(forms), domain)
         return made
@@ -57,7 +57,7 @@ class Relation:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The results as the library keeps them, over ``d0 ... s0 ... rt0 ...`` by position."""
+        """The results as forms over the identifiers ``d0 ... s0 ... rt0 ...``."""
         return self._forms
 
     @property
@@ -82,7 +82,7 @@ class Relation:
 
     @property
     def is_known_empty(self) -> bool:
-        """Whether the map is seen to have no point; one without may look as if it had some."""
+        """Whether the map is known to have no point; an empty map need not be known as such."""
         return self.domain.is_known_empty
 
     @property
@@ -91,7 +91,7 @@ class Relation:
         return False
 
     def in_simplest_form(self, simplify: Callable[[Self], Self]) -> Self:
-        """What ``simplify`` makes of the relation; it is called once, and not for its result."""
+        """``simplify(self)``, computed once; the simplest form is its own simplest form."""
         if self._simplest is None:
             simplest = simplify(self)
             self._simplest = simplest._simplest = simplest  # noqa: SLF001 - of its own class

@@ -31,7 +31,7 @@ Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 USUAL_WEIGHT: Final = 16
 """An indexing with so many terms costs one composition; with more, it costs their square.
 
-Test: ``test_budgets.test_long_formulas_cost_more``."""
+Test: ``test_tensor_networks.test_work_is_bounded_in_both_directions``."""
 
 # How long a formula may be.
 
@@ -51,24 +51,26 @@ Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 MAX_REMEMBERED_COMPOSITIONS: Final = 1 << 14
 """So many compositions of maps are remembered: the layers of a model repeat them.
 
-Test: ``test_work_of_paths``, which counts compositions."""
+Test: ``test_work_of_paths.test_work_is_linear_in_depth``."""
 
 MAX_INTERNED: Final = 1 << 16
 """When so many dependences are interned, all are forgotten, and memory stays bounded.
 
-Equal ones are then found again, no more. Test: ``test_budgets.test_interning_forgets``."""
+Equal ones are then found again, no more.
+Test: ``test_budgets.test_what_is_forgotten_is_found_again``."""
 
 MAX_REMEMBERED_MODULES: Final = 4
 """So many modules are remembered with what was found about them: questions come in groups.
 
-Test: ``test_likeness``, which asks one module many questions."""
+Test: ``test_work_of_paths.test_equal_maps_are_composed_once``."""
 
 # How much other tools do.
 
 MAX_STEPS_OF_COMPARISON: Final = 100_000
 """isl spends so many operations to see that one map of a loop is a part of another.
 
-A comparison that is given up leaves one map more. Test: ``test_control_flow``."""
+A comparison that is given up leaves one map more. Test:
+``test_control_flow.test_a_loop_runs_any_number_of_rounds``."""
 
 MAX_PATHS: Final = 8
 """So many paths of provenance are listed unless somebody asks for more.

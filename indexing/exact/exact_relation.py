@@ -26,7 +26,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import islpy
 
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 
 
 class ExactRelation(Relation):
-    """Pairs of elements, ``dims`` of one tensor and ``results`` of another, and questions to isl.
+    """A relation with questions that isl answers exactly.
 
-    Ranges and runtime variables count for what they reach: two elements are related if some values
-    of these variables within the domain relate them. With ``runtime_as_parameters`` a question is
-    asked for each value of the runtime variables on its own.
+    Two elements are related if some values of ranges and runtime variables within the domain relate
+    them. With ``runtime_as_parameters`` a question is about each value of the runtime variables
+    separately.
 
-    The answers are exact. Each question raises
+    Each question raises
 
-    * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if what it
-      looks at multiplies variables or divides by one;
+    * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if an
+      expression multiplies variables or divides by one;
     * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
       its ``budget``; the default is seconds, ``None`` is no limit;
     * :class:`MapError <indexing.MapError>` if the map is undefined.
@@ -81,9 +81,9 @@ class ExactRelation(Relation):
     ) -> bool:
         """Whether both maps relate the same elements to each other.
 
-        Names and number of ranges and runtime variables do not matter, but as parameters runtime
-        variables are compared in order. Costs milliseconds for everyday maps; in the worst case
-        the time would grow exponentially with the number of ranges, quotients and extrema.
+        Names and numbers of ranges and runtime variables do not matter; as parameters, runtime
+        variables are compared in order. Costs milliseconds for everyday maps; in the worst case the
+        time grows exponentially with the number of ranges, quotients and extrema.
 
         >>> from indexing import parse_map
         >>> pairs = "()[s0, s1] -> (s0 * 2 + s1), domain: s0 in [0, 3], s1 in [0, 1]"
@@ -91,16 +91,9 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "equals: the other map")
-        if self == other:
-            return True
-        if not are_comparable(self, other, runtime_as_parameters=runtime_as_parameters):
-            return False
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            mine, others = both(
-                self, other, space.context, runtime_as_parameters=runtime_as_parameters
-            )
-            return bool(mine.is_equal(others))
+        return self == other or self._asked(
+            lambda one, two: one.is_equal(two), other, budget, runtime_as_parameters
+        )
 
     def is_subset(
         self,
@@ -119,16 +112,24 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "is_subset: the other map")
-        if self == other:
-            return True
+        return self == other or self._asked(
+            lambda one, two: one.is_subset(two), other, budget, runtime_as_parameters
+        )
+
+    def _asked(
+        self,
+        ask: Callable[[islpy.Map, islpy.Map], bool],
+        other: Relation,
+        budget: int | None,
+        runtime_as_parameters: bool,  # noqa: FBT001 - passed on from the questions
+    ) -> bool:
+        """What isl says of both relations; no if they have different numbers of coordinates."""
         if not are_comparable(self, other, runtime_as_parameters=runtime_as_parameters):
             return False
         space = Space({}, budget=budget)
         with space.within_budget():
-            fewer, more = both(
-                self, other, space.context, runtime_as_parameters=runtime_as_parameters
-            )
-            return bool(fewer.is_subset(more))
+            sides = both(self, other, space.context, runtime_as_parameters=runtime_as_parameters)
+            return ask(*sides)
 
     def first_difference(
         self,
@@ -160,11 +161,11 @@ class ExactRelation(Relation):
         budget: int | None = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> IndexSet:
-        """The elements that are reached: from all ``dims``, or from those in the intervals given.
+        """The elements that are reached from all ``dims``, or from those in the given intervals.
 
-        A few boxes of strided intervals where that says it all, else constraints. Costs
-        milliseconds for everyday maps, and as much again for each box; up to a second where
-        quotients are taken of sums of quotients.
+        The set is a few boxes of strided intervals if it can be, else constraints. Costs
+        milliseconds for everyday maps, and as much again for each box; up to a second for quotients
+        of sums of quotients.
 
         Raises:
             MapError: the number of intervals is not that of the dimensions.
@@ -212,8 +213,8 @@ class ExactRelation(Relation):
     def count(self, *, budget: int | None = BUDGET) -> int:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
 
-        Costs milliseconds where no more than two variables or quotients depend on each other,
-        however many points there are; of more, the thinnest is gone through value by value.
+        Costs milliseconds for any number of points if at most two variables or quotients depend on
+        each other; of more, the thinnest is gone through value by value.
 
         Raises:
             MapError: a variable is not bounded.
@@ -254,9 +255,9 @@ class ExactRelation(Relation):
     def is_injective(
         self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
     ) -> bool:
-        """Whether no element is reached twice: from two points of dimensions and ranges.
+        """Whether no element is reached from two points of dimensions and ranges.
 
-        Each value of a range is a point of its own, also of a range that is not used. Costs a
+        Each value of a range is a point of its own, even if the range is not used. Costs a
         comparison of the map with itself: milliseconds for everyday maps.
 
         >>> from indexing import parse_map
@@ -276,7 +277,7 @@ class ExactRelation(Relation):
         budget: int | None = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> bool:
-        """Whether every element of a tensor of these sizes is reached; others may be, too.
+        """Whether every element of a tensor of these sizes is reached; others may be reached, too.
 
         Costs an :meth:`image` and a comparison.
 
@@ -304,8 +305,8 @@ class ExactRelation(Relation):
     ) -> bool:
         """Whether every element of a tensor of these sizes is reached once, and no other element.
 
-        So does a kernel write its output: :meth:`is_injective`, and the :meth:`image` is the
-        tensor. Costs both.
+        A kernel must write its output so: the map :meth:`is_injective`, and its :meth:`image` is
+        the tensor. Costs both questions.
 
         Raises:
             MapError: the number of sizes is not that of the results.
@@ -330,9 +331,9 @@ class ExactRelation(Relation):
     def sample(self, *, budget: int | None = BUDGET) -> Point | None:
         """The first point of the domain with its results; ``None`` if there is none.
 
-        A point is ``(dims, ranges, runtime, results)``. Along a variable that goes down without
-        end, 0 comes first and the negative values last. Costs an integer programme for each
-        variable. The results need not be quasi-affine, only the constraints.
+        A point is ``(dims, ranges, runtime, results)``. Along a variable without lower bound, 0
+        comes first and the negative values last. Costs an integer programme for each variable. Only
+        the constraints must be quasi-affine.
 
         >>> from indexing import parse_map
         >>> odd = "(d0)[s0] -> (d0 * s0), domain: d0 in [2, 9], s0 in [0, 3], d0 + s0 in [4, 4]"

@@ -1,4 +1,4 @@
-"""Arrays as memory sees them: element type, dimensions and layout."""
+"""The shape of an array: element type, dimensions and layout."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class ArrayShape:
 
     @property
     def true_rank(self) -> int:
-        """Number of dimensions larger than 1; of unknown ones, too.
+        """Number of dimensions that are larger than 1 or of unknown size.
 
         >>> from indexing.layout import Shape
         >>> Shape.parse("f32[8,1,?,1]").true_rank
@@ -99,7 +99,7 @@ class ArrayShape:
 
     @property
     def dimension_names(self) -> tuple[str, ...]:
-        """What the dimensions are called in pictures: letters if they are 2 to 4, else numbers.
+        """The names of the dimensions in pictures: letters for 2 to 4 of them, else numbers.
 
         >>> from indexing.layout import Shape
         >>> for text in "f32[2,3]", "f32[2,3,4,5]", "f32[2]":
@@ -110,7 +110,7 @@ class ArrayShape:
         """
         if self.rank in _RANKS_WITH_LETTERS:
             return tuple(_LETTERS[-self.rank :])
-        return tuple(f"d{place}" for place in range(self.rank))
+        return tuple(f"d{axis}" for axis in range(self.rank))
 
     def dimension_number(self, number: int) -> int:
         """The number of a dimension from 0; negative ones count from the last one, which is -1.
@@ -141,7 +141,7 @@ class ArrayShape:
 
     @property
     def element_size_in_bits(self) -> int:
-        """Bits of memory that one element fills: those the layout packs it into, or whole bytes.
+        """Bits of memory that one element fills: as the layout packs it, or whole bytes.
 
         Raises:
             ShapeError: the shape is no array.
@@ -159,7 +159,7 @@ class ArrayShape:
 
     @property
     def element_count(self) -> int:
-        """Number of elements of an array, at most, where dimensions are dynamic.
+        """Number of elements of an array; if dimensions are dynamic, the largest possible one.
 
         >>> from indexing.layout import Shape
         >>> Shape.parse("f32[2,3]").element_count, Shape.parse("f32[]").element_count

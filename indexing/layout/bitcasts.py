@@ -11,7 +11,7 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 from indexing.layout.errors import ShapeError
-from indexing.layout.free_operations import deduce_transpose, keeps_places
+from indexing.layout.free_operations import deduce_transpose, keeps_offsets
 from indexing.layout.maps import (
     box_of,
     dims_of,
@@ -50,11 +50,11 @@ _REMEMBERED = 1 << 12
 
 
 def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
-    """From an index to that of the element at the same place in memory, under another shape.
+    """From an index to the index of the element at the same position in memory, in another shape.
 
-    One element leads to one, and the map from ``target`` to ``source`` is the inverse. Where
-    elements of the source are as wide as several of the target, a range runs over those, from the
-    lowest bits on; where they are narrower, several lead to one. Elements that lie in padding
+    Each element leads to one, and the map from ``target`` to ``source`` is the inverse. If an
+    element of the source is as wide as several of the target, a range runs over these, from the
+    lowest bits on; if it is narrower, several elements lead to one. Elements that lie in padding
     of the target are not in the domain.
 
     Returns:
@@ -98,7 +98,7 @@ def _bitcast_map(source: Shape, target: Shape) -> IndexingMap:
 
 
 def _obstacle(source: Shape, target: Shape) -> str:
-    """Why the memory of both cannot be the same; empty if it can."""
+    """Why both cannot be the same memory; empty if they can."""
     try:
         sizes = [_bytes(source), _bytes(target)]
     except ShapeError as error:
@@ -117,19 +117,19 @@ def _bytes(shape: Shape) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Array:
-    """An array, and how many parts of memory each of its elements fills."""
+    """An array whose elements are cut into parts of equal width."""
 
     shape: Shape
     parts: int
 
     @property
     def box(self) -> Domain:
-        """The dimensions, and a range over the parts of an element if there are several."""
+        """The dimensions, and a range over the parts of an element if it has several."""
         return box_of(self.shape.dimensions, (self.parts,) if self.parts > 1 else ())
 
     @property
     def part(self) -> Form:
-        """Which part of an element is meant."""
+        """The number of the part of an element."""
         return forms.variable("s0") if self.parts > 1 else forms.ZERO
 
     @property
@@ -138,18 +138,18 @@ class _Array:
         return (*tiled_sizes(self.shape), self.parts)
 
     @property
-    def place(self) -> Index:
-        """Where in these an element lies."""
+    def position(self) -> Index:
+        """Where a part of an element lies in these."""
         dims = dims_of(self.shape.dimensions)
         return (*forward(tiling_steps(self.shape), dims), self.part)
 
-    def element_at(self, place: Index) -> tuple[Index, list[Limit]]:
-        """The index of the element at such a place, unless it is beyond limits."""
-        return backward(tiling_steps(self.shape), place[:-1])
+    def element_at(self, position: Index) -> tuple[Index, list[Limit]]:
+        """The index of the element at such a position, and the limits that it keeps."""
+        return backward(tiling_steps(self.shape), position[:-1])
 
 
 def _parts(source: Shape, target: Shape) -> tuple[_Array, _Array]:
-    """Both arrays, in parts that are as wide as the narrow elements."""
+    """Both arrays in parts as wide as the narrower elements."""
     narrow = min(source.element_size_in_bits, target.element_size_in_bits)
     here, there = (
         _Array(shape, shape.element_size_in_bits // narrow) for shape in (source, target)
@@ -158,7 +158,7 @@ def _parts(source: Shape, target: Shape) -> tuple[_Array, _Array]:
 
 
 def _between(source: _Array, target: _Array) -> IndexingMap:
-    """The map on those elements that have a counterpart."""
+    """The map on the elements that have a counterpart."""
     if source.box.is_known_empty:
         return IndexingMap.from_forms([forms.ZERO] * target.shape.rank, source.box)
     cuts = _common_cuts(source.sizes, target.sizes)
@@ -166,7 +166,7 @@ def _between(source: _Array, target: _Array) -> IndexingMap:
 
 
 def _common_cuts(sizes: Sizes, others: Sizes) -> Sizes:
-    """The largest sizes from which products of neighbours make both; empty if there are none.
+    """The largest sizes whose neighbours multiply to both lists; empty if there are none.
 
     >>> _common_cuts((4, 6), (2, 12)), _common_cuts((4, 6), (3, 8))
     ((2, 2, 6), ())
@@ -180,7 +180,7 @@ def _common_cuts(sizes: Sizes, others: Sizes) -> Sizes:
 
 
 def _strides(sizes: Sizes) -> list[int]:
-    """How far apart neighbours of each dimension are, after the size of all."""
+    """The size of all, and the distance of neighbours along each dimension."""
     strides = [1]
     for size in reversed(sizes):
         strides.append(strides[-1] * size)
@@ -188,10 +188,10 @@ def _strides(sizes: Sizes) -> list[int]:
 
 
 def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
-    """Each digit of a place in memory is one of the source's index, and goes into the target's."""
-    digits = map(form_of, Reshape.between(source.sizes, cuts).forward(source.place))
+    """Each digit of a position in memory is a digit of both indices."""
+    digits = map(form_of, Reshape.between(source.sizes, cuts).forward(source.position))
     simple = IndexingMap.from_forms(digits, source.box).simplify().forms
-    values = {f"d{place}": digit for place, digit in enumerate(simple)}
+    values = {f"d{axis}": digit for axis, digit in enumerate(simple)}
     index, limits = _of_digits(target, cuts)
     results = operations.substitute(index, values)
     limited = operations.substitute([form for form, _ in limits], values)
@@ -203,9 +203,9 @@ def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
 
 
 def _of_digits(target: _Array, cuts: Sizes) -> tuple[tuple[Form, ...], list[Constraint]]:
-    """The index of an element by the digits of its place in memory, and what holds of these."""
-    place = Reshape.between(cuts, target.sizes).forward(dims_of(cuts))
-    index, limits = target.element_at(place)
+    """The index of an element by the digits of its position, and their constraints."""
+    position = Reshape.between(cuts, target.sizes).forward(dims_of(cuts))
+    index, limits = target.element_at(position)
     simple = IndexingMap.from_forms(map(form_of, index), box_of(cuts)).simplify()
     return simple.forms, within(limits)
 
@@ -216,20 +216,21 @@ def _simplified_domain(made: IndexingMap) -> Domain:
 
 
 def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
-    """Elements are counted through memory where dimensions overlap: ``[4,6]`` and ``[3,8]``."""
+    """The map through the offset, where dimensions overlap: ``[4,6]`` and ``[3,8]``."""
     (offset,) = logical_to_linear(source.shape).forms
-    place = operations.floordiv(offset * source.parts + source.part, forms.constant(target.parts))
-    there = IndexingMap.from_forms([place], source.box)
-    found = there.compose(linear_to_logical(target.shape)).simplify()
+    position = offset * source.parts + source.part
+    there = operations.floordiv(position, forms.constant(target.parts))
+    to_offset = IndexingMap.from_forms([there], source.box)
+    found = to_offset.compose(linear_to_logical(target.shape)).simplify()
     return found.simplify(exact=True) if found.constraints else found
 
 
 def _first_without_counterpart(source: _Array, found: IndexingMap) -> str | None:
-    """The first element that the map does not lead from, or not from one of its parts."""
+    """The first element that is not in the domain of the map, in whole or in part."""
     if found.domain == source.box:
         return None
-    places = [forms.variable(place) for place in source.box.identifiers]
-    every, some = (IndexingMap.from_forms(places, domain) for domain in (source.box, found.domain))
+    index = [forms.variable(name) for name in source.box.identifiers]
+    every, some = (IndexingMap.from_forms(index, domain) for domain in (source.box, found.domain))
     difference = every.first_difference(some)
     return None if difference is None else f"({', '.join(map(str, difference.dims))})"
 
@@ -241,11 +242,11 @@ _Steps = tuple["Step", ...]
 
 
 def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
-    """The steps that a bitcast is made of; those that change nothing are left out.
+    """A bitcast as steps, each of them a bitcast; those that change nothing are left out.
 
-    The first of these that is a bitcast: nothing, a reshape, a transpose, a transpose to the order
-    in memory with a reshape and a transpose from it. Where tiles do not allow any of them, the
-    steps lead through memory: tiles are cut, and put together again; padding comes and goes.
+    It is the first of these that is a bitcast: nothing, a reshape, a transpose, or a transpose to
+    the order in memory, a reshape, and a transpose from it. If tiles allow none of them, the steps
+    lead through memory: they cut tiles and put them together again, and padding comes and goes.
 
     Raises:
         ShapeError: there is no :func:`bitcast_map`, or elements change their width.
@@ -276,13 +277,13 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
         )
     index = dims_of(source.dimensions)
     for steps in _without_tiles(source, target):
-        if keeps_places(source, target, forward(steps, index)):
+        if keeps_offsets(source, target, forward(steps, index)):
             return _shortened(steps)
     return _shortened(_through_memory(source, target))
 
 
 def _without_tiles(source: Shape, target: Shape) -> Iterator[_Steps]:
-    """What the bitcast is if the tiles do not matter, from the simplest on."""
+    """What the bitcast may be if the tiles do not matter, from the simplest on."""
     if source.element_count != target.element_count:
         return
     yield (Reshape.between(source.dimensions, target.dimensions),)
@@ -302,12 +303,12 @@ def _through_memory(source: Shape, target: Shape) -> _Steps:
 
 
 def _shortened(steps: _Steps) -> _Steps:
-    """The steps with neighbours of one kind as one, and without those that change nothing."""
+    """The steps with neighbours of one kind joined, and without those that change nothing."""
     return reduce(_added, steps, ())
 
 
 def _added(steps: _Steps, step: Step) -> _Steps:
-    """A step after others, into the last of which it may go."""
+    """The steps and one more, joined with the last one if possible."""
     if step.changes_nothing:
         return steps
     joined = _joined(steps[-1], step) if steps else None
@@ -315,7 +316,7 @@ def _added(steps: _Steps, step: Step) -> _Steps:
 
 
 def _joined(first: Step, second: Step) -> Step | None:
-    """One step that does the work of two, if there is one."""
+    """One step that does what two do, if there is one."""
     match first, second:
         case Reshape(), Reshape():
             return Reshape.between(first.sizes_before, second.sizes)

@@ -1,4 +1,4 @@
-"""What becomes of dimensions that are reordered, deleted or reshaped."""
+"""Dimensions reordered, deleted and reshaped: which ones are left, and what they are called."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def delete_dimensions(shape: AnyShape, dimensions: Iterable[int]) -> AnyShape:
 
 
 def _listed(shape: AnyShape, kept: tuple[int, ...]) -> AnyShape:
-    """The array with these dimensions, in this order."""
+    """The array with these dimensions only, in this order."""
     layout = shape.array_layout
-    places = {number: place for place, number in enumerate(kept)}
-    order = tuple(places[number] for number in layout.minor_to_major if number in places)
+    positions = {number: position for position, number in enumerate(kept)}
+    order = tuple(positions[number] for number in layout.minor_to_major if number in positions)
     splits = (
-        replace(config, dimension=places[config.dimension])
+        replace(config, dimension=positions[config.dimension])
         for config in layout.split_configs
-        if config.dimension in places
+        if config.dimension in positions
     )
     return replace(
         shape,
@@ -90,12 +90,12 @@ def _listed(shape: AnyShape, kept: tuple[int, ...]) -> AnyShape:
 
 
 def _chosen(values: tuple[_T, ...], kept: tuple[int, ...]) -> tuple[_T, ...]:
-    """What is said of these dimensions, where something is said of all."""
+    """The entries of these dimensions, if there is one for each dimension."""
     return tuple(values[number] for number in kept) if values else ()
 
 
-# A reshape. Both lists of sizes are cut from the left into the shortest blocks of as many
-# elements. The reshape mixes the dimensions of one block, and no others.
+# A reshape. The sizes before and after it are cut from the left into the shortest blocks of as many
+# elements. It mixes the dimensions of one block, and no others.
 
 
 def common_blocks(
@@ -118,11 +118,11 @@ def common_blocks(
     [3] [1, 2]
     """
     _check_element_counts(sizes_before, sizes)
-    place, other = 0, 0
-    while place < len(sizes_before) or other < len(sizes):
-        width, other_width = _first_block(sizes_before[place:], sizes[other:])
-        yield range(place, place + width), range(other, other + other_width)
-        place, other = place + width, other + other_width
+    start, other = 0, 0
+    while start < len(sizes_before) or other < len(sizes):
+        width, other_width = _first_block(sizes_before[start:], sizes[other:])
+        yield range(start, start + width), range(other, other + other_width)
+        start, other = start + width, other + other_width
 
 
 def _check_element_counts(sizes_before: Sequence[int], sizes: Sequence[int]) -> None:
@@ -135,7 +135,7 @@ def _check_element_counts(sizes_before: Sequence[int], sizes: Sequence[int]) -> 
 
 
 def _first_block(before: Sequence[int], after: Sequence[int]) -> tuple[int, int]:
-    """How many dimensions of each side the first block has."""
+    """The number of dimensions of the first block, before and after."""
     if 0 in before:
         return len(before), len(after)
     if 1 in (*before[:1], *after[:1]):
@@ -152,9 +152,9 @@ def _first_block(before: Sequence[int], after: Sequence[int]) -> tuple[int, int]
 def dimensions_unmodified_by_reshape(
     sizes_before: Sequence[int], sizes: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    """The dimensions that a reshape leaves alone: their numbers before, and after it.
+    """The dimensions that a reshape does not change: their numbers before and after it.
 
-    They are those that make a block by themselves.
+    Each of them is a block by itself.
 
     Raises:
         ShapeError: the sizes have different numbers of elements.
@@ -174,7 +174,7 @@ def dimensions_unmodified_by_reshape(
 def dimensions_after_reshape(
     sizes_before: Sequence[int], sizes: Sequence[int], dimensions: Iterable[int]
 ) -> tuple[int, ...] | None:
-    """What dimensions are called after a reshape that leaves them alone; ``None`` if it does not.
+    """The numbers of dimensions after a reshape; ``None`` if it changes one of them.
 
     Raises:
         ShapeError: the sizes have different numbers of elements.
@@ -223,6 +223,6 @@ def one_sized_dimensions_changed_by_reshape(
     if any(len(before) + len(after) > 2 for before, after in blocks):  # noqa: PLR2004 - one each
         return None
     return OneSizedDimensions(
-        tuple(place for before, after in blocks if not after for place in before),
-        tuple(place for before, after in blocks if not before for place in after),
+        tuple(axis for before, after in blocks if not after for axis in before),
+        tuple(axis for before, after in blocks if not before for axis in after),
     )

@@ -9,7 +9,7 @@ from simplifier.bounds.interval import Interval
 
 
 class Kind(enum.Enum):
-    """What the elements of a type are."""
+    """The kind of an element type."""
 
     BOOLEAN = "boolean"
     SIGNED = "signed integer"
@@ -17,16 +17,16 @@ class Kind(enum.Enum):
     FLOAT = "floating point number"
     COMPLEX = "complex number"
     CONTAINER = "container of shapes"
-    """The types of shapes that have no elements of their own: tuples and buffers."""
+    """Tuples and buffers, which hold other shapes."""
     HANDLE = "handle"
-    """Tokens and opaque values, which have neither elements nor a size."""
+    """Tokens and opaque values, which have no elements and no size."""
 
 
 class ElementType(enum.StrEnum):
-    """What one element of a shape is; its value is XLA's name for it.
+    """The type of one element of a shape; its value is XLA's name.
 
-    ``bits`` is the width of a value; in memory an element fills whole bytes,
-    unless the layout packs it.
+    ``bits`` is the width of a value. In memory an element fills whole bytes unless the layout
+    packs it.
 
     >>> ElementType.BF16, str(ElementType("bf16")), ElementType.BF16.bits, ElementType.BF16.kind
     (<ElementType.BF16: 'bf16'>, 'bf16', 16, <Kind.FLOAT: 'floating point number'>)
@@ -38,7 +38,7 @@ class ElementType(enum.StrEnum):
     kind: Kind
 
     def __new__(cls, name: str, bits: int, kind: Kind) -> Self:
-        """Keep what the table says beside the name."""
+        """Store the columns of the table beside the name."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.bits = bits
@@ -87,7 +87,7 @@ class ElementType(enum.StrEnum):
 
     @property
     def value_range(self) -> Interval:
-        """The integers that an element can be; unbounded for types that are no integers."""
+        """The integers that an element can be; unbounded for other types."""
         if self.kind is Kind.SIGNED:
             return Interval(-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1)
         if self.kind in {Kind.UNSIGNED, Kind.BOOLEAN}:
@@ -96,4 +96,4 @@ class ElementType(enum.StrEnum):
 
 
 ARRAY_TYPES = tuple(t for t in ElementType if t.kind not in {Kind.CONTAINER, Kind.HANDLE})
-"""The types that an array can have."""
+"""The element types of arrays."""

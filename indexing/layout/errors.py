@@ -1,4 +1,4 @@
-"""What can be wrong with a shape."""
+"""Errors of shapes and layouts."""
 
 from __future__ import annotations
 

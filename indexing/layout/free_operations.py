@@ -1,7 +1,7 @@
-"""Which reshapes, transposes and changes of layout move nothing in memory.
+"""Reshapes, transposes and changes of layout that move nothing in memory.
 
-All tiles of both layouts count. XLA's own helpers, which are named as sources, look at the order
-of dimensions only.
+All tiles of both layouts count. XLA's helpers, which are named as sources, look only at the order
+of dimensions.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: bool = False) -> bool:
-    """Whether a reshape leaves every element where it is, and the memory as large.
+    """Whether a reshape leaves every element at its offset, and the memory as large.
 
     Args:
         source: the operand.
         target: the result.
-        ignore_element_type: whether the types may differ if elements are as wide.
+        ignore_element_type: whether the types may differ if their elements are equally wide.
 
     Raises:
         ShapeError: the numbers of elements differ; or as :func:`~indexing.layout.tiling_steps`.
@@ -46,13 +46,13 @@ def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: boo
     """
     reshape = Reshape.between(source.dimensions, target.dimensions)
     has_same_type = source.element_type is target.element_type
-    return (ignore_element_type or has_same_type) and keeps_places(
+    return (ignore_element_type or has_same_type) and keeps_offsets(
         source, target, reshape.forward(dims_of(source.dimensions))
     )
 
 
 def transpose_is_bitcast(source: Shape, target: Shape, permutation: Sequence[int]) -> bool:
-    """Whether a transpose leaves every element where it is, and the memory as large.
+    """Whether a transpose leaves every element at its offset, and the memory as large.
 
     Dimension ``k`` of the target is dimension ``permutation[k]`` of the source.
 
@@ -71,11 +71,11 @@ def transpose_is_bitcast(source: Shape, target: Shape, permutation: Sequence[int
     transpose = Transpose.of(source.dimensions, tuple(permutation))
     if transpose.sizes != target.dimensions:
         raise ShapeError(f"{target} is not {source} with the dimensions {tuple(permutation)}")
-    return keeps_places(source, target, transpose.forward(dims_of(source.dimensions)))
+    return keeps_offsets(source, target, transpose.forward(dims_of(source.dimensions)))
 
 
 def copy_is_bitcast(source: Shape, target: Shape) -> bool:
-    """Whether a change of layout leaves every element where it is, and the memory as large.
+    """Whether a change of layout leaves every element at its offset, and the memory as large.
 
     Raises:
         ShapeError: the dimensions differ; or as :func:`~indexing.layout.tiling_steps`.
@@ -89,17 +89,17 @@ def copy_is_bitcast(source: Shape, target: Shape) -> bool:
     return transpose_is_bitcast(source, target, range(source.rank))
 
 
-def keeps_places(source: Shape, target: Shape, index: Index) -> bool:
-    """Whether elements of the source lie where those of the target do to which ``index`` leads.
+def keeps_offsets(source: Shape, target: Shape, index: Index) -> bool:
+    """Whether each element of the source has the offset of the target's element at ``index``.
 
-    An index of forms in the dimensions of the source; the memory of both must be of one size.
+    The index is made of forms in the dimensions of the source. Both memories must have one size.
     """
     if source.element_size_in_bits != target.element_size_in_bits:
         return False
     if memory_size(source) != memory_size(target):
         return False
     box = box_of(source.dimensions)
-    values = {f"d{place}": form_of(value) for place, value in enumerate(index)}
+    values = {f"d{axis}": form_of(value) for axis, value in enumerate(index)}
     (there,) = operations.substitute(logical_to_linear(target).forms, values)
     (here,) = logical_to_linear(source).forms
     if source.element_count == 0 or simplified_in(box, there - here) == forms.ZERO:
@@ -108,7 +108,7 @@ def keeps_places(source: Shape, target: Shape, index: Index) -> bool:
 
 
 def deduce_transpose(source: Shape, target: Shape) -> tuple[int, ...] | None:
-    """The permutation of which the transpose is a bitcast from one shape to the other, if any.
+    """The permutation whose transpose is a bitcast from one shape to the other, if any.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -124,10 +124,10 @@ def deduce_transpose(source: Shape, target: Shape) -> tuple[int, ...] | None:
     """
     here, there = _wide_dimensions_first(source), _wide_dimensions_first(target)
     pairs = dict(zip(there, here, strict=False))
-    permutation = tuple(pairs.get(place, -1) for place in range(target.rank))
+    permutation = tuple(pairs.get(axis, -1) for axis in range(target.rank))
     is_transpose = len(here) == len(there) and all(
-        source.dimensions[place] == size
-        for place, size in zip(permutation, target.dimensions, strict=True)
+        source.dimensions[axis] == size
+        for axis, size in zip(permutation, target.dimensions, strict=True)
     )
     if is_transpose and transpose_is_bitcast(source, target, permutation):
         return permutation
@@ -135,15 +135,15 @@ def deduce_transpose(source: Shape, target: Shape) -> tuple[int, ...] | None:
 
 
 def _wide_dimensions_first(shape: Shape) -> list[int]:
-    """The dimensions as they lie in memory; then those of size 1, which could lie anywhere."""
-    return sorted(shape.array_layout.major_to_minor, key=lambda place: shape.dimensions[place] == 1)
+    """The dimensions as they lie in memory, those of size 1 last: they could lie anywhere."""
+    return sorted(shape.array_layout.major_to_minor, key=lambda axis: shape.dimensions[axis] == 1)
 
 
 def align_layouts(source: Shape, dimensions: Iterable[int]) -> Shape | None:
-    """The array of these dimensions, and that layout, to which a reshape is a bitcast; if any.
+    """An array of these dimensions with a layout that makes the reshape to it a bitcast, if any.
 
-    What the layout of the source says beside the order of dimensions, such as its tiles, stays. A
-    new dimension of size 1 is put behind the one listed before it.
+    The layout of the source keeps its tiles and all else but the order of dimensions. A new
+    dimension of size 1 comes behind the one listed before it.
 
     Raises:
         ShapeError: the numbers of elements differ; or as :func:`~indexing.layout.tiling_steps`.
@@ -171,17 +171,17 @@ def align_layouts(source: Shape, dimensions: Iterable[int]) -> Shape | None:
 
 
 def _aligned_order(source: Shape, sizes: Sizes) -> tuple[int, ...] | None:
-    """The new dimensions as they lie in memory, if each block of old ones lies together."""
+    """The new dimensions as they lie in memory, if each block of old ones is in one piece."""
     layout = source.array_layout
-    wide = [place for place in layout.major_to_minor if source.dimensions[place] != 1]
+    wide = [axis for axis in layout.major_to_minor if source.dimensions[axis] != 1]
     at = -1
     blocks: list[tuple[int, range]] = []
     for before, after in common_blocks(source.dimensions, sizes):
-        block = [place for place in before if source.dimensions[place] != 1]
+        block = [axis for axis in before if source.dimensions[axis] != 1]
         if block:
             at = wide.index(block[0])
             if wide[at : at + len(block)] != block:
                 return None
         blocks.append((at, after))
     ordered = sorted(blocks, key=lambda pair: pair[0])
-    return tuple(place for _, after in ordered for place in after)
+    return tuple(axis for _, after in ordered for axis in after)

@@ -45,7 +45,7 @@ class LevelType:
 
 @dataclass(frozen=True, slots=True)
 class SplitConfig:
-    """A dimension whose pieces lie in different memories; each of ``indices`` begins a piece."""
+    """A dimension whose pieces lie in different memories; each of ``indices`` starts a piece."""
 
     dimension: int
     indices: tuple[int, ...]
@@ -64,11 +64,11 @@ class Layout:
     multiple of ``tail_padding_alignment_in_elements``.
     ``element_size_in_bits`` is 0 when elements fill whole bytes.
 
-    The other fields do not move elements within a memory: ``memory_space`` and ``split_configs``
-    say in which one they are, ``dynamic_shape_metadata_prefix_bytes`` what is kept free before them
-    for the sizes of dynamic dimensions. Of a sparse array, ``dim_level_types`` say how each
-    dimension is stored, ``index_primitive_type`` and ``pointer_primitive_type`` as what its
-    coordinates and positions, and ``physical_shape`` is the tuple of arrays that hold it.
+    The other fields do not move elements within a memory. ``memory_space`` and ``split_configs``
+    say in which memory elements are; ``dynamic_shape_metadata_prefix_bytes`` are kept free before
+    them for the sizes of dynamic dimensions. For a sparse array, ``dim_level_types`` say how each
+    dimension is stored, ``index_primitive_type`` and ``pointer_primitive_type`` are the types of
+    its coordinates and positions, and ``physical_shape`` is the shape of the tuple that holds it.
 
     Raises:
         ShapeError: a dimension is negative or listed twice, or a size is out of its range. Whether
@@ -107,7 +107,7 @@ class Layout:
 
     @classmethod
     def default(cls, rank: int) -> Layout:
-        """The order of an array that says nothing: the last dimension is the most minor one.
+        """The layout of an array without a written one: the last dimension is the most minor one.
 
         >>> print(Layout.default(3))
         {2,1,0}
@@ -126,7 +126,7 @@ class Layout:
 
     @property
     def memory_space_name(self) -> str:
-        """What the memory space is on a TPU.
+        """The name of the memory space on a TPU.
 
         >>> [Layout((), memory_space=space).memory_space_name for space in (0, 1, 2, 5)]
         ['high-bandwidth memory (HBM)', 'on-chip memory (VMEM)', 'device memory 2', 'host memory']
@@ -135,18 +135,18 @@ class Layout:
 
     @property
     def is_default(self) -> bool:
-        """Whether the layout says no more than no layout at all."""
+        """Whether this is the layout of an array without a written one."""
         return self == _default(len(self.minor_to_major))
 
     def equal(
         self, other: Layout, *, ignore: Iterable[str] = (), minor_to_major_only: bool = False
     ) -> bool:
-        """Whether both layouts say the same.
+        """Whether both layouts are equal, some fields left aside.
 
         Args:
             other: another layout.
             ignore: names of fields that may differ, such as ``tiles`` or ``memory_space``.
-            minor_to_major_only: whether all of them may, but for the order of dimensions.
+            minor_to_major_only: whether all fields may differ but the order of dimensions.
 
         Raises:
             ShapeError: ``ignore`` names no field.
@@ -237,7 +237,7 @@ LETTERS = {
     "P": "physical_shape",
     "M": "dynamic_shape_metadata_prefix_bytes",
 }
-"""What may follow the colon in a layout, in the order of the text: its letter, and the field."""
+"""The fields that may follow the colon in a layout, by letter, in the order of the text."""
 
 
 _MEMORY_SPACES = {
@@ -295,4 +295,4 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "tiles": write_tiles,
     "split_configs": _write_splits,
 }
-"""How the fields are written that are more than one value in parentheses."""
+"""The text of fields that are more than one value in parentheses."""

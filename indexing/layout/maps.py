@@ -1,11 +1,10 @@
-"""Layouts as maps: from an index to its place in memory, and back.
+"""Layouts as maps from an index to an offset in memory, and back.
 
-Every map is a bijection. What lies in memory beside the elements, the padding of tiles, is not in
-the domain of the maps that lead back.
+Every map is a bijection. Padding is not in the domain of the maps that lead back.
 
-Maps are written as people write them: each tile number and each place in a tile is one term, with
-its stride before it. ``simplify()`` often finds something shorter, ``d0 * 128 - (d0 floordiv 8) *
-896`` where a person reads ``(d0 floordiv 8) * 128 + (d0 mod 8) * 128``.
+Maps are written as people write them: the number of each tile and the position in it are terms with
+a stride. ``simplify()`` often finds something shorter, ``d0 * 128 - (d0 floordiv 8) * 896`` where a
+person writes ``(d0 floordiv 8) * 128 + (d0 mod 8) * 128``.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from indexing.layout.steps import (
     Crop,
     Transpose,
     backward,
+    cached,
     forward,
     memory_size,
     memory_steps,
-    remembered,
     tiled_sizes,
     tiling_steps,
 )
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 def logical_to_physical(shape: Shape) -> IndexingMap:
     """From an index to the same index with the dimensions in their order in memory, major first.
 
-    Tiles take no part.
+    Tiles do not count.
 
     Raises:
         ShapeError: the shape is no array.
@@ -70,9 +69,9 @@ def physical_to_logical(shape: Shape) -> IndexingMap:
     return _map(order.sizes, order.backward(dims_of(order.sizes)))
 
 
-@remembered
+@cached
 def logical_to_tiled(shape: Shape) -> IndexingMap:
-    """From an index to that in the tiled dimensions: which tile, where in it, and so on.
+    """From an index to the index in the tiled dimensions: number of the tile, position in it, ...
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -86,9 +85,9 @@ def logical_to_tiled(shape: Shape) -> IndexingMap:
     return _map(sizes, forward(tiling_steps(shape), dims_of(sizes))).simplify()
 
 
-@remembered
+@cached
 def tiled_to_logical(shape: Shape) -> IndexingMap:
-    """From an index in the tiled dimensions to that of the element, where there is one.
+    """From an index in the tiled dimensions to the index of the element there, if any.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -102,7 +101,7 @@ def tiled_to_logical(shape: Shape) -> IndexingMap:
     return _backward(tiled_sizes(shape), tiling_steps(shape))
 
 
-@remembered
+@cached
 def logical_to_linear(shape: Shape) -> IndexingMap:
     """From an index to the offset in memory, counted in elements.
 
@@ -120,7 +119,7 @@ def logical_to_linear(shape: Shape) -> IndexingMap:
     return IndexingMap.from_forms(joined_digits([form_of(offset)], box), box)
 
 
-@remembered
+@cached
 def linear_to_logical(shape: Shape) -> IndexingMap:
     """From an offset in memory, counted in elements, to the index of the element there, if any.
 
@@ -136,17 +135,17 @@ def linear_to_logical(shape: Shape) -> IndexingMap:
     sizes = (memory_size(shape),)
     steps = memory_steps(shape)
     tiled, _ = backward(steps[len(tiling_steps(shape)) :], dims_of(sizes))
-    digits = {f"d{place}": form_of(digit) for place, digit in enumerate(tiled)}
+    digits = {f"d{axis}": form_of(digit) for axis, digit in enumerate(tiled)}
     index = operations.substitute(tiled_to_logical(shape).forms, digits)
     domain = _backward(sizes, steps).domain
     return IndexingMap.from_forms(joined_digits(index, box_of(sizes)), domain)
 
 
 def strides(shape: Shape) -> tuple[int | None, ...]:
-    """How far in memory the next element of each dimension is, counted in elements.
+    """The distance in memory to the next element along each dimension, counted in elements.
 
-    ``None`` for a dimension where that is not the same everywhere, because a tile cuts it; 0 for
-    one without a next element.
+    ``None`` if a tile cuts the dimension, so that the distance varies; 0 if there is no next
+    element.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -160,13 +159,13 @@ def strides(shape: Shape) -> tuple[int | None, ...]:
     (8192, 128, 1)
     """
     offset = logical_to_linear(shape)
-    return tuple(_stride(offset, place, size) for place, size in enumerate(shape.dimensions))
+    return tuple(_stride(offset, axis, size) for axis, size in enumerate(shape.dimensions))
 
 
-def _stride(offset: IndexingMap, place: int, size: int) -> int | None:
+def _stride(offset: IndexingMap, axis: int, size: int) -> int | None:
     if size <= 1:
         return 0
-    name = f"d{place}"
+    name = f"d{axis}"
     here = forms.variable(name)
     (there,) = operations.substitute(offset.forms, {name: here + 1})
     not_the_last = offset.domain.constrained([(here, Interval(0, size - 2))])
@@ -207,17 +206,17 @@ def _map(sizes: Sizes, results: Index, limits: Iterable[Limit] = ()) -> Indexing
     return IndexingMap.from_forms(map(form_of, results), box_of(sizes).constrained(within(limits)))
 
 
-# Indices and offsets as sums of digits, which is how people write the maps of layouts. A digit is a
-# part of one variable, (d0 floordiv 8) mod 4, with its stride before it.
+# Indices and offsets as sums of digits, as people write them. A digit is a part of one variable
+# with a stride, such as ((d0 floordiv 8) mod 4) * 128.
 
 
 def dims_of(sizes: Sizes) -> Index:
-    """The index of an element of an array, as dimension variables."""
-    return tuple(forms.variable(f"d{place}") for place in range(len(sizes)))
+    """The index of an element as dimension variables ``d0, d1, ...``."""
+    return tuple(forms.variable(f"d{axis}") for axis in range(len(sizes)))
 
 
 def box_of(sizes: Sizes, ranges: Sizes = ()) -> Domain:
-    """The dimensions of an array, and ranges, without constraints."""
+    """The domain of these dimensions and ranges, without constraints."""
     return Domain.of(map(_variable, sizes), map(_variable, ranges))
 
 
@@ -226,17 +225,17 @@ def _variable(size: int) -> Variable:
 
 
 def form_of(value: Value) -> Form:
-    """A part of an index, which may be an integer, as a form."""
+    """A component of an index as a form; it may be an integer."""
     return value if isinstance(value, Form) else forms.constant(value)
 
 
 def within(limits: Iterable[Limit]) -> list[Constraint]:
-    """That parts of an index, which are sums of digits, are below their sizes."""
+    """The constraints that components of an index, which are sums of digits, keep their limits."""
     return [part for value, size in limits for part in _below(form_of(value), size)]
 
 
 def _below(value: Form, size: int) -> Iterator[Constraint]:
-    """That a sum of digits is below a size: those that weigh as much must all be 0."""
+    """The constraints that a sum of digits is less than a size: heavier digits must be 0."""
     heavy = [atom for atom, weight in value.terms.items() if weight >= size]
     for atom in heavy:
         yield Form(0, {atom: 1}), Interval(0, 0)
@@ -247,7 +246,7 @@ def _below(value: Form, size: int) -> Iterator[Constraint]:
 
 
 def joined_digits(results: Iterable[Form], box: Domain) -> Iterator[Form]:
-    """Sums with as few terms as there are, if each is to be one digit of one variable."""
+    """The sums with as few terms as possible, each of them one digit of one variable."""
     for result in results:
         digits: list[Form] = []
         for atom, factor in result.terms.items():
@@ -256,11 +255,11 @@ def joined_digits(results: Iterable[Form], box: Domain) -> Iterator[Form]:
 
 
 def _add(digits: list[Form], digit: Form, box: Domain) -> None:
-    """Put a digit beside the others, or into the one that it is a neighbour of."""
-    for place, other in enumerate(digits):
+    """Add a digit to the others, joined with the one that it is a neighbour of."""
+    for position, other in enumerate(digits):
         both = simplified_in(box, other + digit)
         if both.is_affine or _is_digit(both):
-            del digits[place]
+            del digits[position]
             _add(digits, both, box)  # it may be a neighbour of a third one
             return
     digits.append(digit)

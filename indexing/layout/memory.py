@@ -95,7 +95,7 @@ def is_padding(offset: Value, shape: ArrayShape) -> Value:
 
 
 def memory_order(shape: ArrayShape) -> Iterator[Index | None]:
-    """What lies at every offset in memory, in order: the index of an element, or ``None``.
+    """The index of the element at every offset in memory, in order; ``None`` for padding.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -119,12 +119,12 @@ def memory_order(shape: ArrayShape) -> Iterator[Index | None]:
 
 
 def _element_at(offset: Value, shape: ArrayShape) -> tuple[Index, Value]:
-    """The index of what lies at an offset, and whether that is padding."""
+    """The index of the element at an offset, and whether there is padding instead."""
     steps = memory_steps(shape)
     offset = checked_value(offset, "multi_index: the offset")
     _check_within(offset, memory_size(shape), "multi_index: the offset", shape)
     index, limits = backward(steps, (_wide(offset, shape),))
-    padding = offset < 0  # nowhere: an offset is within the memory
+    padding = offset < 0  # false everywhere: an offset is within the memory
     for value, size in limits:
         padding = padding | (value >= size)
     return index, padding
@@ -137,8 +137,8 @@ def _checked_index(index: Sequence[Value], shape: ArrayShape) -> Index:
     if len(index) != shape.rank:
         raise ShapeError(f"linear_index: the index has {len(index)} entries; {expected}")
     values = tuple(checked_value(value, "linear_index: the index") for value in index)
-    for place, (value, size) in enumerate(zip(values, shape.dimensions, strict=True)):
-        _check_within(value, size, f"linear_index: the index of dimension {place}", shape)
+    for axis, (value, size) in enumerate(zip(values, shape.dimensions, strict=True)):
+        _check_within(value, size, f"linear_index: the index of dimension {axis}", shape)
     return values
 
 
@@ -155,7 +155,7 @@ def _check_within(value: Value, size: int, what: str, shape: ArrayShape) -> None
 
 
 def _wide(value: Value, shape: ArrayShape) -> Value:
-    """An array that no offset overflows; 64 bits are enough for almost every shape."""
+    """An array whose integers hold every offset; 64 bits are enough for almost every shape."""
     if not is_array(value):
         return value
     return value.astype("int64" if memory_size(shape) <= MAX_INT64 else object, copy=False)
@@ -166,12 +166,12 @@ def _wide(value: Value, shape: ArrayShape) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class ArraySize:
-    """What :func:`array_size` counts: places for elements, and the bits that each one fills."""
+    """The memory of an array: how many elements it holds, and how many bits each of them fills."""
 
     elements: int
-    """Places for elements, those of padding included."""
+    """Elements, with those of padding."""
     padding: int
-    """Places that hold no element."""
+    """Elements of padding."""
     element_bits: int
 
     @property
@@ -186,16 +186,16 @@ class ArraySize:
 
     @property
     def padding_share(self) -> float:
-        """The part of the memory that is padding, from 0 to 1."""
+        """The share of the memory that is padding, from 0 to 1."""
         return self.padding / self.elements if self.elements else 0.0
 
 
 def array_size(shape: ArrayShape) -> ArraySize:
-    """The memory that an array takes, padding included.
+    """The memory that an array takes, with its padding.
 
-    Of an array that is split between memories, the size of the largest piece: as much is kept free
-    in each of them. What the layout keeps free before the elements, its
-    ``dynamic_shape_metadata_prefix_bytes``, does not count.
+    An array that is split between memories takes the size of its largest piece in each of them.
+    The bytes that the layout keeps free before the elements
+    (``dynamic_shape_metadata_prefix_bytes``) do not count.
 
     Raises:
         ShapeError: the shape is no array, a dimension has no bound, or the layout is sparse.
@@ -221,7 +221,7 @@ def array_size(shape: ArrayShape) -> ArraySize:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an array in one memory: the index of its first element, and its shape."""
+    """The part of an array in one memory: the index of its first element, and its shape."""
 
     start: tuple[int, ...]
     shape: ArrayShape
@@ -231,8 +231,8 @@ def pieces(shape: ArrayShape) -> tuple[Piece, ...]:
     """The pieces of an array whose layout splits dimensions; the whole, if it splits none.
 
     Raises:
-        ShapeError: the shape is no array, or a piece begins before the one that it follows or
-            behind the end of its dimension.
+        ShapeError: the shape is no array, or a piece begins before the previous one or behind the
+            end of its dimension.
 
     >>> from indexing.layout import Shape
     >>> for piece in pieces(Shape.parse("f32[100,8]{1,0:T(8,128)SC(0:64)}")):
@@ -243,8 +243,7 @@ def pieces(shape: ArrayShape) -> tuple[Piece, ...]:
     layout = shape.array_layout
     cuts = {config.dimension: config.indices for config in layout.split_configs}
     parts = [
-        _parts(size, cuts.get(place, ()), place, shape)
-        for place, size in enumerate(shape.dimensions)
+        _parts(size, cuts.get(axis, ()), axis, shape) for axis, size in enumerate(shape.dimensions)
     ]
     whole = replace(shape, layout=replace(layout, split_configs=()))
     return tuple(
@@ -256,15 +255,13 @@ def pieces(shape: ArrayShape) -> tuple[Piece, ...]:
     )
 
 
-def _parts(
-    size: int, cuts: tuple[int, ...], place: int, shape: ArrayShape
-) -> list[tuple[int, int]]:
-    """Where each part of a dimension starts, and its size."""
+def _parts(size: int, cuts: tuple[int, ...], axis: int, shape: ArrayShape) -> list[tuple[int, int]]:
+    """The start and the size of each part of a dimension."""
     if not cuts:
         return [(0, size)]
     ends = (0, *cuts, size)
     if any(start > stop for start, stop in pairwise(ends)):
         raise ShapeError(
-            f"{shape}: dimension {place} is split at {cuts}; expected rising places up to {size}"
+            f"{shape}: dimension {axis} is split at {cuts}; expected rising positions up to {size}"
         )
     return [(start, stop - start) for start, stop in pairwise(ends)]

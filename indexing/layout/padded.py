@@ -1,8 +1,7 @@
 """The older form of padding: dimensions that are padded to a width, with a value in the padding.
 
-Before there were tiles, a layout could say ``padded_dimensions`` and a ``padding_value``. A padded
-array lies in memory like a larger one; that is a layout with one tile, as large as the larger
-array.
+Before there were tiles, a layout had ``padded_dimensions`` and a ``padding_value``. A padded array
+lies in memory like a larger one. Today that is a layout with one tile as large as the larger array.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PaddingValue(enum.Enum):
-    """What stands in the padding."""
+    """The value of padding."""
 
     INVALID_PAD = "nothing that is known"
     ZERO_PAD = "zero"
@@ -37,12 +36,12 @@ class PaddingValue(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PaddedLayout:
-    """An order of dimensions, the widths that they are padded to, and what is in the padding.
+    """An order of dimensions, the widths that they are padded to, and the value of the padding.
 
-    ``padded_dimensions`` are as many as there are dimensions, or none.
+    There is one entry of ``padded_dimensions`` for each dimension, or none.
 
     Raises:
-        ShapeError: there is a width without its dimension, or the order is none.
+        ShapeError: a width has no dimension, or the order is no permutation.
 
     Source: XLA's ``LayoutProto`` before tiles; fields 1 to 3.
 
@@ -78,7 +77,7 @@ class PaddedLayout:
         """The layout from protocol buffer text: ``minor_to_major: 0 minor_to_major: 1 ...``.
 
         Raises:
-            TextError: the text is none, or names another field.
+            TextError: the text is not of that form, or names another field.
             ShapeError: as :class:`PaddedLayout`.
         """
         fields: dict[str, list[str]] = {name: [] for name in _READABLE}
@@ -92,7 +91,7 @@ class PaddedLayout:
         )
 
     def applied_to(self, shape: Shape) -> Shape:
-        """An array with this layout, as XLA writes it today: the padding is that of one tile.
+        """The array with this layout as XLA writes it today, with one tile.
 
         Raises:
             ShapeError: the shape has another rank, or a dimension is wider than padded, or empty.
@@ -100,20 +99,20 @@ class PaddedLayout:
         if len(self.minor_to_major) != shape.rank:
             raise ShapeError(f"{shape} has {shape.rank} dimensions; expected as many as {self}")
         widths = self.padded_dimensions
-        for place, (size, width) in enumerate(zip(shape.dimensions, widths, strict=bool(widths))):
+        for axis, (size, width) in enumerate(zip(shape.dimensions, widths, strict=bool(widths))):
             if not 0 < size <= width:
                 raise ShapeError(
-                    f"dimension {place} has size {size} and is padded to {width}; "
+                    f"dimension {axis} has size {size} and is padded to {width}; "
                     f"expected a size from 1 to {width}"
                 )
-        tile = tuple(widths[place] for place in self.minor_to_major[::-1]) if widths else ()
+        tile = tuple(widths[axis] for axis in self.minor_to_major[::-1]) if widths else ()
         return shape.with_layout(Layout(self.minor_to_major, tiles=(tile,) if tile else ()))
 
     def in_memory(self, values: Value, shape: Shape, padding: Value) -> Iterator[Value]:
-        """The elements in the order of memory, ``padding`` between them.
+        """The elements in the order of memory, with ``padding`` between them.
 
         Args:
-            values: an array, or anything else that gives the element at an index.
+            values: an array, or any object whose items are the elements by index.
             shape: its shape, of any layout.
             padding: what ``padding_value`` is in the type of the elements.
 
@@ -139,13 +138,13 @@ _READABLE = {
     "padded_dimensions": _NUMBER,
     "padding_value": "|".join(PaddingValue.__members__),
 }
-"""The fields in the order of their numbers, and what one value of each looks like."""
+"""The fields in the order of their numbers, and the pattern of one value."""
 
 _FIELD = re.compile(r"\s*(\w+)\s*:\s*(?:\[([^\]]*)\]|(\w+))\s*")
 
 
 def _fields(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Fields of a message in protocol buffer text, with their values, in order."""
+    """The fields of a message in protocol buffer text with their values, in order."""
     position = 0
     while text[position:].strip():
         match = _FIELD.match(text, position)

@@ -33,9 +33,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Shape(ArrayShape):
-    """Element type, dimensions and layout of an array; or the shapes in a tuple or a buffer.
+    """The shape of an array, or of a tuple or buffer of shapes, a token or an opaque value.
 
-    ``elements`` are the shapes in a tuple or buffer. For the rest, see :class:`ArrayShape`.
+    ``elements`` are the shapes in a tuple or buffer; :class:`ArrayShape` describes the other
+    fields.
 
     Raises:
         ShapeError: a size is negative or does not fit in 64 bits, or the layout does not fit.
@@ -68,7 +69,7 @@ class Shape(ArrayShape):
 
     @classmethod
     def parse(cls, text: str) -> Shape:
-        """The shape that ``text`` writes in XLA's form.
+        """The shape from its text in XLA's form.
 
         Raises:
             TextError: the text is no shape, or one that makes no sense.
@@ -90,7 +91,7 @@ class Shape(ArrayShape):
 
     @property
     def arrays(self) -> tuple[Shape, ...]:
-        """The shapes in nested tuples, in order; a shape that is no tuple by itself.
+        """The shapes in nested tuples, in order; a shape that is no tuple is the only one.
 
         >>> [str(array) for array in Shape.parse("(f32[2], (s32[], (), token[]))").arrays]
         ['f32[2]{0}', 's32[]', 'token[]']
@@ -120,7 +121,7 @@ class Shape(ArrayShape):
                 yield inner
 
     def is_compatible_with(self, other: Shape) -> bool:
-        """Whether both are the same up to layouts and to what is dynamic.
+        """Whether both are equal up to layouts and dynamic dimensions.
 
         >>> Shape.parse("f32[2,3]{0,1}").is_compatible_with(Shape.parse("f32[<=2,3]"))
         True
@@ -160,7 +161,7 @@ _AROUND = {
     ElementType.TOKEN: "token[]",
     ElementType.OPAQUE: "opaque[]",
 }
-"""The text of shapes that are no arrays, around the text of the shapes in them."""
+"""The text of shapes that are no arrays; braces stand for the shapes in them."""
 
 
 MAX_NESTING = 50
@@ -185,7 +186,7 @@ _MAX_DIGITS = 19
 
 
 def parse_shape(text: str) -> Shape:
-    """The shape that the whole of ``text`` writes.
+    """The shape from its whole text.
 
     Raises:
         TextError: the text is no shape, or one that makes no sense.
@@ -391,4 +392,4 @@ _FIELD_READERS: dict[str, Callable[[_ShapeReader], Any]] = {
     "split_configs": _ShapeReader.split_configs,
     "physical_shape": _ShapeReader.shape_field,
 }
-"""How the fields of a layout are read that are no number in parentheses."""
+"""The readers of fields of a layout that are not a number in parentheses."""

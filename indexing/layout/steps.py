@@ -1,10 +1,10 @@
-"""A layout read as steps: transposes, pads and reshapes, from an index to its place in memory.
+"""A layout as steps: transposes, pads and reshapes that lead from an index to an offset in memory.
 
-A tile pads the dimensions that it cuts, reshapes each into tiles and the places in them, and
-transposes the latter to the end. Whatever is known of layouts follows from the steps: an index
-taken forward through all of them is an offset, an offset taken backward an index, or a place
-in the padding. They compute on integers, on NumPy arrays, and on forms alike; so offsets and
-maps are one computation.
+A tile pads the dimensions that it cuts, reshapes each of them into the number of the tile and the
+position in it, and transposes the positions to the end. All that this package knows of layouts
+follows from the steps. An index goes forward through them to an offset; an offset goes backward to
+an index, or into the padding. Steps compute on integers, on NumPy arrays and on forms alike, so
+offsets and maps are one computation.
 """
 
 from __future__ import annotations
@@ -38,14 +38,18 @@ Group: TypeAlias = tuple[Sizes, Sizes]
 """Dimensions, and others of as many elements."""
 
 Limit: TypeAlias = tuple[Value, int]
-"""A part of an index, and the size that it lies below."""
+"""A component of an index, and the size that it is less than."""
 
 _T = TypeVar("_T")
+_S = TypeVar("_S", bound="ArrayShape")
+
+_MAX_CACHED = 1 << 12
+"""Programs use the same shapes again and again, and an answer is small."""
 
 
-def remembered(function: Callable[[ArrayShape], _T]) -> Callable[[ArrayShape], _T]:
-    """A function of shapes that keeps its answers: programs ask for the same shapes again."""
-    return lru_cache(maxsize=1 << 12)(function)
+def cached(function: Callable[[_S], _T]) -> Callable[[_S], _T]:
+    """A function of shapes that keeps its latest answers."""
+    return lru_cache(maxsize=_MAX_CACHED)(function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +84,11 @@ class Step(ABC):
 
     @abstractmethod
     def forward(self, index: Index) -> Index:
-        """Where the element at an index goes."""
+        """The new index of the element at an index."""
 
     @abstractmethod
     def backward(self, index: Index) -> Index:
-        """Where the element at an index comes from; for padding, outside of ``sizes_before``."""
+        """The old index of the element at an index; beyond ``sizes_before`` for padding."""
 
     def __str__(self) -> str:
         return f"{self.operation} {_text(self.sizes_before)} to {_text(self.sizes)}"
@@ -99,26 +103,26 @@ class Transpose(Step):
     @classmethod
     def of(cls, sizes: Sizes, order: tuple[int, ...]) -> Transpose:
         """The transpose of an array of these dimensions."""
-        return cls(sizes, tuple(sizes[place] for place in order), order)
+        return cls(sizes, tuple(sizes[axis] for axis in order), order)
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether the order is the one there was."""
+        """Whether the order stays."""
         return self.order == tuple(range(len(self.order)))
 
     @property
     def inverse(self) -> Transpose:
-        """The transpose to the order there was."""
+        """The transpose back to the old order."""
         return Transpose.of(self.sizes, self.backward(tuple(range(len(self.order)))))
 
     def forward(self, index: Index) -> Index:
-        """The parts of the index in the new order."""
-        return tuple(index[place] for place in self.order)
+        """The index in the new order."""
+        return tuple(index[axis] for axis in self.order)
 
     def backward(self, index: Index) -> Index:
-        """The parts of the index in the old order."""
-        places = dict(zip(self.order, index, strict=True))
-        return tuple(places[place] for place in range(len(places)))
+        """The index in the old order."""
+        by_axis = dict(zip(self.order, index, strict=True))
+        return tuple(by_axis[axis] for axis in range(len(by_axis)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ class _Resize(Step):
     """Every element keeps its index, while dimensions change at their high end."""
 
     def limits(self, index: Index) -> Iterator[Limit]:
-        """What holds of the index of an element, and not of padding."""
+        """What holds for the index of an element, and not for padding."""
         for value, before, after in zip(index, self.sizes_before, self.sizes, strict=True):
             if before != after:
                 yield value, min(before, after)
@@ -142,21 +146,21 @@ class _Resize(Step):
 
 @dataclass(frozen=True, slots=True)
 class Pad(_Resize):
-    """Elements that mean nothing are added at the high end of dimensions."""
+    """Dimensions grow at their high end, by elements without a meaning."""
 
     @property
     def inverse(self) -> Crop:
-        """What drops the padding again."""
+        """The step that drops the padding."""
         return Crop(self.sizes, self.sizes_before)
 
 
 @dataclass(frozen=True, slots=True)
 class Crop(_Resize):
-    """Elements at the high end of dimensions are dropped; in a bitcast, they mean nothing."""
+    """Dimensions lose the elements at their high end; in a bitcast, these have no meaning."""
 
     @property
     def inverse(self) -> Pad:
-        """What adds as many elements."""
+        """The step that adds as many elements."""
         return Pad(self.sizes, self.sizes_before)
 
 
@@ -168,7 +172,7 @@ class Reshape(Step):
 
     @classmethod
     def of(cls, groups: Iterable[Group]) -> Reshape:
-        """The reshape that makes of the first dimensions of each group the second ones."""
+        """The reshape that turns the first dimensions of each group into the second ones."""
         groups = tuple(groups)
         sizes_before = tuple(size for before, _ in groups for size in before)
         return cls(sizes_before, tuple(size for _, after in groups for size in after), groups)
@@ -184,13 +188,13 @@ class Reshape(Step):
         (((4, 8), (32,)), ((12,), (3, 4)))
         """
         return cls.of(
-            (tuple(sizes_before[place] for place in before), tuple(sizes[place] for place in after))
+            (tuple(sizes_before[axis] for axis in before), tuple(sizes[axis] for axis in after))
             for before, after in common_blocks(sizes_before, sizes)
         )
 
     @property
     def inverse(self) -> Reshape:
-        """The reshape to the dimensions there were."""
+        """The reshape back to the old dimensions."""
         return Reshape.of((after, before) for before, after in self.groups)
 
     def forward(self, index: Index) -> Index:
@@ -210,7 +214,7 @@ def forward(steps: Iterable[Step], index: Index) -> Index:
 
 
 def backward(steps: Sequence[Step], index: Index) -> tuple[Index, list[Limit]]:
-    """The index before all steps, and the :meth:`Pad.limits` that it met on the way."""
+    """The index before all steps, and the :meth:`Pad.limits` of the pads on the way."""
     limits: list[Limit] = []
     for step in reversed(steps):
         index = step.backward(index)
@@ -219,13 +223,13 @@ def backward(steps: Sequence[Step], index: Index) -> tuple[Index, list[Limit]]:
     return index, limits
 
 
-@remembered
+@cached
 def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
     """How an array becomes its tiled dimensions, as pads, reshapes and transposes.
 
-    First the dimensions are brought into their order in memory, and then cut by one tile after
-    another; a ``*`` combines dimensions before. Steps that change nothing are left out. In
-    memory lies what the last step leaves, row by row.
+    The first step brings the dimensions into their order in memory. Then one tile after another
+    cuts them; a ``*`` combines dimensions before that. Steps that change nothing are left out. What
+    the last step leaves lies in memory row by row.
 
     Raises:
         ShapeError: the shape is no array, a dimension has no bound, or the layout is sparse or
@@ -250,7 +254,7 @@ def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
     return tuple(step for step in steps if not step.changes_nothing)
 
 
-@remembered
+@cached
 def memory_steps(shape: ArrayShape) -> tuple[Step, ...]:
     """How an array becomes one dimension, its memory: :func:`tiling_steps`, and what follows.
 
@@ -272,7 +276,7 @@ def memory_steps(shape: ArrayShape) -> tuple[Step, ...]:
 
 
 def tiled_sizes(shape: ArrayShape) -> Sizes:
-    """The dimensions in memory once all tiles are cut, major first: tiles, and places in them.
+    """The dimensions after all tiles are cut, major first: tiles, and positions in them.
 
     Raises:
         ShapeError: as :func:`tiling_steps`.
@@ -285,13 +289,13 @@ def tiled_sizes(shape: ArrayShape) -> Sizes:
 
 
 def memory_size(shape: ArrayShape) -> int:
-    """How many elements there is memory for, those of padding included."""
+    """How many elements the memory holds, with padding."""
     return _sizes_after(memory_steps(shape), shape)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class TileLevel:
-    """The tiles of one level: how many there are in each dimension, and the steps on to memory.
+    """The tiles of one level: how many each dimension has, and the steps from them to memory.
 
     ``tile`` are the sizes of a tile; a dimension under ``*`` has none.
     """
@@ -301,7 +305,7 @@ class TileLevel:
     steps: tuple[Step, ...]
 
     def tile_at(self, offset: int) -> int | None:
-        """Which tile is at an offset, counted row by row; ``None`` where no tile is."""
+        """The number of the tile at an offset, row by row; ``None`` where no tile is."""
         index, _ = backward(self.steps, (offset,))
         number = 0
         for digit, count in zip(index, self.counts, strict=False):
@@ -312,7 +316,7 @@ class TileLevel:
 
 
 def tile_levels(shape: ArrayShape) -> tuple[TileLevel, ...]:
-    """The levels of the tiles of an array, each within or across the tiles of the one before.
+    """The levels of tiles of an array, each within or across the tiles of the one before.
 
     Raises:
         ShapeError: as :func:`tiling_steps`.
@@ -363,7 +367,7 @@ def _kept(sizes: Sizes) -> list[Group]:
 
 
 def _combined(sizes: Sizes, tile: Sizes) -> Iterator[Group]:
-    """Groups of dimensions that a tile takes for one: those under ``*`` and the one after."""
+    """Groups of dimensions that a tile treats as one: those under ``*`` and the next one."""
     group: Sizes = ()
     for size, step in zip(sizes, tile, strict=True):
         group = (*group, size)
@@ -411,7 +415,7 @@ def _regrouped(index: Index, groups: Iterable[Group]) -> Index:
 
 
 def _number(index: Index, sizes: Sizes) -> Value:
-    """The place of an element in row-major order."""
+    """The position of an element in row-major order."""
     number: Value = 0
     for value, size in zip(index, sizes, strict=True):
         number = number * size + value
@@ -419,15 +423,15 @@ def _number(index: Index, sizes: Sizes) -> Value:
 
 
 def _digits(number: Value, sizes: Sizes) -> Index:
-    """The index at a place of row-major order; the first digit needs no remainder."""
+    """The index at a position of row-major order; the first digit needs no remainder."""
     if 0 in sizes:
-        return (number * 0,) * len(sizes)  # there is no place
+        return (number * 0,) * len(sizes)  # there is no position
     digits: list[Value] = []
     stride = 1
-    for place in reversed(range(len(sizes))):
+    for axis in reversed(range(len(sizes))):
         quotient = _floordiv(number, stride)
-        digits.append(_mod(quotient, sizes[place]) if place else quotient)
-        stride *= sizes[place]
+        digits.append(_mod(quotient, sizes[axis]) if axis else quotient)
+        stride *= sizes[axis]
     return tuple(reversed(digits))
 
 

@@ -1,8 +1,7 @@
 """The tile formats of XLA by name, and which of them XLA picks for an array on a TPU.
 
 A vector register of a TPU holds 8 rows of 128 elements of 32 bits. Arrays with fewer rows get
-smaller tiles; of narrower elements, those of neighbouring rows are packed into 32 bits by a second
-tile.
+smaller tiles. A second tile packs narrower elements of neighbouring rows into 32 bits.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ if TYPE_CHECKING:
     from indexing.layout.shape import Shape
 
 ROWS, LANES, REGISTER_BITS = 8, 128, 32
-"""What a register holds: rows of elements, elements of a row, and bits of each."""
+"""A register: its rows, the elements of a row, and the bits of an element."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileFormat:
-    """A name for tiles that are used again and again."""
+    """The name of tiles that are used often."""
 
     name: str
     tiles: tuple[tuple[int, ...], ...] = ()
 
 
 UNTILED = TileFormat("untiled")
-"""Row after row, as in C: what most arrays have that are not on a TPU."""
+"""Row after row, as in C: the format of most arrays that are not on a TPU."""
 
 PACKINGS = (1, 2, 4, 8, 16, 32)
-"""How many elements of a column are packed into 32 bits: of 32, 16, 8, 4, 2 or 1 bits."""
+"""The number of elements of a column in 32 bits, for elements of 32, 16, 8, 4, 2 or 1 bits."""
 
 
 def _plane(rows: int, packing: int) -> TileFormat:
-    """Tiles for arrays of two and more dimensions."""
+    """Tiles for arrays of two or more dimensions."""
     if packing == 1:
         return TileFormat(f"TPU {rows}x{LANES}", ((rows, LANES),))
     bits = REGISTER_BITS // packing
@@ -54,7 +53,7 @@ def _line(rows: int, packing: int) -> TileFormat:
 
 
 def _possible(packing: int) -> list[int]:
-    """How many rows a tile may have, so that none is packed in part."""
+    """The numbers of rows that a tile may have, so that no row is packed in part."""
     return [rows for rows in (1, 2, 4, 8, 16, 32) if packing <= rows <= max(packing, ROWS)]
 
 
@@ -76,7 +75,7 @@ def tile_format(shape: Shape, platform: str = "tpu") -> TileFormat:
     """The format that XLA picks for an array, from its element type and its size in memory order.
 
     On a TPU a tile has as many rows as the second most minor dimension, rounded up to a power of
-    two, up to 8; but at least as many as are packed. A predicate fills a byte, unless the layout
+    two, at most 8 and at least as many as are packed. A predicate fills a byte unless the layout
     says ``E(1)``. Other platforms use no tiles.
 
     Raises:
@@ -131,7 +130,7 @@ def tpu_shape(shape: Shape) -> Shape:
 
 
 def format_of(layout: Layout) -> TileFormat | None:
-    """The format that a layout's tiles have a name by, if any.
+    """The format with the tiles of a layout, if any.
 
     >>> from indexing.layout import Layout
     >>> format_of(Layout((1, 0), tiles=((2, 128),)))
@@ -148,6 +147,6 @@ def _packed_bits(shape: Shape) -> int:
 
 
 def _rows(count: int, packing: int) -> int:
-    """The rows of a tile, for so many rows of an array."""
+    """The rows of a tile for an array with so many rows."""
     power_of_two = 1 << max(0, count - 1).bit_length()
     return max(packing, min(ROWS, power_of_two))

@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ops import limits
-from ops.dependence.dependence import AnyDependence, Unknown, cost
+from ops.dependence.dependence import AnyDependence, cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class Interner:
     def union(self, dependences: Sequence[AnyDependence], array: Shape) -> AnyDependence:
         """All indexings of several dependences on one array."""
         first, *others = dependences
-        if not others and (isinstance(first, Unknown) or len(first) <= 1):
+        if not others and len(first.indexings) <= 1:
             return first
         question = (array.dimensions, *dependences)
         found = self._united.get(question)
@@ -225,7 +225,7 @@ def join(arriving: Sequence[Facts], array: Shape, interner: Interner) -> Facts:
     """The facts about an array: what each question brings there, united."""
     first = arriving[0]
     others = [facts for facts in arriving[1:] if facts != first]
-    if not others and all(isinstance(each, Unknown) or len(each) <= 1 for each in first):
+    if not others and all(len(each.indexings) <= 1 for each in first):
         return first
     together: _Arrivals = {(dependence,): questions for dependence, questions in first.items()}
     for facts in others:

@@ -8,11 +8,12 @@ that holds whatever iterations may do takes their place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops import limits
 from ops.analysis.dataflow import Budget, Interner
-from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, Unknown
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, combined
 from ops.dependence.links import Link, identity_of
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, for_any_values
 from ops.dependence.widening import boxed
@@ -78,10 +79,11 @@ def repeated(
         begin, end = link.ends(direction)
         edges[begin].append((end, link.dependence.apply(for_any_values)))
     loop = Fixpoint(arrays, edges)
+    is_backward = direction is Direction.OUTPUT_TO_INPUT
     return [
-        Link(*((begin, 0, end) if direction is Direction.OUTPUT_TO_INPUT else (end, 0, begin)), way)
+        Link(begin, 0, end, found) if is_backward else Link(end, 0, begin, found)
         for begin in range(len(arrays))
-        for end, way in loop.reached(begin).items()
+        for end, found in loop.reached(begin).items()
     ]
 
 
@@ -161,9 +163,8 @@ class Fixpoint:
                 found[target], new = self._met(_Meeting(before, more, sizes, is_endless))
                 if new != NOTHING:
                     came[target] += len(new.indexings) or 1
-                    fresh[target] = self._interner.interned(
-                        _all_of(fresh.get(target, NOTHING), new)
-                    )
+                    both = combined(fresh.get(target, NOTHING), new, _all_of)
+                    fresh[target] = self._interner.interned(both)
         return {position: each for position, each in found.items() if each != NOTHING}
 
     def _met(self, meeting: _Meeting) -> tuple[AnyDependence, AnyDependence]:
@@ -172,19 +173,18 @@ class Fixpoint:
         if meeting.more is before:
             return before, NOTHING
         if meeting not in self._meetings:
-            after = self._interner.interned(_widest(meeting, self._devices))
-            new = NOTHING if after == before else _without(after, before)
+            after = self._interner.interned(
+                combined(before, meeting.more, partial(_widest, meeting, self._devices))
+            )
+            new = NOTHING if after == before else combined(after, before, _without)
             self._meetings[meeting] = after, self._interner.interned(new)
         return self._meetings[meeting]
 
 
-def _widest(meeting: _Meeting, devices: Devices | None) -> AnyDependence:
+def _widest(
+    meeting: _Meeting, devices: Devices | None, before: Dependence, more: Dependence
+) -> Dependence:
     """All indexings but those that are parts of others, or one indexing if they do not end."""
-    before, more = meeting.before, meeting.more
-    if isinstance(before, Unknown):
-        return before
-    if isinstance(more, Unknown):
-        return more
     most = limits.MAX_MAPS_OF_LOOP
     left = _without_parts(before, more)
     reasons = [each.approximation for each in left if each.approximation]
@@ -242,15 +242,11 @@ def _reaches_no_further(narrow: IndexingMap, wide: IndexingMap) -> bool:
         return False
 
 
-def _all_of(one: AnyDependence, other: AnyDependence) -> AnyDependence:
+def _all_of(one: Dependence, other: Dependence) -> Dependence:
     """All indexings of both, each once, however many they are."""
-    if isinstance(one, Unknown) or isinstance(other, Unknown):
-        return one if isinstance(one, Unknown) else other
     return Dependence(dict.fromkeys(one + other))
 
 
-def _without(dependence: AnyDependence, known: AnyDependence) -> AnyDependence:
+def _without(dependence: Dependence, known: Dependence) -> Dependence:
     """What is new."""
-    if isinstance(dependence, Unknown) or isinstance(known, Unknown):
-        return dependence
     return Dependence(each for each in dependence if each not in known)

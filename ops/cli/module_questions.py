@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, Ty
 from ops import NoSuchInstructionError, analyze, analyze_files, hlo
 from ops.cli.documents import Document, ErrorLog, Verbatim, attempt, fields_of_command
 from ops.cli.reports import Entry, Section
+from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
 from ops.hlo.files import decoded, read_text
 from ops.modules.analysis import instructions_named
@@ -168,7 +169,7 @@ class FusionMaps:
             entry
             for number, parameter in enumerate(computation.parameters)
             for entry in _entries(
-                root, output, "parameter", number, parameter, found.get(parameter, ())
+                root, output, "parameter", number, parameter, found.get(parameter, NOTHING)
             )
         )
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
@@ -179,21 +180,21 @@ def _entries(
     of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Indexings
 ) -> Iterator[Entry]:
     """The entries of a result and an operand or parameter: one for each array that is needed."""
-    if answer == ():
+    if answer == NOTHING:
         return
-    result = f"result {output}, " if len(of.shape.array_indices) > 1 else ""
+    result = f"result {output}, " if len(of.shape.arrays) > 1 else ""
     title = f"{result}{role} {number} %{source.name}"
     about = {"result": output, role: number, "name": source.name}
     if isinstance(answer, Unknown):
         yield Entry(title, answer, about)
         return
-    simplified = tuple(dict.fromkeys(way.simplify() for way in answer))
+    simplified = Dependence(dict.fromkeys(indexing.simplify() for indexing in answer))
     if not source.shape.is_tuple:
         yield Entry(title, simplified, about)
         return
-    for element in dict.fromkeys(way.element for way in simplified):
-        ways = tuple(way for way in simplified if way.element == element)
-        yield Entry(f"{title} element {element}", ways, about | {"element": element})
+    for element in dict.fromkeys(indexing.element for indexing in simplified):
+        of_element = Dependence(each for each in simplified if each.element == element)
+        yield Entry(f"{title} element {element}", of_element, about | {"element": element})
 
 
 # Files.

@@ -40,12 +40,7 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 
         If these are more than :data:`ops.limits.MAX_COMPOSITIONS`, both are :meth:`widened` before.
         """
-        if isinstance(producer, Unknown):
-            return producer
-        if len(self) * len(producer) > limits.MAX_COMPOSITIONS:
-            return self.widened().compose(producer.widened())
-        pairs = (first.compose(second) for first in self for second in producer)
-        return Dependence(dict.fromkeys(pairs))
+        return combined(self, producer, _composed)
 
     def union(self, *others: AnyDependence, sizes: Sequence[int] | None = None) -> AnyDependence:
         """All indexings of several dependences, each once; unknown if one of them is.
@@ -70,6 +65,10 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         """
         reason = f"more than {limits.MAX_COMPOSITIONS} compositions of maps"
         return Dependence(shortened(each, reason) for each in _limited(self, 1, reason))
+
+    def singles(self) -> list[Dependence]:
+        """A dependence for each indexing."""
+        return [Dependence((indexing,)) for indexing in self]
 
     def apply(self, change: Callable[[OperandIndexing], OperandIndexing]) -> Dependence:
         """The same with each indexing changed."""
@@ -113,6 +112,17 @@ NOTHING: Final = Dependence()
 """No dependence at all."""
 
 
+def combined(
+    first: AnyDependence,
+    second: AnyDependence,
+    combine: Callable[[Dependence, Dependence], Dependence],
+) -> AnyDependence:
+    """What two dependences are together; unknown if one of them is."""
+    if isinstance(first, Unknown):
+        return first
+    return second if isinstance(second, Unknown) else combine(first, second)
+
+
 def cost(consumer: AnyDependence, producer: AnyDependence) -> int:
     """What a composition costs: one for each pair of indexings, more if they are long."""
     first, second = map(_count, (consumer, producer))
@@ -133,6 +143,13 @@ def of_element(dependence: AnyDependence, element: int) -> AnyDependence:
 def called_by(caller: Instruction, dependence: AnyDependence) -> AnyDependence:
     """What holds inside of a computation, seen from where it is called."""
     return dependence.apply(lambda indexing: indexing.called_by(caller))
+
+
+def _composed(consumer: Dependence, producer: Dependence) -> Dependence:
+    if len(consumer) * len(producer) > limits.MAX_COMPOSITIONS:
+        consumer, producer = consumer.widened(), producer.widened()
+    pairs = (first.compose(second) for first in consumer for second in producer)
+    return Dependence(dict.fromkeys(pairs))
 
 
 def _limited(

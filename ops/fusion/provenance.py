@@ -17,7 +17,7 @@ from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.analysis.loops import decided
 from ops.analysis.slices import Level
-from ops.dependence.dependence import Dependence, Unknown, called_by, of_element
+from ops.dependence.dependence import Unknown, called_by, of_element
 from ops.dependence.links import identity_of
 from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
@@ -43,11 +43,11 @@ class Provenance:
     """All paths of instructions that one map between two of them comes from.
 
     Attributes:
-        way: the map; or that there is none, if some step of each path has none.
+        way: the indexing; or why there is none, if a step of each path has none.
         count: how many paths there are. Those that take the same arrays count once.
         paths: the shortest of them, from the instruction that asks to the one that is reached.
             What is called on the way is there with the instructions inside of it; a loop is one
-            step, however many rounds it takes.
+            step, however many iterations it takes.
 
     >>> from ops import Fusion, hlo
     >>> module = hlo.parse(\'\'\'ENTRY e {
@@ -91,17 +91,16 @@ def provenance_of(
     target: Instruction, start: Array, region: Region, most: int
 ) -> tuple[Provenance, ...]:
     """One for each map between an array and an instruction, with so many paths at most."""
-    ends: dict[OperandIndexing | Unknown, list[PathSet]] = {}
+    ends: dict[AnyDependence, list[PathSet]] = {}
     for found in _PathReader(region).paths_to(target, backward_slice(start, region)):
-        (way,) = _single(of_element(_dependence(found.way), found.array[1]))
-        ends.setdefault(way, []).append(found)
+        ends.setdefault(of_element(found.along, found.array[1]), []).append(found)
     return tuple(
         Provenance(
-            way,
+            along if isinstance(along, Unknown) else along[0],
             sum(found.count for found in sets),
             tuple(islice(shortest_paths(sets), most)),
         )
-        for way, sets in ends.items()
+        for along, sets in ends.items()
     )
 
 
@@ -109,17 +108,17 @@ def provenance_of(
 
 
 class PathSet:
-    """All paths to an array along one indexing, or along maps of which one is unknown.
+    """All paths to an array ``along`` one indexing, or along maps of which one is unknown.
 
     ``length`` is the number of instructions on the shortest of them. Without a last step, the
     array is where paths begin.
     """
 
-    __slots__ = ("array", "count", "length", "steps", "way")
+    __slots__ = ("along", "array", "count", "length", "steps")
 
-    def __init__(self, array: Array, way: OperandIndexing | Unknown) -> None:
+    def __init__(self, array: Array, along: AnyDependence) -> None:
         self.array = array
-        self.way = way
+        self.along = along
         self.count = 0
         self.length = 0
         self.steps: dict[PathStep, None] = {}
@@ -148,8 +147,8 @@ class PathStep(NamedTuple):
         return self.before.length + (self.inside.length if self.inside else 0) + 1
 
 
-PathSets: TypeAlias = "dict[Array, dict[OperandIndexing | Unknown, PathSet]]"
-"""The paths to each array, by their indexing."""
+PathSets: TypeAlias = "dict[Array, dict[AnyDependence, PathSet]]"
+"""The paths to each array, by the one indexing that they are along."""
 
 Further: TypeAlias = "tuple[Array, AnyDependence | None, PathSet | None]"
 """A neighbour, the dependence on it, and the paths inside of what is called on the way."""
@@ -190,23 +189,23 @@ class _PathReader:
     def _paths_in(self, level: Level, before: Mapping[Level, PathSets]) -> PathSets:
         """The paths to all arrays that a level reaches, given those of the levels before it."""
         sets: PathSets = {
-            array: {way: PathSet(array, way) for way in _single(dependence)}
+            array: {along: PathSet(array, along) for along in dependence.singles()}
             for array, dependence in level.reached.items()
         }
         if not level.arrivals:
             for start, dependence in level.starts.items():
-                for way in _single(dependence):
-                    sets[start][way].begin()
+                for along in dependence.singles():
+                    sets[start][along].begin()
         for arrival in level.arrivals:
             for paths in before[arrival.level][arrival.array].values():
-                after = arrival.after(_dependence(paths.way))
+                after = arrival.after(paths.along)
                 _arrive(sets, arrival.crossing[0], after, PathStep(paths))
         for array in level.reached:
             steps = self._steps_from(array)
             for paths in [*sets[array].values()]:
                 for target, step, inside in steps:
-                    way = _dependence(paths.way)
-                    after = way if step is None else self._flow.compose(way, step)
+                    along = paths.along
+                    after = along if step is None else self._flow.compose(along, step)
                     _arrive(sets, target, after, PathStep(paths, inside))
         return sets
 
@@ -232,7 +231,7 @@ class _PathReader:
                 operand = instruction.operands[call.operands[parameter.parameter_number or 0]]
                 for inside in sets.values():
                     if inside.count:
-                        dependence = called_by(instruction, _dependence(inside.way))
+                        dependence = called_by(instruction, inside.along)
                         step = None if dependence == identity_of(result) else dependence
                         yield (operand, element), step, inside
         if calls.selector is not None:
@@ -243,34 +242,21 @@ class _PathReader:
 def _arrive(sets: PathSets, target: Array, dependence: AnyDependence, step: PathStep) -> None:
     """Let a step lead to an array, along each of some indexings."""
     there = sets.setdefault(target, {})
-    for way in _single(dependence) if step.before.count else ():
-        kept = _kept(way, there)
+    for along in dependence.singles() if step.before.count else ():
+        kept = _kept(along, there)
         there.setdefault(kept, PathSet(target, kept)).arrive(step)
 
 
-def _kept(
-    way: OperandIndexing | Unknown, there: Collection[OperandIndexing | Unknown]
-) -> OperandIndexing | Unknown:
+def _kept(along: AnyDependence, there: Collection[AnyDependence]) -> AnyDependence:
     """The indexing itself; or what stands for it in the analysis, where there are too many.
 
     That is the one that holds them all; beside an unknown one some are told apart.
     """
-    if way in there:
-        return way
-    wide = (each for each in there if not isinstance(each, Unknown) and each.approximation)
-    is_full = len(there) >= limits.MAX_MAPS
-    unknown = (each for each in there if isinstance(each, Unknown) and is_full)
-    return next(chain(wide, unknown), way)
-
-
-def _single(dependence: AnyDependence) -> tuple[OperandIndexing | Unknown, ...]:
-    """The indexings one by one; that there is none known is one as well."""
-    return (dependence,) if isinstance(dependence, Unknown) else dependence
-
-
-def _dependence(way: OperandIndexing | Unknown) -> AnyDependence:
-    """The one indexing as a dependence."""
-    return way if isinstance(way, Unknown) else Dependence((way,))
+    if along in there:
+        return along
+    wide = (each for each in there if any(one.approximation for one in each.indexings))
+    unknown = (each for each in there if not each.indexings and len(there) >= limits.MAX_MAPS)
+    return next(chain(wide, unknown), along)
 
 
 def _numbers(instruction: Instruction) -> range:

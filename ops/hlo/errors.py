@@ -1,4 +1,4 @@
-"""What can be wrong with the text of a module, and with its file."""
+"""Errors in the text of a module, and of its file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simplifier.errors import IndexingError, Span, TextError
 class HloTextError(TextError):
     """HLO text that does not follow its grammar, or says something impossible.
 
-    ``instruction`` is the name of the instruction that the text is in, or ``""`` outside of them.
+    ``instruction`` is the name of the instruction with the error, or ``""`` outside of one.
     """
 
     def __init__(self, message: str, span: Span, hint: str = "", instruction: str = "") -> None:
@@ -18,7 +18,7 @@ class HloTextError(TextError):
 
 
 class HloFileError(IndexingError, OSError):
-    """A file that cannot be read as text, or written: ``path`` is missing, a folder, or binary."""
+    """A file that cannot be read as text, or not be written: missing, a folder, or binary."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)

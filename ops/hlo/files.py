@@ -1,4 +1,4 @@
-"""Files as text, or what is wrong with them, and the modules in a folder."""
+"""Files as text, and the modules in a folder."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _COMPRESSED: Final = b"\x1f\x8b"
 
 
 def files_in(folder: str | os.PathLike[str]) -> list[str]:
-    """The files of HLO modules in a folder and the folders in it, in the order of their names.
+    """The files of HLO modules in a folder and the folders in it, by name.
 
-    These are ``*.hlo``, ``*.hlo.gz``, and the ``*.txt`` among XLA's dumps that begin as a module.
+    These are ``*.hlo``, ``*.hlo.gz``, and each ``*.txt`` of XLA's dumps that begins as a module.
 
     Raises:
         HloFileError: a folder cannot be listed.
@@ -49,14 +49,14 @@ def _is_module(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(len(_BEGINNING)) == _BEGINNING
     except OSError:
-        return True  # who reads it says what is wrong
+        return True  # reading it tells what is wrong
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """What a file says, which may be compressed by gzip.
+    """The text of a file, which may be compressed by gzip.
 
     Raises:
-        HloFileError: there is no such file, or it holds no text.
+        HloFileError: there is no such file, or it is not text.
     """
     name = os.fspath(path)
     try:
@@ -69,10 +69,10 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def decoded(content: bytes, name: str) -> str:
-    """The text that bytes hold in UTF-8, with or without a byte order mark.
+    """The text of bytes in UTF-8, with or without a byte order mark.
 
     Raises:
-        HloFileError: naming ``name``, where the bytes hold no text.
+        HloFileError: with ``name``, if the bytes are no text.
 
     >>> decoded(b"(d0) -> (d0)", "maps.txt")
     '(d0) -> (d0)'

@@ -1,4 +1,4 @@
-"""The reader for instructions: ``ROOT %sum = f32[4]{0} add(%a, %b), metadata={...}``."""
+"""The parser of instructions: ``ROOT %sum = f32[4]{0} add(%a, %b), metadata={...}``."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 MAX_NESTING = 50
-"""Instructions in operands, and computations in attributes: no text is deeper, and Python's stack
-holds this many."""
+"""Of instructions in operands and computations in attributes; XLA writes one level, and Python's
+stack holds these."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """An instruction of which the text is being read.
+    """An instruction whose text is being read.
 
     ``opcode_at`` is where its opcode starts and stops. An instruction may stand where an operand of
     another one does (``is_operand``).
@@ -50,9 +50,9 @@ class _Draft:
 
 
 class InstructionReader:
-    """Takes the words of one instruction after another, into the table of a computation.
+    """Reads one instruction after another into the table of a computation.
 
-    ``read_body`` takes the body of a computation that is written inside of an instruction.
+    ``read_body`` reads the body of a computation that stands inside of an instruction.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class InstructionReader:
         }
 
     def read_all(self, owner: str) -> InstructionTable:
-        """Take the instructions of computation ``owner`` in their braces."""
+        """Take the instructions of computation ``owner``, in braces."""
         lexer, outer = self._lexer, (self._table, self._lexer.instruction)
         lexer.expect("{", f"before the instructions of %{owner}")
         table, lexer.instruction = InstructionTable(), ""
@@ -145,13 +145,13 @@ class InstructionReader:
         return opcode
 
     def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
-        """Raise the error that something is wrong with an instruction as a whole."""
+        """Raise an error about an instruction as a whole."""
         raise self._lexer.error(message, self._lexer.span_of(*draft.opcode_at), hint)
 
     # Operands
 
     def _arguments(self, draft: _Draft, opcode: Opcode) -> None:
-        """Take what stands in the parentheses."""
+        """Take the text in the parentheses."""
         lexer = self._lexer
         special = _ARGUMENTS.get(draft.opcode)
         if special:
@@ -181,7 +181,7 @@ class InstructionReader:
         draft.literal = read_literal(self._lexer, draft.shape)
 
     def _operand(self) -> Instruction:
-        """Take the name of an instruction, maybe with its shape, or a whole instruction."""
+        """Take the name of an instruction, with or without its shape, or a whole instruction."""
         lexer, start = self._lexer, self._lexer.start
         shape = lexer.shape() if lexer.at_shape() else None
         if lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop):
@@ -193,7 +193,7 @@ class InstructionReader:
         return operand
 
     def _nested(self, start: int) -> Instruction:
-        """Take an instruction that stands where an operand does."""
+        """Take an instruction that stands in place of an operand."""
         self._lexer.jump(start)
         self._enter()
         instruction = self._definition(self._table.unused_name("anonymous"), start, is_operand=True)
@@ -209,7 +209,7 @@ class InstructionReader:
         return self._defined("operand", "an operand", self._table.by_name)
 
     def _defined(self, what: str, purpose: str, known: Mapping[str, _T]) -> _T:
-        """Take the name of something that stands above."""
+        """Take the name of something that is defined before."""
         lexer = self._lexer
         start = lexer.start
         name = lexer.name(purpose)
@@ -222,7 +222,7 @@ class InstructionReader:
     # Attributes
 
     def _attributes(self, draft: _Draft, opcode: Opcode) -> dict[str, Any]:
-        """Take the attributes; an instruction that stands as an operand has none."""
+        """Take the attributes; an instruction in place of an operand has none."""
         lexer, attributes = self._lexer, dict[str, Any]()
         if not draft.is_operand:
             attributes = read_attributes(lexer, draft.opcode, opcode.codecs, self._value)
@@ -291,12 +291,12 @@ class InstructionReader:
         return attributes
 
     def _continued(self, draft: _Draft, attributes: dict[str, Any]) -> dict[str, Any]:
-        """Each part of an asynchronous operation says what the operation calls."""
+        """Each part of an asynchronous operation names what the operation calls."""
         calls = draft.operands[0].attributes.get("calls")
         return {"calls": calls, **attributes} if calls else attributes
 
     def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
-        """The computation that holds nothing but the operation which starts."""
+        """The computation that holds only the operation that starts."""
         shapes = draft.shape.elements if draft.shape else ()
         if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
             self._fail(draft, f"the shape of {opcode}-start is ((operands), outputs, state...)")
@@ -323,7 +323,7 @@ class InstructionReader:
 _CONTINUING = {"async-update", "async-done"}
 
 _OUTSIDE = {"async_execution_thread", *COMMON_ATTRIBUTES}
-"""Attributes of the asynchronous operation, and not of the one that it wraps."""
+"""Attributes of the asynchronous operation, not of the one that it wraps."""
 
 _CALL = re.compile(BLANK + r"\(")
 
@@ -331,4 +331,4 @@ _ARGUMENTS: dict[str, Callable[[InstructionReader, _Draft], None]] = {
     "parameter": InstructionReader.parameter,
     "constant": InstructionReader.constant,
 }
-"""The opcodes that have no operands in their parentheses."""
+"""The opcodes with something else than operands in their parentheses."""

@@ -1,4 +1,4 @@
-"""The values of constants: :class:`Literal`, and how it is read."""
+"""Values of constants: :class:`Literal`, and how it is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scalar = bool | int | float | complex
 class Literal:
     """The value of a constant, exactly as it is written.
 
-    ``values`` are the elements of an array in row-major order, as Python numbers; ``None`` where
+    ``values`` are the elements of an array in row-major order, as Python numbers, or ``None`` if
     the text leaves them out (``{...}``). ``elements`` are the literals in a tuple.
 
     >>> from ops.hlo import parse
@@ -63,7 +63,7 @@ class Literal:
 
     @property
     def array(self) -> np.ndarray[Any, Any]:
-        """The array as NumPy's; types that NumPy lacks become the next wider one that it has.
+        """The array in NumPy; types that NumPy lacks become the next wider one.
 
         Raises:
             ShapeError: the values are not known.
@@ -98,14 +98,14 @@ _NUMPY_STEMS = {
     Kind.FLOAT: (16, "float"),
     Kind.COMPLEX: (64, "complex"),
 }
-"""Width of the narrowest type of a kind, and what its name begins with."""
+"""The width of the narrowest NumPy type of a kind, and the stem of its name."""
 
 
 def read_literal(lexer: HloLexer, shape: Shape) -> Literal:
     """Take the value of a constant of a shape.
 
     Raises:
-        HloTextError: the value does not fit the shape, or is none.
+        HloTextError: the value does not fit the shape.
     """
     start = lexer.start
     literal = _read(lexer, shape, start)
@@ -172,7 +172,7 @@ def _open(lexer: HloLexer, counts: list[int], rank: int) -> None:
 
 
 def _close(lexer: HloLexer, counts: list[int], shape: Shape) -> None:
-    """End a row; it must have as many elements as the dimension that it lies along."""
+    """End a row; it must have as many elements as its dimension."""
     size, count = shape.dimensions[len(counts) - 1], counts.pop()
     if count != size:
         raise lexer.error(f"expected {size} elements in these braces, but there are {count}")

@@ -1,7 +1,7 @@
-"""What HLO text says, as values: :class:`HloModule`, its computations and their instructions.
+"""HLO modules as values: :class:`HloModule`, its computations, their instructions, and their text.
 
-A module is a view of its text and never changes. Instructions and computations belong to one
-module, and two of them are equal only if they are the same one.
+A module never changes. Instructions and computations belong to one module and are equal only to
+themselves.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _MAX_LITERAL: Final = 40
 class Instruction:
     """One operation on values: ``%sum = f32[4]{0} add(%a, %b)``.
 
-    ``attributes`` are keyed by their names in HLO; a called computation is a :class:`Computation`.
+    ``attributes`` have their names in HLO as keys; a called computation is a :class:`Computation`.
     ``literal`` is the value of a constant, ``parameter_number`` the number of a parameter. The
-    instruction is ``source[start:stop]`` of the text of its module.
+    text of the instruction is ``source[start:stop]`` of its module.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Instruction:
 
     @property
     def is_root(self) -> bool:
-        """Whether the value is the result of the computation."""
+        """Whether the instruction is the result of its computation."""
         return self.computation.root is self
 
     @property
@@ -104,7 +104,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Computation:
-    """Instructions in their order, each after its operands, and the one that gives the result.
+    """Instructions in order, each after its operands, and the root, which is the result.
 
     ``parameters`` are in the order of their numbers.
     """
@@ -125,7 +125,7 @@ class Computation:
 
     @property
     def is_entry(self) -> bool:
-        """Whether the program begins here."""
+        """Whether the program starts here."""
         return self.module.entry is self
 
     def __str__(self) -> str:

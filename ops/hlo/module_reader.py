@@ -1,6 +1,6 @@
 """HLO modules from text: :func:`parse` a text, :func:`load` a file, or load a pickle.
 
-It accepts what XLA's own parser accepts, in one pass over the text, and checks more: see
+It accepts what XLA's parser accepts, in one pass over the text, and checks more: see
 :mod:`ops.hlo.verifier`.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def parse(text: str, file: str = "") -> HloModule:
-    """The module that an HLO text says; ``file`` is named in messages.
+    """The module of an HLO text; errors name the ``file``.
 
     Raises:
         HloTextError: the text does not follow the grammar, or says something impossible.
@@ -60,14 +60,14 @@ def load(path: str | os.PathLike[str]) -> HloModule:
     """The module in a file.
 
     Raises:
-        HloFileError: there is no such file, or it holds no text.
+        HloFileError: there is no such file, or it is not text.
         HloTextError: the text does not follow the grammar, or says something impossible.
     """
     return parse(read_text(path), os.fspath(path))
 
 
 class _ModuleReader:
-    """One method for each rule of the grammar; each takes the words of its rule."""
+    """The parser: one method for each rule of the grammar."""
 
     def __init__(self, lexer: HloLexer) -> None:
         self._lexer = lexer
@@ -92,7 +92,7 @@ class _ModuleReader:
         return HloModule(name, computations, entry, attributes, lexer.source, lexer.file, tables)
 
     def _check_entry(self, entry: Computation, declared: ProgramShape | None) -> None:
-        """The entry is the program that the header declares; in a cut-off text it is another."""
+        """Check the entry against the header; in a text that is cut off it is another one."""
         found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
         if declared is not None and not declared.is_compatible_with(found):
             message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
@@ -162,7 +162,7 @@ class _ModuleReader:
         return self._add(name, table, self._execution_thread())
 
     def _inner_computation(self, name: str) -> Computation:
-        """Take a computation that is written inside of an instruction."""
+        """Take a computation that stands inside of an instruction."""
         return self._add(name, self._instructions.read_all(name), "main")
 
     def _declared_parameter(self) -> Shape:
@@ -179,7 +179,7 @@ class _ModuleReader:
         return lexer.string()
 
     def _add(self, name: str, table: InstructionTable, thread: str) -> Computation:
-        """Complete a computation; its parameters must be numbered without gaps."""
+        """Complete a computation and check that its parameters are numbered without gaps."""
         count = len(table.parameters)
         for number, parameter in table.parameters.items():
             if number >= count:
@@ -193,7 +193,7 @@ class _ModuleReader:
 
 
 _TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
-"""Where operations come from in the source program; metadata names the rows by their numbers."""
+"""Tables of source locations; metadata names their rows by number."""
 
 _COMMA = "a comma is missing before an attribute of the module"
 
@@ -201,14 +201,14 @@ _COMMA = "a comma is missing before an attribute of the module"
 # A pickled module is its text, compressed. A process that loads it twice holds one module.
 
 _LIVE: Final = WeakValueDictionary[tuple[str, str], HloModule]()
-"""The modules that were pickled or loaded and are still in use, by text and file."""
+"""The modules that were pickled or loaded and are in use, by text and file."""
 
 _MAX_PICKLED: Final = 4
-"""How many compressed modules are kept, for the next of their instructions that is pickled."""
+"""Compressed modules are kept for the next of their instructions: a pickle holds few modules."""
 
 
 def module_of(text: str, file: str = "") -> HloModule:
-    """The module that a text says: the one in use, if it was asked for or pickled before.
+    """The module of a text: the one in use, if it was asked for or pickled before.
 
     >>> module = module_of("ENTRY e { p = f32[] parameter(0) }")
     >>> module_of("ENTRY e { p = f32[] parameter(0) }") is module

@@ -1,6 +1,6 @@
-"""The opcodes of HLO: how many operands each takes, and which attributes.
+"""The opcodes of HLO: how many operands each of them takes, and which attributes.
 
-Source: XLA's parser; the table lists what it accepts and what it demands.
+Source: XLA's parser; the table lists what it requires and what it accepts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arity:
-    """Numbers of operands: from ``least`` to ``most``, in steps; without an end for ``None``.
+    """The possible numbers of operands: from ``least`` to ``most`` in steps; ``None`` is no end.
 
     >>> print(Arity(2), Arity(1, 2), Arity(2, None, step=2), Arity(0, None))
     2 operands 1 to 2 operands 2, 4, 6, ... operands 0 or more operands
@@ -63,7 +63,7 @@ _ASYNC = ("async_execution_thread",)
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """Number of operands and names of the attributes of an operation.
+    """The number of operands and the attributes of an operation.
 
     ``sugar`` is the operation and the part of ``<operation>-start``, ``-update`` and ``-done``.
     """
@@ -82,7 +82,7 @@ class Opcode:
 
 
 def find_opcode(name: str) -> Opcode | None:
-    """What is known of an opcode, which may be sugar for a part of an asynchronous operation.
+    """An opcode by its name, which may be sugar for a part of an asynchronous operation.
 
     >>> find_opcode("slice").required, find_opcode("slice-start").sugar, find_opcode("slices")
     (('slice',), ('slice', 'start'), None)
@@ -210,4 +210,4 @@ def _rows() -> Iterator[tuple[str, Opcode]]:
 
 
 OPCODES: dict[str, Opcode] = dict(sorted(_rows()))
-"""What is known of each opcode; :func:`find_opcode` knows parts of asynchronous operations too."""
+"""All opcodes by name; :func:`find_opcode` also finds parts of asynchronous operations."""

@@ -1,4 +1,4 @@
-"""Which devices take part in a collective operation together, in each of the forms that HLO has."""
+"""Groups of devices that take part in a collective operation together, in HLO's three forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedGroups:
-    """Groups of devices that are written out; no groups mean one group of all devices.
+    """Groups of devices as lists; no groups mean one group of all devices.
 
     >>> print(ListedGroups(((0, 1), (2, 3))))
     {{0,1},{2,3}}
@@ -60,7 +60,7 @@ class IotaGroups:
 
 @dataclass(frozen=True, slots=True)
 class MeshAxis:
-    """An axis of a mesh, or with a ``size``, the part of it after ``before`` major steps."""
+    """An axis of a mesh; with a ``size``, the part of it behind ``before`` major steps."""
 
     name: str
     before: int = 1
@@ -74,8 +74,8 @@ class MeshAxis:
 class MeshGroups:
     """Groups of devices that differ only in some axes of a mesh.
 
-    The device at each place of the mesh is given by ``0, 1, 2, ...`` reshaped to ``reshape_sizes``
-    and transposed, or listed as ``device_ids``; with none of both, devices stand in order.
+    The devices of the mesh are ``0, 1, 2, ...`` reshaped to ``reshape_sizes`` and transposed, or
+    those of ``device_ids``, or in order.
 
     >>> groups = MeshGroups((("x", 2), ("y", 2)), (MeshAxis("x"),))
     >>> print(groups, groups.groups)
@@ -109,21 +109,21 @@ class MeshGroups:
         """The devices of each group."""
         parts = [part for name, size in self.mesh for part in self._parts(name, size)]
         chosen = [
-            place for axis in self.axes for place, part in enumerate(parts) if _is_in(part, axis)
+            number for axis in self.axes for number, part in enumerate(parts) if _is_in(part, axis)
         ]
-        others = [place for place in range(len(parts)) if place not in chosen]
-        places = _iota(tuple(size for _, _, size in parts), (*others, *chosen))
-        group_size = math.prod(parts[place][2] for place in chosen)
-        return _cut(map(self._devices().__getitem__, places), group_size)
+        others = [number for number in range(len(parts)) if number not in chosen]
+        positions = _iota(tuple(size for _, _, size in parts), (*others, *chosen))
+        group_size = math.prod(parts[number][2] for number in chosen)
+        return _cut(map(self._devices().__getitem__, positions), group_size)
 
     def _devices(self) -> Sequence[int]:
-        """The device at each place of the mesh."""
+        """The device at each position of the mesh."""
         if self.reshape_sizes:
             return tuple(_iota(self.reshape_sizes, self.permutation))
         return self.device_ids or range(math.prod(size for _, size in self.mesh))
 
     def _parts(self, name: str, size: int) -> list[tuple[str, int, int]]:
-        """The pieces (name, steps before, size) into which the references to an axis cut it."""
+        """The parts (name, steps before, size) into which ``axes`` cut an axis."""
         mine = [axis for axis in self.axes if axis.name == name and axis.size]
         cuts = sorted(
             {1, size, *(axis.before for axis in mine), *(axis.before * axis.size for axis in mine)}
@@ -142,11 +142,11 @@ class MeshGroups:
 
 
 ReplicaGroups: TypeAlias = ListedGroups | IotaGroups | MeshGroups
-"""Which devices take part in a collective operation together; ``groups`` lists them."""
+"""Groups of devices that take part in a collective operation together; ``groups`` lists them."""
 
 
 def read_replica_groups(lexer: HloLexer) -> ReplicaGroups:
-    """Take groups of devices, in any of the forms."""
+    """Take groups of devices in any form."""
     if lexer.text == "{":
         return ListedGroups(lexer.braced(lambda: _read_group(lexer), "the groups"))
     if lexer.text == "[":
@@ -228,9 +228,9 @@ def _check_iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> None:
 
 def _iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> Iterator[int]:
     """``0, 1, 2, ...`` reshaped to ``sizes``, transposed, and read in order."""
-    strides = [math.prod(sizes[place + 1 :]) for place in range(len(sizes))]
+    strides = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     order = permutation or range(len(sizes))
-    steps = [range(0, sizes[place] * strides[place], strides[place]) for place in order]
+    steps = [range(0, sizes[axis] * strides[axis], strides[axis]) for axis in order]
     return map(sum, itertools.product(*steps))
 
 

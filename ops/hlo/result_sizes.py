@@ -1,4 +1,4 @@
-"""The sizes of results that windows and lengths decide: of convolution, reduce-window and fft."""
+"""The sizes of results that depend on windows or lengths: of convolution, reduce-window and fft."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
     base_dilation: int = 1,
     window_dilation: int = 1,
 ) -> int:
-    """The number of windows that lie within one dimension of a padded operand.
+    """The number of windows in one dimension of a padded operand.
 
     >>> window_count(operand_size=13, window_size=3, stride=2, low=1, high=1)
     7
@@ -41,7 +41,7 @@ def _dilated(size: int, dilation: int) -> int:
 
 
 def window_rows(op: str, operand_sizes: Sizes, window: Window) -> list[tuple[int, ...]]:
-    """What :func:`window_count` takes, for each dimension of an operand.
+    """The arguments of :func:`window_count` for each dimension of an operand.
 
     Raises:
         ShapeError: the window has another rank, or a size, stride or dilation below 1.
@@ -190,6 +190,6 @@ def _checked_lengths(fft_length: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def _check_trailing(sizes: Sizes, expected: Sizes) -> None:
-    for place, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
+    for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
         if size != wanted:
-            raise ShapeError(f"fft: operand dimension {place} has size {size}; expected {wanted}")
+            raise ShapeError(f"fft: operand dimension {axis} has size {size}; expected {wanted}")

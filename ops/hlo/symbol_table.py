@@ -23,7 +23,7 @@ class InstructionTable:
 
     @property
     def result(self) -> Instruction:
-        """The root: the last instruction, where the text does not name another one."""
+        """The root: the last instruction, unless the text names another one."""
         return self.root or self.instructions[-1]
 
     def add(self, instruction: Instruction) -> None:
@@ -34,7 +34,7 @@ class InstructionTable:
             self.parameters[instruction.parameter_number] = instruction
 
     def unused_name(self, stem: str) -> str:
-        """A name for an instruction that the text does not name."""
+        """A name for an instruction without one."""
         name, count = stem, len(self.instructions)
         while name in self.by_name:
             name, count = f"{stem}.{count}", count + 1
@@ -51,7 +51,7 @@ class ComputationTable:
     _unnamed: dict[str, int] = field(default_factory=dict[str, int])
 
     def unused_name(self, stem: str) -> str:
-        """A name for a computation that the text does not name."""
+        """A name for a computation without one."""
         count = self._unnamed[stem] = self._unnamed.get(stem, -1) + 1
         return f"{stem}.{count}" if count else stem
 
@@ -61,7 +61,7 @@ _MAX_CANDIDATES = 2000
 
 
 def nearby(name: str, names: Iterable[str]) -> str:
-    """Advice for a name that is not defined: those that look like it.
+    """A hint for a name that is not defined: the names that are like it.
 
     >>> nearby("constnat.1", ["add.1", "constant.1", "constant.2"])
     'defined are constant.1, constant.2'

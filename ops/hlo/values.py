@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window that slides over an operand; every field holds one entry for each dimension.
+    """A window that slides over an operand; every field has an entry for each dimension.
 
-    ``pad`` is the padding before and after, which may be negative; ``lhs_dilate`` and
-    ``rhs_dilate`` dilate the operand (base) and the window; ``rhs_reversal`` turns the window.
+    ``pad`` is the padding before and after, which may be negative. ``lhs_dilate`` and
+    ``rhs_dilate`` dilate the operand (base) and the window. ``rhs_reversal`` reverses the window.
 
     >>> print(Window(size=(3, 3), stride=(2, 1), pad=((0, 1), (-1, 1))))
     size=3x3 stride=2x1 pad=0_1x-1_1
@@ -64,7 +64,7 @@ class Window:
 
 
 _WINDOW_DEFAULTS = {"stride": 1, "pad": (0, 0), "lhs_dilate": 1, "rhs_dilate": 1, "rhs_reversal": 0}
-"""What a window without the field has in each dimension, in the order of the text."""
+"""The entries of a window without the field, in the order of the text."""
 
 
 LABELS_TEXT: Final = re.compile(r"([0-9a-z?]+)_([0-9a-z?]+)->([0-9a-z?]+)")
@@ -73,10 +73,10 @@ LABELS_TEXT: Final = re.compile(r"([0-9a-z?]+)_([0-9a-z?]+)->([0-9a-z?]+)")
 
 @dataclass(frozen=True, slots=True)
 class DimensionLabels:
-    """What the dimensions of a convolution are, by a letter for each.
+    """The roles of the dimensions of a convolution, a character for each.
 
-    ``b`` is the batch, ``f`` the features, ``i`` and ``o`` are the features of the kernel; the
-    spatial dimensions are counted.
+    ``b`` is the batch, ``f`` the features, ``i`` and ``o`` are the input and output features of the
+    kernel; digits are spatial dimensions.
 
     >>> print(DimensionLabels("b01f", "01io", "b01f"))
     b01f_01io->b01f
@@ -88,10 +88,10 @@ class DimensionLabels:
 
     @classmethod
     def parse(cls, text: str) -> DimensionLabels:
-        """The labels from their text; they are not looked into.
+        """The labels from their text; nothing checks whether they make sense.
 
         Raises:
-            AttributeValueError: the text has not the form ``input_kernel->output``.
+            AttributeValueError: the text is not of the form ``input_kernel->output``.
 
         >>> DimensionLabels.parse("b0f_0io->b0f").kernel
         '0io'
@@ -109,7 +109,7 @@ class DimensionLabels:
 
 @dataclass(frozen=True, slots=True)
 class Aliasing:
-    """An output that shares the memory of an operand; the indices lead into tuples."""
+    """An output that shares the memory of an operand; the indices are positions in tuples."""
 
     output_index: tuple[int, ...]
     operand: int
@@ -130,7 +130,7 @@ class ProgramShape:
     result: Shape
 
     def is_compatible_with(self, other: ProgramShape) -> bool:
-        """Whether all shapes are the same up to layouts and to what is dynamic."""
+        """Whether all shapes are equal up to layouts and dynamic dimensions."""
         mine, theirs = (Shape.of_tuple([*p.parameters, p.result]) for p in (self, other))
         return mine.is_compatible_with(theirs)
 
@@ -175,12 +175,8 @@ def read_labels(lexer: HloLexer) -> DimensionLabels:
     return DimensionLabels.parse(text)
 
 
-def read_aliasing(lexer: HloLexer) -> tuple[Aliasing, ...]:
-    """Take aliases, such as ``{{0}: (1, {}), {1}: (0, {2}, may-alias)}``."""
-    return lexer.braced(lambda: _read_alias(lexer), "the aliases")
-
-
-def _read_alias(lexer: HloLexer) -> Aliasing:
+def read_alias(lexer: HloLexer) -> Aliasing:
+    """Take an alias, such as ``{1}: (0, {2}, may-alias)``."""
     output_index = lexer.integers()
     lexer.expect(":", "after the index of an output")
     lexer.expect("(", "before an aliased operand")
@@ -192,12 +188,8 @@ def _read_alias(lexer: HloLexer) -> Aliasing:
     return Aliasing(output_index, operand, operand_index, kind)
 
 
-def read_donors(lexer: HloLexer) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Take parameters and indices in them, such as ``{(0, {}), (1, {2})}``."""
-    return lexer.braced(lambda: _read_donor(lexer), "the buffer donors")
-
-
-def _read_donor(lexer: HloLexer) -> tuple[int, tuple[int, ...]]:
+def read_donor(lexer: HloLexer) -> tuple[int, tuple[int, ...]]:
+    """Take a parameter and an index in it, such as ``(1, {2})``."""
     lexer.expect("(", "before a buffer donor")
     parameter = lexer.integer("the number of a parameter")
     lexer.expect(",", "after the number of a parameter")

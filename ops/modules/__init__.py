@@ -1,1 +1,1 @@
-"""Whole modules: what is found out about their instructions, kept and shared between equal ones."""
+"""Modules as a whole: the analysis of one, and one question about many files."""

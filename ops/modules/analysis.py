@@ -1,4 +1,4 @@
-"""A module and all that can be asked about its instructions: :func:`analyze`."""
+"""A module and the answers about its instructions: :func:`analyze`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalysis:
-    """Everything about every instruction of a module; nothing is computed before it is asked for.
+    """The analysis of a module, which computes every answer when it is asked for.
 
-    ``registry`` holds what is known of operations; by default, what the library knows.
+    ``registry`` holds the rules of operations; the default has those of the library.
 
     >>> from ops import hlo
     >>> analysis = analyze(hlo.parse('''HloModule m
@@ -44,11 +44,11 @@ def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalys
 
 
 class ModuleAnalysis:
-    """A module with what is asked about its instructions: a value that never changes.
+    """A module and the answers about its instructions; it never changes.
 
-    Iterating gives every instruction's :class:`InstructionAnalysis`, in order;
-    ``analysis[instruction]`` and ``analysis["%name"]`` give one. What was found out for one
-    instruction is kept for the next question.
+    Iterating gives the :class:`InstructionAnalysis` of every instruction in order;
+    ``analysis[instruction]`` and ``analysis["%name"]`` give one. Answers are kept and shared
+    between instructions.
     """
 
     __slots__ = ("_findings", "_module", "_registry")
@@ -60,17 +60,17 @@ class ModuleAnalysis:
 
     @property
     def module(self) -> HloModule:
-        """The module that is asked about."""
+        """The module."""
         return self._module
 
     @property
     def registry(self) -> Registry:
-        """What is known of operations."""
+        """The rules of operations."""
         return self._registry
 
     @property
     def findings(self) -> Findings:
-        """What was found out so far."""
+        """The answers so far."""
         return self._findings
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class ModuleAnalysis:
         return (InstructionAnalysis(self, each) for each in self._module.instructions)
 
     def __getitem__(self, which: Instruction | str) -> InstructionAnalysis:
-        """What can be asked about one instruction, found by itself or by its name.
+        """The analysis of one instruction, given itself or its name.
 
         Raises:
             NoSuchInstructionError: the module has no such instruction.
@@ -93,10 +93,10 @@ class ModuleAnalysis:
         return InstructionAnalysis(self, which)
 
     def groups(self) -> list[tuple[InstructionAnalysis, ...]]:
-        """The instructions in groups of which all have the same maps, in order of the first ones.
+        """Groups of instructions with equal maps, in the order of the first ones.
 
-        Instructions are together if everything that their maps depend on is equal; what they read,
-        which values are computed, and what they are called makes no difference.
+        Instructions are in one group if all that their maps depend on is equal. Names, operands and
+        computed values make no difference.
 
         >>> from ops import hlo
         >>> analysis = analyze(hlo.parse('''ENTRY e {
@@ -117,7 +117,7 @@ class ModuleAnalysis:
         return [tuple(group) for group in groups.values()]
 
     def __reduce__(self) -> tuple[Callable[..., ModuleAnalysis], tuple[object, ...]]:
-        """The module, and each answer that was given, once."""
+        """A pickle holds the module, and each answer so far once."""
         given = self._findings.collected(self._module)
         return _analysis_of, (self._module, self._registry, given)
 
@@ -137,7 +137,7 @@ def _analysis_of(module: HloModule, registry: Registry, given: Iterable[Finding]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class InstructionAnalysis:
-    """What can be asked about one instruction of a module.
+    """The answers about one instruction of a module.
 
     >>> from ops import hlo
     >>> text = "ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }"
@@ -189,11 +189,11 @@ class InstructionAnalysis:
         return _html_of_instruction(self)
 
 
-# Instructions by the names that the text gives them.
+# Instructions by name.
 
 
 class NoSuchInstructionError(IndexingError, LookupError):
-    """A name that no instruction has: ``near`` are names that some have, ``where`` the files."""
+    """No instruction has this name; ``near`` are names that some have, ``where`` is the files."""
 
     def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
         super().__init__(name, near, where)
@@ -203,7 +203,7 @@ class NoSuchInstructionError(IndexingError, LookupError):
 
     @classmethod
     def in_module(cls, name: str, module: HloModule) -> NoSuchInstructionError:
-        """What is said of a module without such an instruction."""
+        """The error for a module, with the names in it that are like this one."""
         near = get_close_matches(name, [instruction.name for instruction in module.instructions])
         return cls(name, tuple(near), module.file)
 
@@ -214,7 +214,7 @@ class NoSuchInstructionError(IndexingError, LookupError):
 
 
 class AmbiguousNameError(IndexingError, LookupError):
-    """A name that instructions of several computations have, those named ``homes``."""
+    """Instructions of several computations, the ``homes``, have this name."""
 
     def __init__(self, name: str, homes: Sequence[str]) -> None:
         super().__init__(name, homes)
@@ -227,7 +227,7 @@ class AmbiguousNameError(IndexingError, LookupError):
 
 
 def instructions_named(module: HloModule, name: str) -> list[Instruction]:
-    """The instructions of a name, with or without its percent sign: one in each computation.
+    """The instructions with a name, with or without ``%``: at most one of each computation.
 
     Raises:
         NoSuchInstructionError: there is none.
@@ -250,7 +250,7 @@ def instructions_named(module: HloModule, name: str) -> list[Instruction]:
 
 
 def instruction_named(module: HloModule, name: str) -> Instruction:
-    """The only instruction of a name.
+    """The only instruction with a name.
 
     Raises:
         NoSuchInstructionError: there is none.
@@ -263,7 +263,7 @@ def instruction_named(module: HloModule, name: str) -> Instruction:
     return first
 
 
-# What notebooks show.
+# HTML for notebooks.
 
 _MAX_ROWS: Final = 50
 """Tables show so many instructions, or pairs of tensors: more slow a notebook down."""
@@ -299,7 +299,7 @@ def _row_of(instruction: Instruction) -> str:
 
 
 def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
-    """From which result to which operand, and the answer, where the operand is needed."""
+    """A title for each result and operand that it needs, and the answer."""
     instruction = part.instruction
     outputs = instruction.shape.array_indices
     for output in outputs:

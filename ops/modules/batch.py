@@ -1,4 +1,4 @@
-"""A batch of modules: one question about each of many files, on threads, processes or a cluster."""
+"""One question about the modules in many files, answered by threads, processes or a cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FILES_PER_CORE: Final = 2
-"""One that is worked on, and one that waits for a worker to be free."""
+"""One that a worker has, and one that waits for it."""
 
 
 class QuestionError(IndexingError, TypeError):
@@ -30,12 +30,12 @@ class QuestionError(IndexingError, TypeError):
 
 
 class WorkerDiedError(IndexingError, RuntimeError):
-    """A process that ended while it worked on a file."""
+    """A process died while it worked on a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileAnswer(Generic[T]):
-    """What was answered about the module in a file, or the ``error`` that came instead."""
+    """The answer about the module in a file, or the ``error`` in its place."""
 
     path: str
     answer: T | None = None
@@ -45,7 +45,7 @@ class FileAnswer(Generic[T]):
         """The answer.
 
         Raises:
-            Exception: whatever came instead.
+            Exception: the error in its place.
         """
         if self.error is not None:
             raise self.error
@@ -53,9 +53,9 @@ class FileAnswer(Generic[T]):
 
 
 class Batch(Iterator[FileAnswer[T]]):
-    """The answers about files, as they come; its length is the number of the files.
+    """The answers about files as they come; its length is the number of files.
 
-    Closing it, or leaving it as a context, cancels what has not begun.
+    Closing it, or leaving it as a context, cancels all files that no worker has begun.
     """
 
     def __init__(self, count: int, answers: Generator[FileAnswer[T], None, None]) -> None:
@@ -90,23 +90,23 @@ def analyze_files(
     in_flight: int | None = None,
     ordered: bool = False,
 ) -> Batch[T]:
-    """Ask about the module in each file; the answers come as they are found.
+    """Ask a question about the module in each file; answers come as they are found.
 
-    What goes wrong with one file, in reading it or in ``question``, is the answer about that file
-    and leaves the others alone.
+    An error in one file, or in ``question``, is the answer about that file. The other files are
+    answered all the same.
 
     Args:
         paths: the files, such as those that :func:`ops.hlo.files_in` finds in a folder.
-        question: what to ask, a function of the :class:`ModuleAnalysis` of a file. For another
-            process it must be a function of a module, or a :func:`functools.partial` of one, and
-            its answers must be small: text and numbers rather than maps.
-        executor: who answers: any :class:`concurrent.futures.Executor`, such as that of
+        question: a function of the :class:`ModuleAnalysis` of a file. For another process it must
+            be a function of a Python module, or a :func:`functools.partial` of one, and its
+            answers should be small: text and numbers rather than maps.
+        executor: any :class:`concurrent.futures.Executor`, such as that of
             ``dask.distributed.Client.get_executor()``, or a function that makes one, such as
-            ``ProcessPoolExecutor``. Where a process dies, one that was made is made again, and
-            only the file that the process died of has no answer. Without one, files are read one
-            after another as answers are taken.
-        in_flight: how many files the executor has at a time, by default two for each core of this
-            machine; no more are read before answers are taken.
+            ``ProcessPoolExecutor``. If a process dies, the function makes a new executor, and
+            only the file that killed the process has no answer. Without an executor, files are
+            read one after another as answers are taken.
+        in_flight: the number of files that the executor has at a time, by default two for each
+            core of this machine; no more are read before answers are taken.
         ordered: whether answers come in the order of the files.
 
     Raises:
@@ -138,7 +138,7 @@ def analyze_files(
 def _ask(question: Callable[[ModuleAnalysis], T], path: str) -> FileAnswer[T]:
     try:
         return FileAnswer(path, question(analyze(load(path))))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer about this file
+    except Exception as error:  # noqa: BLE001 - any error is the answer about this file
         return FileAnswer(path, error=error)
 
 
@@ -148,7 +148,7 @@ def _ask_elsewhere(question: Callable[[ModuleAnalysis], T], path: str) -> FileAn
 
 
 def _sendable(error: Exception) -> Exception:
-    """The error, with its traceback if nobody expected it; one that cannot be pickled, in words."""
+    """The error, with its traceback if it is unexpected; as text if it cannot be pickled."""
     if not isinstance(error, IndexingError):
         error.add_note("".join(format_exception(error)))
     try:
@@ -169,11 +169,11 @@ def _check_question(question: object) -> None:
 
 
 _Sent: TypeAlias = "dict[Future[FileAnswer[T]], str]"
-"""The files that an executor works on, in the order in which they were sent."""
+"""The files that an executor has, in the order in which they were sent."""
 
 
 class _Flight(Generic[T]):
-    """Sends files to an executor, a bounded number at a time."""
+    """Sends a bounded number of files at a time to an executor."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class _Flight(Generic[T]):
 
     @property
     def is_of_processes(self) -> bool:
-        """Whether what is sent is pickled."""
+        """Whether questions and answers are pickled."""
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - it loads much
 
         return isinstance(self._executor, ProcessPoolExecutor)
@@ -206,7 +206,7 @@ class _Flight(Generic[T]):
             self._end()
 
     def _send(self, waiting: Iterator[str]) -> bool:
-        """Send as many files as may be in flight; whether any is."""
+        """Send as many files as may be in flight; whether there are any."""
         for path in islice(waiting, self._limit - len(self._sent)):
             self._sent[self._submit(path)] = path
         return bool(self._sent)
@@ -235,7 +235,7 @@ class _Flight(Generic[T]):
     def _recovered(self) -> Iterator[FileAnswer[T]]:
         """The answers about all files that were in flight when a process died.
 
-        It died of one of them: those without answer are asked about again, one at a time.
+        One of them killed it: those without an answer are sent again, one at a time.
         """
         suspects, self._sent = self._sent, {}
         wait(suspects)
@@ -246,7 +246,7 @@ class _Flight(Generic[T]):
             yield FileAnswer(path, error=died) if _is_broken(alone) else _outcome(alone, path)
 
     def _alone(self, path: str) -> Future[FileAnswer[T]]:
-        """What comes of a file while no other is in flight."""
+        """The outcome for a file while no other one is in flight."""
         future = self._submit(path)
         self._sent = {future: path}
         wait(self._sent)
@@ -254,7 +254,7 @@ class _Flight(Generic[T]):
         return future
 
     def _end(self) -> None:
-        """Cancel what has not begun, and let an executor go that was made here."""
+        """Cancel what has not begun, and shut down an executor that was made here."""
         for future in self._sent:
             future.cancel()
         if self._make:
@@ -266,8 +266,8 @@ def _is_broken(future: Future[FileAnswer[T]]) -> bool:
 
 
 def _outcome(future: Future[FileAnswer[T]], path: str) -> FileAnswer[T]:
-    """What a future gives; it may have failed on the way there or back."""
+    """The answer of a future, which may have failed on the way there or back."""
     try:
         return future.result()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer about this file
+    except Exception as error:  # noqa: BLE001 - any error is the answer about this file
         return FileAnswer(path, error=error)

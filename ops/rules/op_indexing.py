@@ -47,6 +47,10 @@ class Unknown(UndefinedMap):
         """There is no indexing that could be changed."""
         return self
 
+    def singles(self) -> list[Unknown]:
+        """That there is no map is one answer."""
+        return [self]
+
     def widened(self) -> Unknown:
         """Nothing that is known could hold it."""
         return self

@@ -14,6 +14,7 @@ from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.fold import fold
 from simplifier.expr.form import Form, Kind
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
     from simplifier.expr.form import Atom
 
-    Translation: TypeAlias = "Callable[[Space, Atom, list[islpy.PwAff]], islpy.PwAff]"
+    Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
 
 BUDGET: Final = 1_000_000
-"""Operations that isl may spend on a question unless it is told otherwise: seconds."""
+"""Operations that isl may spend on a question unless the caller gives a budget: seconds."""
 
 ATTEMPT: Final = 100_000
 """Operations that isl may spend on an attempt to make an expression cheaper."""
@@ -108,7 +109,7 @@ class Space:
         return points
 
     def checked(self, wanted: Iterable[Form]) -> tuple[Form, ...]:
-        """The forms with the value of each variable that has only one, if isl can be told of them.
+        """The forms with the value of each variable that has only one, if isl can express them.
 
         Raises:
             NotQuasiAffineError: naming an innermost term that is not quasi-affine.
@@ -128,13 +129,13 @@ class Space:
             NotQuasiAffineError: naming an innermost term that is not quasi-affine.
         """
         simpler = self.checked(wanted)
-        known: dict[Atom, islpy.PwAff] = {}
-        for atom in forms.postorder(simpler):
+
+        def of_atom(atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
             if atom.kind is Kind.VARIABLE:
-                known[atom] = self._variable(atom.name)
-            else:
-                arguments = [self._sum(argument, known) for argument in atom.arguments]
-                known[atom] = _translation(atom)(self, atom, arguments)
+                return self._variable(atom.name)
+            return _translation(atom)(self, atom, arguments)
+
+        known = fold(simpler, of_atom, self._sum)
         return [self._sum(form, known) for form in simpler]
 
     def sample(self, points: islpy.Set) -> dict[str, int] | None:
@@ -218,24 +219,24 @@ class Space:
         return total
 
 
-def _floordiv(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+def _floordiv(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
     return space.floordiv(arguments[0], atom.divisor)
 
 
-def _ceildiv(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+def _ceildiv(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
     return space.floordiv(arguments[0].neg(), atom.divisor).neg()
 
 
-def _mod(space: Space, atom: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+def _mod(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
     quotient = space.floordiv(arguments[0], atom.divisor)
     return arguments[0].sub(quotient.scale_val(space.value(atom.divisor)))
 
 
-def _minimum(_: Space, __: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+def _minimum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
     return reduce(lambda left, right: left.min(right), arguments)
 
 
-def _maximum(_: Space, __: Atom, arguments: list[islpy.PwAff]) -> islpy.PwAff:
+def _maximum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
     return reduce(lambda left, right: left.max(right), arguments)
 
 
@@ -248,7 +249,7 @@ _EXTREMA: Final[Mapping[Kind, Translation]] = {Kind.MIN: _minimum, Kind.MAX: _ma
 
 
 def _translation(atom: Atom) -> Translation:
-    """How the atom is told to isl, once its arguments are."""
+    """How isl computes the atom from its arguments."""
     if atom.kind in _EXTREMA:
         return _EXTREMA[atom.kind]
     if atom.divisor:
@@ -285,7 +286,7 @@ def number(value: int, context: islpy.Context) -> islpy.Val:
 
 
 def integer(value: islpy.Val) -> int:
-    """One of isl's integers; its own way out is decimal text, whose length Python limits."""
+    """An integer of isl's as Python's. isl offers only decimal text, whose length Python limits."""
     base = type(value)(_BASE, value.get_ctx())
     rest = value.abs()
     total, weight = 0, 1
@@ -309,7 +310,7 @@ def checked_budget(budget: int | None) -> int:
 
 
 def load_isl() -> ModuleType:
-    """The module ``islpy``, which importing the library does not load."""
+    """The module ``islpy``, loaded at the first exact question."""
     try:
         import islpy  # noqa: PLC0415 - loaded when a question is asked
     except ImportError as error:

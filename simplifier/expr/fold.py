@@ -40,8 +40,9 @@ def fold(
     >>> sorted(depths.values())
     [1, 1, 2, 2]
     """
+    atoms = postorder(forms, skip=values.__contains__ if values else None)
     values = {} if values is None else values
-    for atom in postorder(forms, skip=values.__contains__):
+    for atom in atoms:
         arguments = tuple([of_form(argument, values) for argument in atom.arguments])
         values[atom] = of_atom(atom, arguments)
     return values

@@ -16,6 +16,7 @@ import sympy
 from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.fold import fold
 from simplifier.expr.form import ONE, Atom, Form, Kind, accumulate, in_order, postorder
 from simplifier.expr.functions import CeilDiv, FloorDiv, IntegerFunction, Max, Min, Mod, symbol
 
@@ -244,7 +245,7 @@ _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] =
 
 # To sympy.
 
-_Spelled: TypeAlias = "Callable[[Atom], sympy.Expr]"
+_ExpressionOf: TypeAlias = "Callable[[Atom], sympy.Expr]"
 
 _FUNCTIONS: Final[Mapping[Kind, type[IntegerFunction]]] = {
     Kind.FLOORDIV: FloorDiv,
@@ -270,42 +271,48 @@ def to_sympy(form: Form, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
     if own:
         return _over(form, own)
     if form.expression is None:
-        for atom in postorder((form,), skip=_is_spelled):
-            atom.expression = _spelled(atom, _expression)
+        for atom in postorder((form,), skip=_has_expression):
+            atom.expression = _of_arguments(
+                atom, tuple(_sum(argument, _expression) for argument in atom.arguments)
+            )
         form.expression = _sum(form, _expression)
     return form.expression
 
 
 def _over(form: Form, own: Mapping[str, sympy.Symbol]) -> sympy.Expr:
-    known: dict[Atom, sympy.Expr] = {}
-    for atom in postorder((form,)):
-        known[atom] = own.get(atom.name) or _spelled(atom, known.__getitem__)
-    return _sum(form, known.__getitem__)
+    def of_atom(atom: Atom, arguments: tuple[sympy.Expr, ...]) -> sympy.Expr:
+        if atom.kind is Kind.OPAQUE:
+            return _expression(atom)
+        return own.get(atom.name) or _of_arguments(atom, arguments)
+
+    def of_form(part: Form, known: Mapping[Atom, sympy.Expr]) -> sympy.Expr:
+        return _sum(part, known.__getitem__)
+
+    return of_form(form, fold((form,), of_atom, of_form))
 
 
-def _is_spelled(atom: Atom) -> bool:
+def _has_expression(atom: Atom) -> bool:
     return atom.expression is not None
 
 
 def _expression(atom: Atom) -> sympy.Expr:
-    if atom.expression is None:  # never so for atoms of a form that is being spelled
+    if atom.expression is None:  # never so for atoms of a form that is being converted
         raise LookupError(atom)
     return atom.expression
 
 
-def _spelled(atom: Atom, inner: _Spelled) -> sympy.Expr:
-    """The expression of an atom, once those inside it have theirs."""
+def _of_arguments(atom: Atom, arguments: tuple[sympy.Expr, ...]) -> sympy.Expr:
+    """The expression of an atom whose arguments have theirs."""
     if atom.kind is Kind.VARIABLE:
         return symbol(atom.name)
-    arguments = [_sum(argument, inner) for argument in atom.arguments]
     if atom.kind is Kind.PRODUCT:
         return sympy.Mul(*arguments)
-    spelled = _FUNCTIONS[atom.kind].of(*arguments)
-    hash(spelled)  # sympy keeps it, and so never needs to recurse for it
-    return spelled
+    made = _FUNCTIONS[atom.kind].of(*arguments)
+    hash(made)  # sympy keeps it, and so never needs to recurse for it
+    return made
 
 
-def _sum(form: Form, inner: _Spelled) -> sympy.Expr:
+def _sum(form: Form, inner: _ExpressionOf) -> sympy.Expr:
     if any(atom.kind not in _SIMPLE for atom in form.terms):
         terms = [factor * inner(atom) for atom, factor in form.terms.items()]
         return sympy.Add(sympy.Integer(form.constant), *terms)
@@ -323,7 +330,7 @@ def _multiple(expression: sympy.Expr, factor: int) -> sympy.Expr:
 
 
 def _sort(terms: list[sympy.Expr]) -> None:
-    """Into the order that sympy keeps terms in; what is too deep for it stays in the form's."""
+    """Sort into sympy's order; terms too deep for sympy stay in the order of the form."""
     try:
         terms.sort(key=_sympys_order)
     except RecursionError:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CostModel(Protocol):
-    """The extractor that says what a candidate brings in costs."""
+    """What an extractor says about the cost of what a candidate brings in."""
 
     cost: CostOf
 
@@ -47,16 +47,16 @@ class CostModel(Protocol):
 
 
 ODD: Final = 2
-"""What a negative divisor costs beside: nobody likes to read one."""
+"""What a negative divisor costs beside: it is hard to read."""
 
 LEAST_DIVISION: Final = cost_of_operation(Kind.MOD, 2, FINE)
 
 _UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *EXTREMA)
-"""What is priced before it is built."""
+"""The cost of these is found before they are built."""
 
 
 def fine_cost(form: Form, cost_of: CostOf) -> int:
-    """The cost in fine units: of equally dear spellings the one with fewer signs is better."""
+    """The cost in fine units: of spellings of equal cost the one with fewer signs is better."""
     return cost_of_sum(form, cost_of, FINE, 1)
 
 
@@ -84,21 +84,21 @@ class Candidates(NamedTuple):
     """Of a remainder, what it is taken of; the alternatives are congruent to it."""
 
     def built(self, operands: tuple[Form, ...]) -> Form:
-        """The spelling with these operands."""
+        """The candidate with these operands."""
         return self.rest.plus(operations.build(self.kind, operands), self.weight)
 
     def laws_for(self, operands: tuple[Form, ...]) -> tuple[Law, ...]:
-        """Why the spelling with these operands is equal."""
+        """Why the candidate with these operands is equal."""
         if self.source is None or operands[0] == self.source:
             return self.laws
         return (*self.laws, CONGRUENT_RESIDUES)
 
 
 class _Candidate(NamedTuple):
-    """A spelling for less than the limit; ``place`` counts all that were looked at."""
+    """One candidate below the limit; ``number`` counts all that were looked at."""
 
     cost: int
-    place: int
+    number: int
     candidates: Candidates
     operands: tuple[Form, ...]
     is_exact: bool
@@ -106,7 +106,7 @@ class _Candidate(NamedTuple):
 
 
 class Limit:
-    """What a spelling has to undercut: the cost of the best one so far."""
+    """What a candidate has to undercut: the cost of the best one so far."""
 
     __slots__ = ("_cost_of", "_helper", "cost")
 
@@ -127,7 +127,7 @@ class Limit:
         return least < self.cost
 
     def cheapest(self, form: Form, families: Iterable[Candidates]) -> Rewrite | None:
-        """The first of the cheapest spellings below the limit, and why it equals the form."""
+        """The first of the cheapest candidates below the limit, and why it equals the form."""
         best: _Candidate | None = None
         waiting: list[_Candidate] = []
         for candidate in self._candidates_below(families):
@@ -136,7 +136,7 @@ class Limit:
             else:
                 waiting.append(candidate)
         for candidate in sorted(waiting, key=_in_order):
-            limit = (self.cost, best.place if best else 0)
+            limit = (self.cost, best.number if best else 0)
             if _in_order(candidate) < limit:
                 exact = self._extracted(candidate)
                 if _in_order(exact) < limit:
@@ -147,8 +147,8 @@ class Limit:
         return Rewrite(candidates.laws_for(operands), form, candidates.built(operands))
 
     def _candidates_below(self, families: Iterable[Candidates]) -> Iterator[_Candidate]:
-        """All that may be cheaper than the limit, which falls while they are looked at."""
-        place = 0
+        """Candidates that may be cheaper than the limit, which falls while they are looked at."""
+        number = 0
         for candidates in families:
             beside = 0
             if candidates.kind in _UNBUILT:
@@ -156,29 +156,29 @@ class Limit:
                 if beside + LEAST_DIVISION > self.cost:
                     continue
             for operands in candidates.alternatives:
-                place += 1
-                candidate = self._candidate(candidates, operands, beside, place)
+                number += 1
+                candidate = self._candidate(candidates, operands, beside, number)
                 if candidate.cost < self.cost:
                     yield candidate
 
     def _candidate(
-        self, candidates: Candidates, operands: tuple[Form, ...], beside: int, place: int
+        self, candidates: Candidates, operands: tuple[Form, ...], beside: int, number: int
     ) -> _Candidate:
-        """Divisions and extrema are priced unbuilt, unless the same stands beside them."""
+        """The cost of a division or an extremum, unbuilt unless the same stands beside it."""
         kind, helper = candidates.kind, self._helper
         if kind not in _UNBUILT or _is_beside(candidates.rest, kind, operands):
             built = fine_cost(candidates.built(operands), self._cost_of)
-            return _Candidate(built, place, candidates, operands, is_exact=True)
+            return _Candidate(built, number, candidates, operands, is_exact=True)
         if kind in EXTREMA:
             operands = tuple(extremum_operands(kind, operands))
             if len(operands) == 1:
                 alone = beside + fine_cost(helper.extract(operands[0]), helper.cost)
-                return _Candidate(alone, place, candidates, operands, is_exact=True)
+                return _Candidate(alone, number, candidates, operands, is_exact=True)
         if all(map(helper.keeps, operands)):
             whole = beside + helper.cost_of(kind, operands)
-            return _Candidate(whole, place, candidates, operands, is_exact=True)
+            return _Candidate(whole, number, candidates, operands, is_exact=True)
         least = beside + fine_cost_of_operation(kind, operands) + sum(map(least_cost, operands))
-        return _Candidate(least, place, candidates, operands, is_exact=False)
+        return _Candidate(least, number, candidates, operands, is_exact=False)
 
     def _extracted(self, candidate: _Candidate) -> _Candidate:
         candidates = candidate.candidates
@@ -192,7 +192,7 @@ class Limit:
 
 
 def _in_order(candidate: _Candidate) -> tuple[int, int]:
-    return candidate.cost, candidate.place
+    return candidate.cost, candidate.number
 
 
 def _is_beside(rest: Form, kind: Kind, operands: tuple[Form, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""What a spelling costs a reader.
+"""What a spelling costs a reader, and what it costs at least.
 
 ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max`` cost 3;
 ``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does, so that only one of the two is ever
@@ -13,9 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simplifier.expr.form import EXTREMA, Atom, Form, Kind, postorder
+from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simplifier.expr.form import Key
 
@@ -34,7 +35,7 @@ def cost_of_sum(
     """The cost of a form when its atoms cost what ``cost_of`` says.
 
     An operator costs ``unit``; each negative number costs ``negative`` more, which tells
-    spellings apart that are equally dear. ``further`` is the coefficient of one more term, whose
+    spellings of equal cost apart. ``further`` is the coefficient of one more term, whose
     own cost is not counted.
     """
     count = len(form.terms) + (form.constant != 0)
@@ -76,14 +77,14 @@ def cost_of_operation(kind: Kind, operands: int, unit: int = 1) -> int:
 def cost_of_form(form: Form) -> int:
     """The cost of a form as it stands."""
     if form.cost is None:
-        for atom in postorder((form,), skip=_is_priced):
+        for atom in postorder((form,), skip=_has_cost):
             inner = sum(map(_with_known_atoms, atom.arguments))
             atom.cost = cost_of_operation(atom.kind, len(atom.arguments)) + inner
         form.cost = _with_known_atoms(form)
     return form.cost
 
 
-def _is_priced(atom: Atom) -> bool:
+def _has_cost(atom: Atom) -> bool:
     return atom.cost is not None
 
 
@@ -91,8 +92,13 @@ def _with_known_atoms(form: Form) -> int:
     return cost_of_sum(form, lambda atom: atom.cost or 0)
 
 
+# Fine costs, and lower bounds. Most candidates need not be extracted to be known to cost too much.
+# The bounds hold for forms whose canonical form misses nothing; of others a cheap spelling may be
+# overlooked. They rest on what steps of extraction keep: variables, extrema, a division, and how
+# the form grows.
+
 FINE: Final = 256
-"""The price of an operator, when a negative number costs one more."""
+"""The cost of an operator in fine units, in which a negative number costs one more."""
 
 
 def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
@@ -103,7 +109,7 @@ def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
 
 
 def least_cost_at_a_glance(form: Form) -> int:
-    """What one division costs, and every variable once; seen at a glance."""
+    """The cost of one division, if there is any, and of every variable once."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients:
         return 0
@@ -113,7 +119,7 @@ def least_cost_at_a_glance(form: Form) -> int:
 
 
 def least_cost(form: Form) -> int:
-    """The least price of parts without a variable in common, which stay apart in any spelling.
+    """The least cost of parts without a variable in common, which stay apart in any spelling.
 
     Each holds every variable once, and a division if there was one. Numbers that are multiplied are
     seen in how the form grows; if none is added, the form is zero where all variables are.
@@ -126,10 +132,11 @@ def least_cost(form: Form) -> int:
     """
     if not all(map(_is_simple, form.terms)):
         return _least_of_kinds(form)
-    parts = _parts(form)
+    parts = connected_components(form.terms, _variables)
     operators = len(parts) - 1 + (_at_zero(form) != 0)
     factors: set[int] = set()
-    for variables, atoms in parts:
+    for atoms in parts:
+        variables = {variable for atom in atoms for variable in _variables(atom)}
         quotients = [atom for atom in atoms if atom.arguments]
         operators += len(variables) - 1 + (DIVISION if quotients else 0)
         if len(atoms) == 1 and abs(form.terms[atoms[0]]) != atoms[0].divisor:
@@ -140,7 +147,7 @@ def least_cost(form: Form) -> int:
 
 
 def least_cost_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:
-    """What the form costs at least when its operations stay, and only their operands are spelled.
+    """What the form costs at least when its operations stay, and only their operands are extracted.
 
     Nothing is said where terms may vanish: where an extremum may lose all operands but one, or two
     operations have one value.
@@ -182,21 +189,12 @@ def _is_simple(atom: Atom) -> bool:
     return atom.kind is Kind.VARIABLE or (atom.kind is Kind.FLOORDIV and atom.numerator.is_affine)
 
 
-def _parts(form: Form) -> list[tuple[set[Atom], list[Atom]]]:
-    """The variables and the atoms of each part."""
-    parts: list[tuple[set[Atom], list[Atom]]] = []
-    for atom in form.terms:
-        variables, atoms = set(atom.numerator.terms if atom.arguments else (atom,)), [atom]
-        for other in [part for part in parts if not part[0].isdisjoint(variables)]:
-            parts.remove(other)
-            variables |= other[0]
-            atoms += other[1]
-        parts.append((variables, atoms))
-    return parts
+def _variables(atom: Atom) -> Iterable[Atom]:
+    return atom.numerator.terms if atom.arguments else (atom,)
 
 
 def _growths(form: Form, quotient: Atom) -> Iterator[int]:
-    """By how much the form grows with a variable, in terms of the divisor, if it needs a number.
+    """How fast the form grows with a variable, in units of the divisor, if that takes a number.
 
     It needs none to grow like a fraction ``x floordiv k``, or not at all, like a remainder.
     """

@@ -1,4 +1,4 @@
-"""Quotients come back as remainders."""
+"""Quotients come back as remainders, take terms in, turn their signs, and merge with others."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _base(ends: Range, period: int, offset: int) -> int | None:
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
-    """Whether the atom is a quotient in normal shape, not one that was only spelled."""
+    """Whether the atom is a quotient in normal shape, not one of a spelling."""
     return atom.kind is Kind.FLOORDIV and scope.is_canonical(atom)
 
 

@@ -82,17 +82,17 @@ def _with_cofactor(
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
-    terms = {atom: value for atom, value in form.terms.items() if _is_not_spelled(scope, atom)}
-    spelled = form.without(*terms)
+    terms = {atom: value for atom, value in form.terms.items() if _is_canonical(scope, atom)}
+    kept = form.without(*terms)
     for digit in symbolic_digits(scope, Form(0, terms)):
         readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (SYMBOLIC_REMAINDER,))]
         if scope.divisor_range(digit.radix)[0] >= 1:
             readings.append((from_its_end(digit), (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
         for (rest, weight, source, radix), laws in readings:
-            yield Candidates(rest.plus(spelled), weight, Kind.MOD, [(source, radix)], laws)
+            yield Candidates(rest.plus(kept), weight, Kind.MOD, [(source, radix)], laws)
 
 
-def _is_not_spelled(scope: Scope, atom: Atom) -> bool:
+def _is_canonical(scope: Scope, atom: Atom) -> bool:
     return all(map(scope.is_canonical, factors(atom)))
 
 

@@ -1,8 +1,7 @@
-"""The search: the cheapest candidates of one step, as long as there is a cheaper one.
+"""The search for the cheapest spelling: the cheapest candidate of one step, as long as it helps.
 
-Remainders are tried first, they are the natural digits. What a step yields is a *spelling*, a form
-whose atoms stand for themselves and whose arguments are still canonical; the arguments are spelled
-in the end.
+A *spelling* is a form whose atoms stand for themselves and whose arguments are still canonical; the
+arguments are extracted in the end. Remainders are tried first, because they are the natural digits.
 """
 
 from __future__ import annotations
@@ -52,6 +51,7 @@ def extracted(scope: Scope, form: Form) -> Form:
 
 
 def _with_arguments(extractor: Extractor, form: Form) -> Form:
+    """The cheapest spelling with its arguments extracted, from the inside out."""
     for atom in postorder((form,)):
         extractor.cost(atom)
     finished: dict[Atom, Form] = {}
@@ -77,31 +77,31 @@ def _with_arguments(extractor: Extractor, form: Form) -> Form:
 
 
 class Extractor:
-    """Finds spellings by some steps, and remembers them.
+    """Finds the cheapest spellings by some kinds of steps, and remembers them.
 
-    Pricing a candidate means pricing what it brings in, which again means spelling it: so each
-    extractor leaves new atoms to a helper, and the last helper makes no steps. Otherwise the work
-    would grow exponentially with nesting.
+    The cost of a candidate includes the cost of what it brings in, which has to be extracted first.
+    So each extractor leaves new atoms to a helper, and the last helper makes no steps. Otherwise
+    the work would grow exponentially with nesting.
     """
 
     def __init__(
         self, scope: Scope, level: int, steps: Sequence[Steps], helper: Extractor | None
     ) -> None:
         self.results: dict[Key, Form] = {}
-        """Forms written out, arguments and all."""
+        """The cheapest forms found, arguments and all."""
         self._scope = scope
         self._level = level
         self._steps = steps
         self._helper = helper
         self.cost: CostOf = _Costs(self).__getitem__
-        """What it costs to write an atom, its arguments spelled."""
+        """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
 
     def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
-        """What it costs to write an operation, its operands spelled."""
-        spelled = self.arguments(kind, operands)
-        cost = fine_cost_of_operation(kind, spelled)
-        for operand in spelled:
+        """The cost of an operation, its operands extracted."""
+        operands = self.arguments(kind, operands)
+        cost = fine_cost_of_operation(kind, operands)
+        for operand in operands:
             cost += fine_cost(operand, self.cost)
         return cost
 
@@ -115,13 +115,13 @@ class Extractor:
 
     def arguments(self, kind: Kind, operands: Sequence[Form]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
-        spelled = tuple(map(self.extract, operands))
-        if kind in _QUOTIENTS and _turns_signs(spelled):
+        found = tuple(map(self.extract, operands))
+        if kind in _QUOTIENTS and _turns_signs(found):
             return tuple([self.extract(-operand) for operand in operands])
-        return spelled
+        return found
 
     def record_signs(self, atom: Atom) -> None:
-        """Say that an atom's quotient turned its signs, if it did."""
+        """Record that a quotient turned its signs, if it did."""
         if atom.kind in _QUOTIENTS and _turns_signs(tuple(map(self.extract, atom.arguments))):
             itself = Form(0, {atom: 1})
             turned = operations.build(atom.kind, tuple(-operand for operand in atom.arguments))
@@ -145,37 +145,38 @@ class Extractor:
         cost_of = _SearchCosts(self, helper, form).__getitem__
 
         order = self._steps[:kinds]
-        ways = [self._descended(form, order, cost_of, helper)]
-        if self._level == 0 and len(form.terms) > 1 and maxima(form) and (ways[0] or kinds == 1):
-            # What first moves into an extremum may become a remainder there.
-            ways.append(self._descended(form, (extremum_steps, *order), cost_of, helper))
-        ends = [way[-1].after if way else form for way in ways]
-        best = 0
-        if len(ends) > 1:
-            best = min(range(len(ends)), key=lambda place: fine_cost(ends[place], cost_of))
+        best = self._descent(form, order, cost_of, helper)
+        if self._level == 0 and len(form.terms) > 1 and maxima(form) and (best or kinds == 1):
+            # A term that first moves into an extremum may become a remainder there.
+            other = self._descent(form, (extremum_steps, *order), cost_of, helper)
+            best = min(best, other, key=lambda descent: fine_cost(_end(form, descent), cost_of))
         if self._level == 0:
-            for fact in ways[best]:
-                self._scope.extracted(fact)
-        return ends[best]
+            for rewrite in best:
+                self._scope.extracted(rewrite)
+        return _end(form, best)
 
-    def _descended(
+    def _descent(
         self, form: Form, order: Sequence[Steps], cost_of: Callable[[Atom], int], helper: Extractor
     ) -> list[Rewrite]:
-        """The steps from which none leads to a cheaper spelling, one kind of steps at a time."""
-        way: list[Rewrite] = []
-        current, paid, least = form, fine_cost(form, cost_of), least_cost_at_a_glance(form)
-        place = 0
-        while place < len(order) and paid > least:
-            limit = Limit(paid, cost_of, helper)
-            found = limit.cheapest(current, order[place](self._scope, current, limit))
-            # What was priced unbuilt may turn out dearer.
-            following = paid if found is None else fine_cost(found.after, cost_of)
-            if found is None or following >= paid:
-                place += 1
+        """Steps to cheaper and cheaper spellings, one kind of steps at a time, until none helps."""
+        descent: list[Rewrite] = []
+        current, cost, least = form, fine_cost(form, cost_of), least_cost_at_a_glance(form)
+        kind = 0
+        while kind < len(order) and cost > least:
+            limit = Limit(cost, cost_of, helper)
+            found = limit.cheapest(current, order[kind](self._scope, current, limit))
+            # A candidate whose cost was found before it was built may cost more.
+            following = cost if found is None else fine_cost(found.after, cost_of)
+            if found is None or following >= cost:
+                kind += 1
             else:
-                way.append(found)
-                current, paid, place = found.after, following, 0
-        return way
+                descent.append(found)
+                current, cost, kind = found.after, following, 0
+        return descent
+
+
+def _end(form: Form, descent: Sequence[Rewrite]) -> Form:
+    return descent[-1].after if descent else form
 
 
 def _affordable_steps(form: Form, level: int) -> int:
@@ -195,24 +196,24 @@ def _affordable_steps(form: Form, level: int) -> int:
 
 
 class _Costs(dict[Atom, int]):
-    """What atoms cost to write; each is worked out when it is asked for."""
+    """The costs of atoms; each is worked out when it is asked for."""
 
     def __init__(self, extractor: Extractor) -> None:
         super().__init__()
-        self._speller = extractor
+        self._extractor = extractor
 
     def __missing__(self, atom: Atom) -> int:
         operands = atom.arguments
-        cost = self[atom] = self._speller.cost_of(atom.kind, operands) if operands else 0
+        cost = self[atom] = self._extractor.cost_of(atom.kind, operands) if operands else 0
         return cost
 
 
 class _SearchCosts(dict[Atom, int]):
-    """What atoms cost in one search: those of the form by the extractor, new ones by its helper."""
+    """The costs of atoms in one search: a form's own by the extractor, new ones by its helper."""
 
     def __init__(self, extractor: Extractor, helper: Extractor, form: Form) -> None:
         super().__init__((atom, extractor.cost(atom)) for atom in form.terms)
-        self._speller = extractor
+        self._extractor = extractor
         self._helper = helper
         self._form = form
         self._own: frozenset[Atom] = frozenset()
@@ -220,7 +221,7 @@ class _SearchCosts(dict[Atom, int]):
     def __missing__(self, atom: Atom) -> int:
         if not self._own:
             self._own = frozenset(postorder((self._form,)))
-        extractor = self._speller if atom in self._own else self._helper
+        extractor = self._extractor if atom in self._own else self._helper
         cost = self[atom] = extractor.cost(atom)
         return cost
 
@@ -236,6 +237,7 @@ def _turns_signs(operands: tuple[Form, ...]) -> bool:
 
 
 def _extractor_of(scope: Scope) -> Extractor:
+    """The extractor of a scope, with its helper and the helper's helper."""
     plain = Extractor(scope, 2, (), None)
     brief = Extractor(scope, 1, (_digit_steps, _other_steps), plain)
     return Extractor(scope, 0, (_digit_steps, _other_steps), brief)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ops.cli.commands import schema_text
+from tests.pages import with_generated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 Json: TypeAlias = "dict[str, Any]"
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "json.md"
-START: Final = "<!-- fields -->\n"
-END: Final = "<!-- end of fields -->\n"
+FIELDS: Final = "fields"
+"""The name of the marks around the tables."""
 
 SCHEMA: Final[Json] = json.loads(schema_text())
 OBJECTS: Final[dict[str, Json]] = {
@@ -91,9 +92,7 @@ def _link(reference: str) -> str:
 
 def with_tables(page: str) -> str:
     """The page with the tables between the two marks."""
-    before, _, rest = page.partition(START)
-    _, _, after = rest.partition(END)
-    return f"{before}{START}\n{tables()}\n{END}{after}"
+    return with_generated(page, FIELDS, tables())
 
 
 if __name__ == "__main__":

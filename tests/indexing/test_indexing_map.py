@@ -396,11 +396,10 @@ def test_symbolic_map_simplification_simplify_bitcast_and_back() -> None:
 
 
 def test_symbolic_map_simplification_simplify_reshape_regression() -> None:
-    # XLA only reorders the sum; one quotient has the same value for each of the 128 numbers.
-    simplifies(
-        "reshape_not_collapsible",
-        "()[s0] -> (s0 * 128 - ((s0 * 6 + 33) floordiv 67) * 715), domain: s0 in [0, 127]",
-    )
+    # XLA only reorders the sum; here the order is fixed when the map is read.
+    before = given("reshape_not_collapsible")
+    assert str(before) == expected("reshape_not_collapsible")
+    assert before.simplify() == before
 
 
 def test_symbolic_map_simplification_tiling_offset_cancellation() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, layout_picture
-from indexing.layout.view.drawing import HEIGHT, Box, Piece, beside, drawn, hatching
+from indexing.layout.view.drawing import HEIGHT, Box, Panel, beside, drawn, hatching
 from indexing.layout.view.layout_svg import _color_count, svg_of_layout
 from tests.layout.strategies import small_arrays
 from tests.project.sources import ROOT
@@ -181,7 +181,7 @@ def test_the_legend_names_all_tiles() -> None:
 
 
 def test_pieces_flow_into_lines() -> None:
-    piece = Piece(40, 10, ("<path/>",))
+    piece = Panel(40, 10, ("<path/>",))
     assert (beside([piece] * 5, 10, 150).width, beside([piece] * 5, 10, 150).height) == (140, 30)
 
 

@@ -18,11 +18,11 @@ from indexing.layout import (
     linear_index,
     multi_index,
 )
-from indexing.layout.view.picture import MOST_CELLS, MOST_COLUMNS, MOST_PLACES, MOST_ROWS, Sides
+from indexing.layout.view.picture import MAX_CELLS, MAX_COLUMNS, MAX_OFFSETS, MAX_ROWS, Sides
 from tests.layout.strategies import small_arrays
 
 if TYPE_CHECKING:
-    from indexing.layout.view.picture import Cell, Plane
+    from indexing.layout.view.picture import MemoryCell, Plane
 
 FIGURE_1: Final = "f32[3,5]{1,0:T(2,2)}"
 FIGURE_2: Final = "bf16[4,8]{1,0:T(2,4)(2,1)}"
@@ -37,7 +37,7 @@ def offsets(plane: Plane) -> list[list[int]]:
     return [[cell.offset for cell in row] for row in plane.cells]
 
 
-def borders(cells: tuple[tuple[Cell, ...], ...], level: int) -> list[str]:
+def borders(cells: tuple[tuple[MemoryCell, ...], ...], level: int) -> list[str]:
     """A picture of the outlines: bars right of cells, underscores below them."""
     return [
         "".join(
@@ -148,7 +148,7 @@ def test_a_large_array_is_cropped() -> None:
     picture = picture_of(LARGE)
     assert picture.rows.positions == (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1278, 1279)
     assert picture.columns.positions == (0, 1, 2, 126, 127, 128, 129, 16382, 16383)
-    assert len(picture.memory) == MOST_PLACES // 2
+    assert len(picture.memory) == MAX_OFFSETS // 2
     assert picture.notes == (
         "12 of 1,280 rows are shown.",
         "9 of 16,384 columns are shown.",
@@ -184,7 +184,7 @@ def test_notes(text: str, notes: tuple[str, ...]) -> None:
 )
 def test_any_size_is_drawn(text: str) -> None:
     picture = picture_of(text)
-    assert 0 < len(list(picture.cells)) <= MOST_CELLS
+    assert 0 < len(list(picture.cells)) <= MAX_CELLS
 
 
 @pytest.mark.parametrize("text", ["f32[?]", "(f32[2])", "token[]", "f32[8]{0:SC(0:4)}"])
@@ -202,8 +202,8 @@ def test_places_are_those_of_the_layout(shape: Shape) -> None:
             assert is_padding(cell.offset, shape)
         else:
             assert linear_index(cell.index, shape) == cell.offset
-    assert len(picture.rows.positions) <= MOST_ROWS
-    assert len(picture.columns.positions) <= MOST_COLUMNS
+    assert len(picture.rows.positions) <= MAX_ROWS
+    assert len(picture.columns.positions) <= MAX_COLUMNS
 
 
 @given(small_arrays())

@@ -85,7 +85,7 @@ def test_pieces_are_cut_in_every_split_dimension() -> None:
 @pytest.mark.parametrize("cuts", ["11", "7,3"])
 def test_a_wrong_split_is_refused(cuts: str) -> None:
     with pytest.raises(
-        ShapeError, match=r"dimension 0 is split at .* expected rising places up to 10"
+        ShapeError, match=r"dimension 0 is split at .* expected rising positions up to 10"
     ):
         pieces(Shape.parse(f"f32[10]{{0:SC(0:{cuts})}}"))
 

@@ -13,6 +13,7 @@ from benchmarks.coverage import Coverage, coverage_of_modules, table
 from ops import Unknown, input_to_output, output_to_input
 from ops.rules.custom_calls import CUSTOM_CALLS
 from tests.ops.operations import PROGRAMS, Program
+from tests.pages import with_generated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -117,7 +118,7 @@ def _docstring(family: str) -> str:
 
 
 def _as_markdown(text: str) -> str:
-    return " ".join(text.split()).replace("``", "`")
+    return re.sub(r":\w+:`", "`", " ".join(text.split()).replace("``", "`"))
 
 
 def _maps(program: Program) -> Iterator[str]:
@@ -157,21 +158,13 @@ def _ways(answer: Indexings) -> list[OperandIndexing]:
 
 def with_operations(page: str) -> str:
     """The page with the table and the examples of all operations."""
-    return _with(page, OPERATIONS, f"{overview()}\n\n{examples()}")
+    return with_generated(page, OPERATIONS, f"{overview()}\n\n{examples()}")
 
 
 def with_coverage(page: str, coverage: Coverage) -> str:
     """The page with the table of how many instructions of real modules have maps."""
     share = f"Custom calls aside, {coverage.share_unknown:.2%} are unknown."
-    return _with(page, COVERAGE, f"{table(coverage)}\n\n{share}\n")
-
-
-def _with(page: str, name: str, generated: str) -> str:
-    """The page with something else between two marks."""
-    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-    before, _, rest = page.partition(start)
-    _, _, after = rest.partition(end)
-    return f"{before}{start}\n{generated}\n{end}{after}"
+    return with_generated(page, COVERAGE, f"{table(coverage)}\n\n{share}\n")
 
 
 if __name__ == "__main__":

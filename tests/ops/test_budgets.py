@@ -48,20 +48,6 @@ def relation(ways: Iterable[OperandIndexing]) -> set[Pair]:
     return {pair for way in ways for pair in related(way.map)}
 
 
-@pytest.fixture
-def composed(monkeypatch: pytest.MonkeyPatch) -> list[OperandIndexing]:
-    """All that is composed in a test."""
-    made: list[OperandIndexing] = []
-    compose = OperandIndexing.compose
-
-    def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
-        made.append(compose(consumer, producer))
-        return made[-1]
-
-    monkeypatch.setattr(OperandIndexing, "compose", counted)
-    return made
-
-
 # Straight on.
 
 BLOW_UPS = [
@@ -118,6 +104,14 @@ def test_a_diamond_costs_no_more_than_it_is_deep(composed: list[OperandIndexing]
     (way,) = parameter_ways(growing.diamond(1000))
     assert not way.approximation
     assert len(composed) < 1010
+
+
+def test_what_is_forgotten_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few dependences are interned, the answer is the same."""
+    expected = parameter_ways(growing.permuted(6, 4))
+    for most in (1, 2, 5):
+        monkeypatch.setattr(limits, "MAX_INTERNED", most)
+        assert parameter_ways(growing.permuted(6, 4)) == expected
 
 
 def test_what_comes_again_costs_nothing(composed: list[OperandIndexing]) -> None:

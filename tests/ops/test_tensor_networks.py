@@ -64,20 +64,6 @@ NETWORKS = [
 ]
 
 
-@pytest.fixture
-def composed(monkeypatch: pytest.MonkeyPatch) -> list[OperandIndexing]:
-    """All that is composed in a test."""
-    made: list[OperandIndexing] = []
-    compose = OperandIndexing.compose
-
-    def counted(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
-        made.append(compose(consumer, producer))
-        return made[-1]
-
-    monkeypatch.setattr(OperandIndexing, "compose", counted)
-    return made
-
-
 @pytest.mark.parametrize(
     ("text", "most"), [row[1:] for row in NETWORKS], ids=[row[0] for row in NETWORKS]
 )

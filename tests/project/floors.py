@@ -82,7 +82,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
 RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "a form and its printer": ("simplifier.expr.form", "simplifier.expr.printer"),
 }
-"""Modules that may import each other, by the name of the one recursion that they are."""
+"""Modules that may import each other, also in functions, by the name of the recursion they are."""
 
 THE_ONE_IMPORT_UPWARDS: Final = ("indexing.__main__", "ops.cli")
 """``python -m indexing`` starts the command line, which sits on top of all."""

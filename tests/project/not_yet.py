@@ -7,11 +7,7 @@ from typing import Final
 IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset([])
 """Imports, from and to, that still run up or close a circle."""
 
-HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset(
-    [
-        ("simplifier.expr.form", "simplifier.expr.printer"),
-    ]
-)
+HIDDEN_IMPORTS: Final[frozenset[tuple[str, str]]] = frozenset([])
 """Imports, from and to, that still stand in a function."""
 
 UNBUILT: Final[frozenset[str]] = frozenset([])
@@ -25,21 +21,12 @@ SHARED_FILE_NAMES: Final[frozenset[str]] = frozenset([])
 
 SHARED_CLASS_NAMES: Final[frozenset[str]] = frozenset(
     [
-        "Cell",
         "Kind",
-        "Piece",
         "Step",
         "Unknown",
     ]
 )
 """Class names that several classes still carry."""
 
-LIMITS: Final[frozenset[str]] = frozenset(
-    [
-        "indexing/layout/view/layout_svg.py: _LONGEST_INDEX",
-        "indexing/layout/view/layout_svg.py: _LONGEST_TITLE",
-        "indexing/layout/view/picture.py: MOST_PLANES",
-        "indexing/layout/view/picture.py: MOST_ROWS",
-    ]
-)
+LIMITS: Final[frozenset[str]] = frozenset([])
 """Limits that still have no reason beside them."""

@@ -105,11 +105,11 @@ def wrong_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
 
 
 def hidden_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
-    """The imports inside functions of what is not to be loaded late."""
+    """The imports inside functions of what is neither loaded late nor of one recursion."""
     return {
         (found.importer, found.imported): f"{found} inside a function"
         for found in imports
-        if found.in_function and found.imported not in LOADED_LATE
+        if found.in_function and found.imported not in LOADED_LATE and not _is_recursion(found)
     }
 
 

@@ -134,6 +134,12 @@ def test_a_foreign_integer_function_stays_whole() -> None:
     assert to_sympy(from_sympy(whole)) == whole
 
 
+def test_a_foreign_function_of_a_plain_symbol_stays_whole() -> None:
+    plain = foreign.Symbol("p")
+    whole = foreign.Function("f", integer=True)(plain) * 2 + plain
+    assert to_sympy(from_sympy(whole), {"p": plain}) == whole
+
+
 HUGE = sum((symbol(f"d{place}") for place in range(400)), start=foreign.sqrt(x))
 
 

@@ -1,1 +1,1 @@
-"""What people see of a layout: pictures, grids of offsets, words."""
+"""Layouts for people: described in words, as pictures and as grids of offsets."""

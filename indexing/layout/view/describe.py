@@ -1,4 +1,4 @@
-"""The memory of an array in words: the order of its dimensions, its tiles, its padding."""
+"""The memory of an array in words: the order of its dimensions, its tiles and its padding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def order_in_words(shape: ArrayShape) -> str:
-    """The dimensions from the one whose index changes slowest, and in which tiles they lie.
+    """The dimensions from the one whose index changes slowest, and their tiles.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -35,7 +35,7 @@ def order_in_words(shape: ArrayShape) -> str:
 
 
 def size_in_words(shape: ArrayShape) -> str:
-    """How many places an array takes, how large they are, and how many are padding.
+    """The number and size of the elements in memory, and how many of them are padding.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.array_size`.

@@ -1,4 +1,4 @@
-"""What pictures are drawn with: elements of SVG, pieces side by side, and the cells of a layout."""
+"""What pictures are drawn with: SVG elements, panels side by side, and the cells of a layout."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from indexing.layout.view.picture import Cell, Sides
+    from indexing.layout.view.picture import MemoryCell, Sides
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a picture with its size; its elements count from its own corner at the top left."""
+class Panel:
+    """A part of a picture and its size; its top left corner is the origin of its elements."""
 
     width: float
     height: float
@@ -23,7 +23,7 @@ class Piece:
 
 
 def element(name: str, content: str = "", **attributes: float | str) -> str:
-    """An element around markup; ``_`` in the names of attributes stands for ``-``.
+    """An element with markup in it; ``_`` in the names of attributes stands for ``-``.
 
     >>> element("path", class_="hatch", stroke_width=1.5)
     '<path class="hatch" stroke-width="1.5"/>'
@@ -36,7 +36,7 @@ def element(name: str, content: str = "", **attributes: float | str) -> str:
 
 
 def text(x: float, y: float, content: str, class_: str = "", anchor: str = "start") -> str:
-    """A line of text, ``x`` and ``y`` at its ``start``, ``middle`` or ``end`` on the baseline.
+    """A line of text; ``x`` and ``y`` are its ``start``, ``middle`` or ``end`` on the baseline.
 
     >>> text(1, 2, "a < b")
     '<text x="1" y="2">a &lt; b</text>'
@@ -47,7 +47,7 @@ def text(x: float, y: float, content: str, class_: str = "", anchor: str = "star
 
 
 def path(commands: Iterable[str], class_: str) -> list[str]:
-    """One path of all commands; none if there are none."""
+    """One path of all commands; none without commands."""
     joined = "".join(commands)
     return [element("path", d=joined, class_=class_)] if joined else []
 
@@ -62,41 +62,41 @@ def rectangle(x: float, y: float, width: float, height: float) -> str:
     return f"M{_value(x)} {_value(y)}h{_value(width)}v{_value(height)}h{_value(-width)}z"
 
 
-def below(pieces: Sequence[Piece], gap: float) -> Piece:
+def below(panels: Sequence[Panel], gap: float) -> Panel:
     """Pieces one below the other."""
     y = 0.0
     elements: list[str] = []
-    for piece in pieces:
-        elements.append(_moved(piece, 0, y))
-        y += piece.height + gap
-    return Piece(max(piece.width for piece in pieces), y - gap, tuple(elements))
+    for panel in panels:
+        elements.append(_moved(panel, 0, y))
+        y += panel.height + gap
+    return Panel(max(panel.width for panel in panels), y - gap, tuple(elements))
 
 
-def beside(pieces: Sequence[Piece], gap: float, width: float) -> Piece:
-    """Pieces from left to right, in several lines if they are wider than ``width``."""
-    lines: list[list[Piece]] = [[]]
-    for piece in pieces:
-        if lines[-1] and _width([*lines[-1], piece], gap) > width:
+def beside(panels: Sequence[Panel], gap: float, width: float) -> Panel:
+    """Panels from left to right, in several lines if one would be wider than ``width``."""
+    lines: list[list[Panel]] = [[]]
+    for panel in panels:
+        if lines[-1] and _width([*lines[-1], panel], gap) > width:
             lines.append([])
-        lines[-1].append(piece)
-    return below([_line(pieces, gap) for pieces in lines], gap)
+        lines[-1].append(panel)
+    return below([_line(panels, gap) for panels in lines], gap)
 
 
-def _line(pieces: Sequence[Piece], gap: float) -> Piece:
+def _line(panels: Sequence[Panel], gap: float) -> Panel:
     x = 0.0
     elements: list[str] = []
-    for piece in pieces:
-        elements.append(_moved(piece, x, 0))
-        x += piece.width + gap
-    return Piece(x - gap, max(piece.height for piece in pieces), tuple(elements))
+    for panel in panels:
+        elements.append(_moved(panel, x, 0))
+        x += panel.width + gap
+    return Panel(x - gap, max(panel.height for panel in panels), tuple(elements))
 
 
-def _width(pieces: Sequence[Piece], gap: float) -> float:
-    return sum(piece.width for piece in pieces) + gap * (len(pieces) - 1)
+def _width(panels: Sequence[Panel], gap: float) -> float:
+    return sum(panel.width for panel in panels) + gap * (len(panels) - 1)
 
 
-def _moved(piece: Piece, x: float, y: float) -> str:
-    content = "\n".join(piece.elements)
+def _moved(panel: Panel, x: float, y: float) -> str:
+    content = "\n".join(panel.elements)
     if not x and not y:
         return content
     return element("g", f"\n{content}\n", transform=f"translate({_value(x)} {_value(y)})")
@@ -114,17 +114,17 @@ HEIGHT: Final = 28
 OUTLINED_LEVELS: Final = 3
 
 _INSETS: Final = (0, 3.5, 6.5)
-"""How far within its tile an outline is, for each level of tiles."""
+"""The distance of an outline from the border of its tile, for each level."""
 
 _HATCH: Final = 7
-"""The distance of lines of the hatching, along an axis."""
+"""The distance of hatching lines, along an axis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A cell at its place in a piece of a picture, and what is written in it."""
+    """A cell at its position in a panel, and the text in it."""
 
-    cell: Cell
+    cell: MemoryCell
     x: float
     y: float
     width: float
@@ -132,12 +132,12 @@ class Box:
 
     @property
     def is_padding(self) -> bool:
-        """Whether no element is there."""
+        """Whether the cell is padding."""
         return self.cell.index is None
 
 
 def drawn(boxes: Sequence[Box], colors: int) -> Iterator[str]:
-    """The elements for all boxes; tiles take turns in so many colors."""
+    """The elements for all boxes; the tiles alternate between so many colors."""
     for color in range(colors):
         colored = (box for box in boxes if not box.is_padding and _color(box, colors) == color)
         yield from path(map(_whole, colored), f"tile{color}")
@@ -181,12 +181,12 @@ def _outline(box: Box, level: int) -> str:
 
 
 def _sides(box: Box, sides: Sides, inset: float) -> Iterator[str]:
-    """Lines where the tile ends, as far within; where it goes on, so far into the next cell."""
+    """Lines where the tile ends, with an inset; elsewhere they reach into the next cell."""
     outer = (box.x, box.x + box.width, box.y, box.y + HEIGHT)
     signs = (1, -1, 1, -1)
     left, right, top, bottom = (
-        place + sign * (inset if ends else -inset)
-        for place, sign, ends in zip(outer, signs, sides, strict=True)
+        side + sign * (inset if ends else -inset)
+        for side, sign, ends in zip(outer, signs, sides, strict=True)
     )
     lines = (
         (left, top, left, bottom),

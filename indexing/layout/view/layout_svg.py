@@ -1,8 +1,8 @@
-"""Layouts as SVG: cells with their offset, tiles outlined, padding hatched, indices on the axes.
+"""Layouts as SVG: cells with their offsets, outlines of tiles, hatched padding, indices on axes.
 
-Below, the same places in the order of memory, with the index of the element in each. One tile has
-one color in both. The picture brings its own background, light or dark as the reader prefers, and
-takes nothing from elsewhere.
+Below them are the same cells in the order of memory, with the index of each element. A tile has the
+same color in both. The picture has its own background, light or dark as the reader prefers, and
+loads nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from indexing.layout.view.drawing import (
     HEIGHT,
     OUTLINED_LEVELS,
     Box,
-    Piece,
+    Panel,
     below,
     beside,
     drawn,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing.layout.array_shape import ArrayShape
-    from indexing.layout.view.picture import Axis, Cell, LayoutPicture, Plane
+    from indexing.layout.view.picture import Axis, LayoutPicture, MemoryCell, Plane
 
 _MARGIN: Final = 16
 _GAP: Final = 20
@@ -42,8 +42,8 @@ _GAP: Final = 20
 _LINE: Final = 16
 """Of text."""
 
-_MOST_WIDTH: Final = 960
-"""Of memory, and of planes side by side."""
+_MAX_WIDTH: Final = 960
+"""Of memory and of planes side by side: what a screen shows."""
 
 _PALETTE: Final = (
     ("#cfe3f7", "#1f4566"),
@@ -68,7 +68,7 @@ _COLORS: Final = {
     ".outline2": ("stroke", "#1a7f37", "#56d364"),
     **{f".tile{number}": ("fill", *pair) for number, pair in enumerate(_PALETTE)},
 }
-"""What is colored how: the property, and its value on a light and on a dark background."""
+"""The colored property of each class, and its colors on a light and on a dark background."""
 
 _FIXED: Final = """\
 .layout-picture text{font:13px system-ui,sans-serif}
@@ -95,7 +95,7 @@ def svg_of_layout(shape: ArrayShape) -> str:
     </svg>
     """
     picture = layout_picture(shape)
-    content = below([piece for piece in _parts(picture) if piece.elements], _GAP)
+    content = below([panel for panel in _panels(picture) if panel.elements], _GAP)
     width, height = content.width + 2 * _MARGIN, content.height + 2 * _MARGIN
     moved = element("g", "\n".join(content.elements), transform=f"translate({_MARGIN} {_MARGIN})")
     lines = (
@@ -118,10 +118,10 @@ def svg_of_layout(shape: ArrayShape) -> str:
     )
 
 
-def _parts(picture: LayoutPicture) -> Iterator[Piece]:
+def _panels(picture: LayoutPicture) -> Iterator[Panel]:
     colors = _color_count(picture)
     planes = [_plane(plane, picture, colors) for plane in picture.planes]
-    arranged = [beside(planes, 2 * _GAP, _MOST_WIDTH)] if planes else []
+    arranged = [beside(planes, 2 * _GAP, _MAX_WIDTH)] if planes else []
     yield _text([str(picture.shape)], "shape")
     yield _text(picture.summary, "label")
     yield from arranged
@@ -149,15 +149,15 @@ def _style() -> str:
 # Text.
 
 
-def _text(lines: Iterable[str], class_: str) -> Piece:
+def _text(lines: Iterable[str], class_: str) -> Panel:
     written = [part for line in lines for part in textwrap.wrap(line, 110)]
     elements = (text(0, _LINE * number + 12, part, class_) for number, part in enumerate(written))
     width = max((_text_width(part, class_) for part in written), default=0)
-    return Piece(width, _LINE * len(written), tuple(elements))
+    return Panel(width, _LINE * len(written), tuple(elements))
 
 
 def _text_width(content: str, class_: str = "") -> float:
-    """At least the width of a line of text; fonts differ."""
+    """An upper bound on the width of a line of text; fonts differ."""
     return len(content) * _CHARACTERS[class_]
 
 
@@ -167,21 +167,24 @@ def _short(content: str, most: int) -> str:
     return content if len(content) <= most else f"{content[:half]} ... {content[-half:]}"
 
 
-_LONGEST_TITLE: Final = 100
-_LONGEST_INDEX: Final = 40
+_MAX_TITLE: Final = 100
+"""A line of this width."""
+
+_MAX_INDEX: Final = 40
+"""Cells stay narrow enough for some in a row."""
 
 _CHARACTERS: Final = {"": 8.2, "label": 7.4, "shape": 9.4}
-"""The width of a character in each class of text, somewhat more than most have."""
+"""The width of a character in each class of text, a little more than most need."""
 
 
 # The array.
 
 
-def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Piece:
+def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Panel:
     rows, columns = picture.rows, picture.columns
     width = _cell_width([*(str(cell.offset) for cell in picture.cells), *_labels(columns)], picture)
     left = _labels_width(rows)
-    title = _short(plane.title, _LONGEST_TITLE)
+    title = _short(plane.title, _MAX_TITLE)
     top = _LINE * (bool(title) + 2 * bool(columns.dimensions))
     xs = [left + x for x in columns.starts(width, _GAP)]
     ys = [top + y for y in rows.starts(HEIGHT, _GAP)]
@@ -196,7 +199,7 @@ def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Piece:
         *_column_labels(columns, left, top - 5, xs, width),
         *drawn(boxes, colors),
     )
-    return Piece(max(xs[-1] + width, _text_width(title)), ys[-1] + HEIGHT, elements)
+    return Panel(max(xs[-1] + width, _text_width(title)), ys[-1] + HEIGHT, elements)
 
 
 def _row_labels(axis: Axis, right: float, ys: Sequence[float]) -> Iterator[str]:
@@ -238,12 +241,12 @@ def _label(axis: Axis, position: int, x: float, y: float, anchor: str) -> Iterat
 # The memory.
 
 
-def _memory(picture: LayoutPicture, colors: int) -> Piece:
+def _memory(picture: LayoutPicture, colors: int) -> Panel:
     if not picture.memory:
-        return Piece(0, 0, ())
+        return Panel(0, 0, ())
     contents = [_index_text(cell) for cell in picture.memory]
     width = _cell_width([*contents, str(picture.memory[-1].offset)], picture)
-    in_row = _cells_in_row(picture.memory, int(_MOST_WIDTH // width))
+    in_row = _cells_in_row(picture.memory, int(_MAX_WIDTH // width))
     boxes = [
         Box(cell, number % in_row * width, _memory_row(number // in_row), width, content)
         for number, (cell, content) in enumerate(zip(picture.memory, contents, strict=True))
@@ -254,7 +257,7 @@ def _memory(picture: LayoutPicture, colors: int) -> Piece:
     title = _memory_title(picture)
     elements = (text(0, 12, title), *offsets, *drawn(boxes, colors))
     widths = (min(in_row, len(boxes)) * width, _text_width(title))
-    return Piece(max(widths), boxes[-1].y + HEIGHT, elements)
+    return Panel(max(widths), boxes[-1].y + HEIGHT, elements)
 
 
 def _memory_title(picture: LayoutPicture) -> str:
@@ -264,18 +267,18 @@ def _memory_title(picture: LayoutPicture) -> str:
 
 
 def _memory_row(number: int) -> float:
-    """The top of a row of cells; its offsets are above."""
+    """The top of a row of cells; its offsets are above it."""
     return 2 * _LINE + 4 + number * (HEIGHT + _LINE + 4)
 
 
-def _index_text(cell: Cell) -> str:
+def _index_text(cell: MemoryCell) -> str:
     if cell.index is None:
         return ""
-    return _short(",".join(map(str, cell.index)), _LONGEST_INDEX) or "()"
+    return _short(",".join(map(str, cell.index)), _MAX_INDEX) or "()"
 
 
-def _cells_in_row(cells: Sequence[Cell], most: int) -> int:
-    """About as many cells in each row, and of the largest tiles that fit only whole ones."""
+def _cells_in_row(cells: Sequence[MemoryCell], most: int) -> int:
+    """Rows of about equal length that hold whole tiles, the largest that fit."""
     levels = range(max(len(cell.tiles) for cell in cells))
     runs = (_longest_run(cell.tiles[level : level + 1] for cell in cells) for level in levels)
     unit = max((run for run in runs if run <= most), default=1)
@@ -287,7 +290,7 @@ def _longest_run(values: Iterable[object]) -> int:
     return max(len(list(run)) for _, run in groupby(values))
 
 
-# What is common to all cells, and the legend.
+# Widths and colors of cells, and the legend.
 
 
 def _cell_width(contents: Iterable[str], picture: LayoutPicture) -> float:
@@ -296,17 +299,17 @@ def _cell_width(contents: Iterable[str], picture: LayoutPicture) -> float:
 
 
 def _color_count(picture: LayoutPicture) -> int:
-    """How many colors take turns: tiles side by side differ, and if possible those across gaps."""
+    """A number of colors for which tiles side by side differ, and across gaps if possible."""
     near, far = (_tile_steps(picture.neighbours(across_gaps=gaps)) for gaps in (False, True))
 
-    def likeness(count: int) -> tuple[int, int]:
+    def clashes(count: int) -> tuple[int, int]:
         return sum(not step % count for step in near), sum(not step % count for step in far)
 
-    return min(_COLOR_COUNTS, key=likeness)
+    return min(_COLOR_COUNTS, key=clashes)
 
 
-def _tile_steps(pairs: Iterable[tuple[Cell, Cell]]) -> set[int]:
-    """How far apart the numbers are of the tiles that pairs of cells are in."""
+def _tile_steps(pairs: Iterable[tuple[MemoryCell, MemoryCell]]) -> set[int]:
+    """The differences between the numbers of the tiles of each pair of cells."""
     return {
         abs(tile - other_tile)
         for cell, other in pairs
@@ -318,7 +321,7 @@ def _tile_steps(pairs: Iterable[tuple[Cell, Cell]]) -> set[int]:
 _COLOR_COUNTS: Final = (6, 5, 7, 4, 3)
 
 
-def _legend(picture: LayoutPicture) -> Piece:
+def _legend(picture: LayoutPicture) -> Panel:
     items = [
         _legend_item(f"tile {tile}", rectangle(1, 1, 24, 14), f"outline{level}")
         for level, tile in enumerate(picture.levels[:OUTLINED_LEVELS])
@@ -328,9 +331,9 @@ def _legend(picture: LayoutPicture) -> Piece:
         items.append(_text([f"tile {others}: not outlined"], "label"))
     if any(cell.index is None for cell in (*picture.cells, *picture.memory)):
         items.append(_legend_item("padding", hatching(0, 0, 26, 16), "hatch"))
-    return beside(items, _GAP, _MOST_WIDTH) if items else Piece(0, 0, ())
+    return beside(items, _GAP, _MAX_WIDTH) if items else Panel(0, 0, ())
 
 
-def _legend_item(label: str, commands: str, class_: str) -> Piece:
+def _legend_item(label: str, commands: str, class_: str) -> Panel:
     elements = (*path([commands], class_), text(34, 12, label, "label"))
-    return Piece(34 + _text_width(label, "label"), _LINE, elements)
+    return Panel(34 + _text_width(label, "label"), _LINE, elements)

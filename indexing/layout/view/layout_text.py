@@ -1,4 +1,4 @@
-"""Layouts as plain text, for terminals: offsets in a grid, a dot where padding is."""
+"""Layouts as plain text for terminals: offsets in a grid, dots for padding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing.layout.array_shape import ArrayShape
-    from indexing.layout.view.picture import Axis, Cell, LayoutPicture, Plane
+    from indexing.layout.view.picture import Axis, LayoutPicture, MemoryCell, Plane
 
 _PADDING: Final = "."
 _LEFT_OUT: Final = "..."
@@ -58,27 +58,27 @@ def _lines_of(plane: Plane, picture: LayoutPicture) -> Iterator[str]:
     _write(grid, rows, [(0, y + 1) for y in ys], left - 1)
     for y in rows.starts_behind_gaps(ys):
         grid.put(0, y - 1, _LEFT_OUT.rjust(left - 1))
-    places = [(x, y) for y in ys for x in xs]
+    corners = [(x, y) for y in ys for x in xs]
     cells = [cell for row in plane.cells for cell in row]
-    for (x, y), cell in zip(places, cells, strict=True):
+    for (x, y), cell in zip(corners, cells, strict=True):
         grid.put(x + 1, y + 1, _content(cell).rjust(width))
-    _outline(grid, cells, places, width)
+    _outline(grid, cells, corners, width)
     yield from grid.lines()
 
 
-def _write(sheet: _Sheet, axis: Axis, places: Iterable[tuple[int, int]], width: int) -> None:
+def _write(sheet: _Sheet, axis: Axis, corners: Iterable[tuple[int, int]], width: int) -> None:
     """The labels of an axis."""
-    for (x, y), label in zip(places, _labels(axis), strict=True):
+    for (x, y), label in zip(corners, _labels(axis), strict=True):
         sheet.put(x, y, label.rjust(width))
 
 
 def _outline(
-    sheet: _Sheet, cells: Sequence[Cell], places: Sequence[tuple[int, int]], width: int
+    sheet: _Sheet, cells: Sequence[MemoryCell], corners: Sequence[tuple[int, int]], width: int
 ) -> None:
-    """Rules above and below the tiles of the first level first, so that bars meet them."""
+    """The outlines of the tiles of the first level; rules come first, so that bars meet them."""
     sides = [
-        (cell.outlines[0], place)
-        for cell, place in zip(cells, places, strict=True)
+        (cell.outlines[0], corner)
+        for cell, corner in zip(cells, corners, strict=True)
         if cell.outlines
     ]
     for ends, (x, y) in sides:
@@ -92,7 +92,7 @@ def _outline(
 
 
 class _Sheet:
-    """Characters at their places."""
+    """A sheet of characters."""
 
     def __init__(self) -> None:
         self._lines: dict[int, dict[int, str]] = {}
@@ -102,13 +102,13 @@ class _Sheet:
         self._lines.setdefault(y, {}).update(enumerate(content, x))
 
     def bar(self, x: int, y: int) -> None:
-        """Write a bar from one rule, or where it would be, to the next."""
+        """Write a bar from one rule to the next."""
         for line in (y, y + 1, y + 2):
             before = self._lines.setdefault(line, {}).get(x, " ")
             self.put(x, line, "+" if before in "+-" else "|")
 
     def lines(self) -> Iterator[str]:
-        """The lines on which more than bars stand."""
+        """The lines that hold more than bars."""
         for _, line in sorted(self._lines.items()):
             written = "".join(line.get(x, " ") for x in range(max(line) + 1)).rstrip()
             if written.strip("| "):
@@ -119,5 +119,5 @@ def _labels(axis: Axis) -> list[str]:
     return [axis.label(position) for position in axis.positions]
 
 
-def _content(cell: Cell) -> str:
+def _content(cell: MemoryCell) -> str:
     return _PADDING if cell.index is None else str(cell.offset)

@@ -1,7 +1,7 @@
-"""What a picture of a layout shows: places of memory in a grid, as the array is read.
+"""What a picture of a layout shows, as data: cells of memory in a grid.
 
-A picture is data, which the modules beside this one draw as SVG and as text. Two dimensions lie in
-a plane, the two most minor ones in memory; for each index of the others there is another plane.
+The modules beside this one draw it as SVG and as text. The two most minor dimensions in memory are
+the rows and columns of a plane; there is a plane for each index of the other dimensions.
 """
 
 from __future__ import annotations
@@ -32,32 +32,36 @@ if TYPE_CHECKING:
     from indexing.layout.array_shape import ArrayShape
     from indexing.layout.steps import Step, TileLevel
 
-MOST_ROWS: Final = 16
-MOST_COLUMNS: Final = 24
-"""Longer axes are cropped to where something happens: the ends, and the first borders of tiles."""
+MAX_ROWS: Final = 16
+"""What a notebook shows at once; longer axes show their ends and the first borders of tiles."""
 
-MOST_CHARACTERS: Final = 120
-"""Offsets of a row have no more digits and blanks than that, if it leaves some columns."""
+MAX_COLUMNS: Final = 24
+"""As many as a page is wide."""
 
-MOST_PLANES: Final = 4
-MOST_CELLS: Final = 240
-"""Of all planes together, if that leaves one."""
+MAX_CHARACTERS: Final = 120
+"""The width of a terminal, for the offsets of a row, if that leaves some columns."""
 
-MOST_PLACES: Final = 72
-"""Memory is shown whole up to so many places; of a larger one half as many."""
+MAX_PLANES: Final = 4
+"""More planes show nothing new."""
 
-_FEWEST_COLUMNS: Final = 8
+MAX_CELLS: Final = 240
+"""What fits on a page, for all planes together, if that leaves one."""
+
+MAX_OFFSETS: Final = 72
+"""Memory up to this size is shown whole, on a few lines; of a larger one half as much."""
+
+_MIN_COLUMNS: Final = 8
 _BORDERS: Final = 3
-"""How many levels of tiles show their first border where an axis is cropped."""
+"""The number of tile levels whose first border is shown where an axis is cropped."""
 
 _AROUND: Final = 2
-"""How much is shown on either side of where something happens."""
+"""How many rows or columns are shown on either side of a border."""
 
 _Number = TypeVar("_Number", int, float)
 
 
 class Sides(NamedTuple):
-    """On which sides of a cell something ends."""
+    """The sides of a cell on which a tile ends."""
 
     left: bool
     right: bool
@@ -68,15 +72,15 @@ class Sides(NamedTuple):
 NO_SIDES: Final = Sides(left=False, right=False, top=False, bottom=False)
 
 Tiles: TypeAlias = tuple[int | None, ...]
-"""The number of a tile for each level of tiles; ``None`` where there is none."""
+"""The number of the tile of each level; ``None`` where there is no tile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A place in memory: its offset, and the index of the element there; ``None`` is padding.
+class MemoryCell:
+    """An offset in memory, and the index of the element there; ``None`` is padding.
 
-    ``tiles`` tells for each level of tiles in which one the place is, counted row by row, and
-    ``outlines`` where that one ends. Padding behind the last tile is in none.
+    ``tiles`` are the numbers of the tiles that it is in, row by row, for each level, and
+    ``outlines`` the sides on which these end. Padding behind the last tile is in none.
     """
 
     offset: int
@@ -87,10 +91,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Rows or columns: the dimensions that they are, and which of their places are shown.
+    """Rows or columns: the dimensions that they are, and which of them are shown.
 
     ``dimensions`` are several where a tile combines them, and none for the only row of an array of
-    one dimension. ``padded_size`` is the number of places, those of padding included.
+    one dimension. ``padded_size`` is the number of rows or columns with padding; ``positions`` are
+    those that are shown.
     """
 
     name: str
@@ -101,11 +106,11 @@ class Axis:
 
     @property
     def is_cropped(self) -> bool:
-        """Whether places are left out."""
+        """Whether rows or columns are left out."""
         return len(self.positions) < self.padded_size
 
     def starts(self, size: _Number, gap: _Number) -> Iterator[_Number]:
-        """Where each row or column of a size begins, with a gap where some are left out.
+        """The start of each row or column of a size, with a gap where some are left out.
 
         >>> list(Axis("x", (0,), (9,), padded_size=9, positions=(0, 1, 7, 8)).starts(10, 5))
         [0, 10, 25, 35]
@@ -116,13 +121,13 @@ class Axis:
             start += size + gap * (after != position + 1)
 
     def starts_behind_gaps(self, starts: Sequence[_Number]) -> Iterator[_Number]:
-        """Of all ``starts`` those behind a gap."""
+        """Those of ``starts`` that follow a gap."""
         for (position, after), start in zip(pairwise(self.positions), starts[1:], strict=True):
             if after != position + 1:
                 yield start
 
     def label(self, position: int) -> str:
-        """The index at a position; nothing where padding is, or no dimension.
+        """The index at a position; empty for padding, or if there is no dimension.
 
         >>> axis = Axis("y,x", (0, 1), (2, 3), padded_size=8, positions=(5, 6))
         >>> [axis.label(position) for position in axis.positions]
@@ -139,17 +144,17 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The cells, row by row, at one index of the dimensions that are neither rows nor columns."""
+    """The cells, row by row, at one index of the dimensions beside rows and columns."""
 
     title: str
-    cells: tuple[tuple[Cell, ...], ...]
+    cells: tuple[tuple[MemoryCell, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutPicture:
     """All that a picture of a layout shows, in plain values.
 
-    ``levels`` are the texts of the tiles, ``memory`` the first places of memory in their order;
+    ``levels`` are the texts of the tiles, ``memory`` the first cells in the order of memory;
     ``notes`` say what is left out.
     """
 
@@ -159,16 +164,16 @@ class LayoutPicture:
     rows: Axis
     columns: Axis
     planes: tuple[Plane, ...]
-    memory: tuple[Cell, ...]
+    memory: tuple[MemoryCell, ...]
     notes: tuple[str, ...]
 
     @property
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[MemoryCell]:
         """All cells of all planes."""
         return (cell for plane in self.planes for row in plane.cells for cell in row)
 
-    def neighbours(self, *, across_gaps: bool = False) -> Iterator[tuple[Cell, Cell]]:
-        """Cells beside or above each other, with nothing or something left out between them."""
+    def neighbours(self, *, across_gaps: bool = False) -> Iterator[tuple[MemoryCell, MemoryCell]]:
+        """Cells beside or above each other; ``across_gaps``, those with a gap between them."""
         for plane in self.planes:
             columns = zip(*plane.cells, strict=True)
             for axis, lines in ((self.columns, plane.cells), (self.rows, columns)):
@@ -176,8 +181,8 @@ class LayoutPicture:
                     steps = zip(pairwise(axis.positions), pairwise(line), strict=True)
                     yield from (
                         cells
-                        for (place, after), cells in steps
-                        if across_gaps == (after != place + 1)
+                        for (position, after), cells in steps
+                        if across_gaps == (after != position + 1)
                     )
 
 
@@ -190,7 +195,7 @@ def layout_picture(shape: ArrayShape) -> LayoutPicture:
     >>> from indexing.layout import Shape
     >>> picture = layout_picture(Shape.parse("f32[3,5]{1,0:T(2,2)}"))
     >>> picture.planes[0].cells[2][3]
-    Cell(offset=17, index=(2, 3), tiles=(4,),
+    MemoryCell(offset=17, index=(2, 3), tiles=(4,),
          outlines=(Sides(left=False, right=True, top=True, bottom=False),))
     >>> [[cell.offset for cell in row if cell.index] for row in picture.planes[0].cells]
     [[0, 1, 4, 5, 8], [2, 3, 6, 7, 10], [12, 13, 16, 17, 20], []]
@@ -211,9 +216,9 @@ def layout_picture(shape: ArrayShape) -> LayoutPicture:
     )
 
 
-# The grid: the array as its first tile takes it. Dimensions are in the order of memory, those under
-# ``*`` combined, and the padding of the tile lies beside the elements. From there the steps of the
-# layout lead on to an offset, and from an offset back to the tile that it is in.
+# The grid: the array as its first tile cuts it. Dimensions are in the order of memory, those under
+# ``*`` combined, and the padding of the tile lies beside the elements. The steps of the layout lead
+# from an index of the grid to an offset, and from an offset to its tile.
 
 GridIndex: TypeAlias = tuple[int, ...]
 
@@ -223,10 +228,10 @@ _MIN_DIMENSIONS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """An array whose dimensions are groups of those of ``shape``, padded as the first tile does.
+    """An array whose dimensions are groups of those of ``shape``, padded as the first tile pads.
 
-    There are at least two dimensions, if need be of no group and of size 1; the ``rank`` last ones
-    are those that ``steps`` begin with.
+    It has at least two dimensions; the first ones may be empty groups of size 1. ``steps`` begin
+    with the last ``rank`` dimensions.
     """
 
     shape: ArrayShape
@@ -238,14 +243,14 @@ class Grid:
 
     @property
     def plane(self) -> tuple[int, int]:
-        """The dimensions that are rows and columns: the two most minor ones, in order of number."""
+        """The dimensions that are rows and columns: the two most minor ones, by number."""
         last = len(self.groups)
         rows, columns = sorted((last - 2, last - 1), key=lambda position: self.groups[position])
         return rows, columns
 
     @property
     def is_transposed(self) -> bool:
-        """Whether the columns are the more major of both."""
+        """Whether the columns are more major than the rows."""
         rows, columns = self.plane
         return rows > columns
 
@@ -254,11 +259,11 @@ class Grid:
         return tuple(self.shape.dimensions[number] for number in self.groups[dimension])
 
     def name(self, dimension: int) -> str:
-        """What the dimensions of a group are called."""
+        """The names of the dimensions of a group."""
         return ",".join(self.shape.dimension_names[number] for number in self.groups[dimension])
 
     def tile_sizes(self, dimension: int) -> list[int]:
-        """How long the tiles of each level are along a dimension, as far as they have so many."""
+        """The size of the tiles of each level along a dimension, if they have it."""
         from_last = dimension - len(self.groups)
         tiles = (level.tile for level in self.levels)
         return [tile[from_last] for tile in tiles if len(tile) >= -from_last]
@@ -268,7 +273,7 @@ class Grid:
         return forward(self.steps, index[len(index) - self.rank :])[0]
 
     def tiles(self, offset: int) -> tuple[int | None, ...]:
-        """In which tile of each level an offset is."""
+        """The number of the tile of each level at an offset."""
         return tuple(level.tile_at(offset) for level in self.levels)
 
     def __contains__(self, index: GridIndex) -> bool:
@@ -309,7 +314,7 @@ def grid_of(shape: ArrayShape) -> Grid:
 
 
 def _steps_before_cut(shape: ArrayShape) -> int:
-    """How many steps there are before the first tile cuts; of no tile, how many before memory."""
+    """The number of steps before the first tile cuts; without tiles, before memory."""
     steps = tiling_steps(with_tile_levels(shape, 1))
     if not shape.array_layout.tiles:
         return len(steps)
@@ -318,7 +323,7 @@ def _steps_before_cut(shape: ArrayShape) -> int:
 
 
 def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The dimensions from the most major one, combined as a tile takes them."""
+    """The dimensions from the most major one on, combined as a tile combines them."""
     if not order and tile:
         return ((),)  # a scalar is tiled as an array of one element
     untiled = len(order) - len(tile)
@@ -337,7 +342,7 @@ def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, .
 
 def _axis(grid: Grid, dimension: int) -> Axis:
     sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
-    most = MOST_ROWS if dimension == grid.plane[0] else _most_columns(grid)
+    most = MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
     borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
     positions = _positions(padded_size, borders, most)
     return Axis(grid.name(dimension), grid.groups[dimension], sizes, padded_size, positions)
@@ -345,11 +350,11 @@ def _axis(grid: Grid, dimension: int) -> Axis:
 
 def _most_columns(grid: Grid) -> int:
     digits = len(str(memory_size(grid.shape)))
-    return min(MOST_COLUMNS, max(_FEWEST_COLUMNS, MOST_CHARACTERS // (digits + 1)))
+    return min(MAX_COLUMNS, max(_MIN_COLUMNS, MAX_CHARACTERS // (digits + 1)))
 
 
 def _positions(size: int, borders: Sequence[int], most: int) -> tuple[int, ...]:
-    """All places of an axis; of a long one those around both ends and around the borders."""
+    """All positions of an axis; of a long one those around its ends and borders."""
     if size <= most:
         return tuple(range(size))
     around = {
@@ -371,7 +376,7 @@ def _planes(grid: Grid, rows: Axis, columns: Axis) -> Iterator[Plane]:
     if not cells:
         return
     majors = range(len(grid.groups) - 2)
-    most = max(1, min(MOST_PLANES, MOST_CELLS // cells))
+    most = max(1, min(MAX_PLANES, MAX_CELLS // cells))
     firsts = (range(min(most, grid.padded_sizes[dimension])) for dimension in majors)
     for major in islice(product(*firsts), most):
         parts = zip(map(grid.name, majors), major, strict=True)
@@ -381,41 +386,41 @@ def _planes(grid: Grid, rows: Axis, columns: Axis) -> Iterator[Plane]:
 
 def _cells_of_plane(
     grid: Grid, major: GridIndex, rows: Axis, columns: Axis
-) -> tuple[tuple[Cell, ...], ...]:
+) -> tuple[tuple[MemoryCell, ...], ...]:
     @cache
-    def tiles(place: GridIndex) -> Tiles:
-        return grid.tiles(grid.offset(place)) if place in grid else ()
+    def tiles(index: GridIndex) -> Tiles:
+        return grid.tiles(grid.offset(index)) if index in grid else ()
 
-    def cell(row: int, column: int) -> Cell:
+    def cell(row: int, column: int) -> MemoryCell:
         def beside(right: int, down: int) -> GridIndex:
-            place = (row + down, column + right)
-            return (*major, *(place[::-1] if grid.is_transposed else place))
+            minor = (row + down, column + right)
+            return (*major, *(minor[::-1] if grid.is_transposed else minor))
 
         around = (beside(-1, 0), beside(1, 0), beside(0, -1), beside(0, 1))
         here = beside(0, 0)
-        return _cell(grid, grid.offset(here), tiles(here), [tiles(place) for place in around])
+        return _cell(grid, grid.offset(here), tiles(here), list(map(tiles, around)))
 
     return tuple(tuple(cell(row, column) for column in columns.positions) for row in rows.positions)
 
 
-def _memory(grid: Grid) -> Iterator[Cell]:
-    """The first places of memory, side by side."""
+def _memory(grid: Grid) -> Iterator[MemoryCell]:
+    """The first cells of memory, side by side."""
     total = memory_size(grid.shape)
-    count = total if total <= MOST_PLACES else MOST_PLACES // 2
+    count = total if total <= MAX_OFFSETS else MAX_OFFSETS // 2
     tiles = [(), *map(grid.tiles, range(count)), grid.tiles(count) if count < total else ()]
     for offset, (before, here, after) in enumerate(zip(tiles, tiles[1:], tiles[2:], strict=False)):
         yield _cell(grid, offset, here, (before, after, (), ()))
 
 
-def _cell(grid: Grid, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> Cell:
-    """A cell, from the tiles that it and the places beside it are in."""
+def _cell(grid: Grid, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> MemoryCell:
+    """A cell from its tiles and those of the cells around it."""
     outlines = tuple(
         Sides(*(not others or others[level] != tile for others in around))
         if tile is not None
         else NO_SIDES
         for level, tile in enumerate(tiles)
     )
-    return Cell(offset, multi_index(offset, grid.shape), tiles, outlines)
+    return MemoryCell(offset, multi_index(offset, grid.shape), tiles, outlines)
 
 
 # What is left out.

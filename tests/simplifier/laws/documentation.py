@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simplifier.laws.catalogue import GROUPS
+from tests.pages import with_generated
 
 if TYPE_CHECKING:
     from simplifier.laws.law import Law
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "simplifier.md"
-START: Final = "<!-- laws -->\n"
-END: Final = "<!-- end of laws -->\n"
+LAWS: Final = "laws"
+"""The name of the marks around the tables."""
 
 
 def tables() -> str:
@@ -35,9 +36,7 @@ def _row(law: Law) -> str:
 
 def with_tables(page: str) -> str:
     """The page with the tables between the two marks."""
-    before, _, rest = page.partition(START)
-    _, _, after = rest.partition(END)
-    return f"{before}{START}\n{tables()}\n{END}{after}"
+    return with_generated(page, LAWS, tables())
 
 
 if __name__ == "__main__":
