@@ -305,6 +305,9 @@ def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
     )
 
 
+# Which operand is the greatest.
+
+
 def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | None:
     """The law by which ``form <= max(others)``, if one shows it; else ``None``."""
     differences = [other.plus(form, -1) for other in others]

@@ -196,6 +196,9 @@ Method: TypeAlias = Callable[[Task], Form]
 _METHODS: Final[tuple[Method, ...]] = (_by_relations, _by_leaving_out, _by_pieces)
 
 
+# Linear equations.
+
+
 def relations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> dict[Atom, Form]:
     """Forms that are 0 on the domain, each by its most expensive atom, which occurs in no other.
 

@@ -236,6 +236,9 @@ def _nearest(positive: Form, radix: int, tie: int) -> Form:
     return Form(positive.constant, terms)
 
 
+# Quotients that take terms in or turn their signs.
+
+
 def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
     """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, with either sign of the quotient."""
     for atom, factor in form.terms.items():
@@ -288,6 +291,9 @@ def _sum(terms: Iterable[Form]) -> Form:
     for term in terms:
         total = total.plus(term)
     return total
+
+
+# Sums of quotients.
 
 
 def sum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
