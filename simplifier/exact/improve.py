@@ -223,7 +223,9 @@ def _equations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> Iterat
 
 def _equation(space: Space, row: islpy.Constraint, unknowns: Sequence[Atom]) -> Form:
     kind = space.isl.dim_type.set
-    factors = (integer(row.get_coefficient_val(kind, place)) for place in range(len(unknowns)))
+    factors = (
+        integer(row.get_coefficient_val(kind, position)) for position in range(len(unknowns))
+    )
     terms = dict(zip(unknowns, factors, strict=True))
     return forms.collected(integer(row.get_constant_val()), terms)
 

@@ -346,7 +346,7 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
         lowest = min(atoms, key=lambda atom: atom.numerator.constant).numerator
         step, remainder = divmod(divisor, len(atoms))
         offsets = sorted(atom.numerator.constant - lowest.constant for atom in atoms)
-        if not remainder and offsets == [step * place for place in range(len(atoms))]:
+        if not remainder and offsets == [step * index for index in range(len(atoms))]:
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, constant(step))]
             rest = form.without(*atoms)
