@@ -29,7 +29,7 @@ from ops.schedules import (
     transpose_schedule,
 )
 from ops.schedules.launch import WARP_SIZE
-from ops.schedules.transpose_schedule import joined_in_memory
+from ops.schedules.transpose_schedule import merged_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -303,7 +303,7 @@ def _is_tiled_transpose(instruction: Instruction) -> bool:
     if instruction.opcode not in {"copy", "transpose"}:
         return False
     (operand,) = instruction.operands
-    sizes, order = joined_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
+    sizes, order = merged_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
     if order and order[-1] == len(order) - 1:
         if sizes[-1] * operand.shape.element_size_in_bits > _MOST_BITS_OF_VECTOR:
             return False
