@@ -164,7 +164,7 @@ class Printer:
         return (0, 0, 0, natural_order(self.sum(form)))
 
     def _atom_order(self, atom: Atom) -> tuple[object, ...]:
-        """Declared variables by position, others by their text, or by structure if that is very long."""
+        """Declared variables by position, others by text, or by structure if the text is long."""
         position = self._positions.get(atom.name, len(self._positions))
         text = self.texts[atom]
         return (
