@@ -1,4 +1,4 @@
-"""What goes wrong, said for people: the root of all exceptions, and places in a text.
+"""The root of all exceptions, and errors that point at a place in a text.
 
 An error about a text holds a :class:`Span`; printing the error draws the line and a caret
 under the place.
@@ -114,7 +114,7 @@ class Span:
 
 
 def _visible(character: str) -> str:
-    """What stands for a character in an excerpt, one column wide."""
+    """A character for an excerpt, one column wide."""
     if character.isprintable():
         return character
     return " " if character.isspace() else "\N{REPLACEMENT CHARACTER}"

@@ -1,4 +1,4 @@
-"""The cheapest form of a form within a scope: extracted, read again, until nothing changes."""
+"""Canonical form and extraction in turn, until nothing changes: the cheapest form in a scope."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def simplified(scope: Scope, form: Form) -> Form:
 
 
 class _Results(dict["Key", Form]):
-    """What forms came to in a scope."""
+    """The results of a scope, by the key of the form."""
 
     def __init__(self, _: Context) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ def _by_parts(scope: Scope, form: Form) -> Form:
 
 
 def _undominated(scope: Scope, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
-    """The operands of an extremum without those that another one never leaves behind."""
+    """The operands of an extremum less those that another operand dominates."""
     ranges = [range_as_written(scope, operand) for operand in operands]
     if kind is Kind.MIN:
         best = min(upper for _, upper in ranges)
@@ -215,7 +215,7 @@ def _divides_by_number(atom: Atom) -> bool:
 
 
 def _only_quotient(form: Form) -> Atom | None:
-    """The quotient of which the form is the only multiple beside a constant, once."""
+    """The quotient that is the only term of the form, with coefficient 1."""
     if len(form.terms) == 1:
         ((atom, factor),) = form.terms.items()
         if factor == 1 and atom.kind is Kind.FLOORDIV and atom.divisor > 1:

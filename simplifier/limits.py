@@ -1,7 +1,7 @@
-"""What is bounded, so that every problem ends in time that grows with its size alone.
+"""Limits on work: with them every problem ends in time that grows with its size alone.
 
-Each bound is a property of the forms at hand, never of the work done so far: so results do not
-depend on what was asked before. Beyond a bound forms are read term by term, which is always sound.
+A limit is about the forms at hand, never about the work done so far, so results do not depend on
+earlier questions. Beyond a limit a form is read term by term, which is always sound.
 The names in brackets are the inputs of ``tests/simplifier/large.py`` that take too long, or the
 tests that fail, without the bound.
 """

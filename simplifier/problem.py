@@ -1,4 +1,11 @@
-"""A question as users ask it: their own symbols, bounds by symbol or by name, assumptions."""
+"""A question as users ask it, and the memory of earlier answers.
+
+Users have their own symbols, bounds by symbol or by name, and assumptions. Two questions are equal
+if they agree in the expression, in names and ends of bounds, in constraints and options; whether an
+interval is given as pair, list, :class:`Interval` or integer makes no difference. ``True`` is not 1
+here, nor is ``1.0``: an input that was refused is refused again. Only answers are remembered, a
+bounded number of them, so no answer depends on earlier questions.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +40,7 @@ Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike]]"
 
 
 class BoundsError(IndexingError, ValueError):
-    """Bounds that do not name a variable, or name it twice; constraints that are none."""
+    """Bounds that do not name a variable, or name it twice; malformed constraints."""
 
 
 class Problem:

@@ -1,4 +1,4 @@
-"""What users ask of an expression: its smallest form, its range, its cost."""
+"""The public functions: simplify an expression, its bounds, its cost, its text."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Which laws made a result: a simplification followed step by step.
+"""Which laws led to a result: one simplification, step by step.
 
-A trace works on a scope of its own, where nothing is remembered, so it is the same whatever was
-simplified before. What the laws announced there is followed from the input to the result; what was
-looked at on the way and not taken is left out.
+A trace works on a scope of its own, so it does not depend on earlier simplifications. It follows
+the rewrite log of that scope from the input to the result and leaves out what did not contribute.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def _log(scope: Scope) -> RewriteLog:
 
 
 def rewrites_of(scope: Scope, form: Form) -> Iterator[Rewrite]:
-    """The steps from a form to its simplest one, which the scope has found already."""
+    """The steps from a form to its cheapest one, which the scope has found already."""
     log = _log(scope)
     for begun in log.iterations[form.key][:-1]:
         yield from _solved(scope, begun)

@@ -26,7 +26,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import islpy
 
@@ -91,16 +91,9 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "equals: the other map")
-        if self == other:
-            return True
-        if not are_comparable(self, other, runtime_as_parameters=runtime_as_parameters):
-            return False
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            mine, others = both(
-                self, other, space.context, runtime_as_parameters=runtime_as_parameters
-            )
-            return bool(mine.is_equal(others))
+        return self == other or self._asked(
+            lambda one, two: one.is_equal(two), other, budget, runtime_as_parameters
+        )
 
     def is_subset(
         self,
@@ -119,16 +112,24 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "is_subset: the other map")
-        if self == other:
-            return True
+        return self == other or self._asked(
+            lambda one, two: one.is_subset(two), other, budget, runtime_as_parameters
+        )
+
+    def _asked(
+        self,
+        ask: Callable[[islpy.Map, islpy.Map], bool],
+        other: Relation,
+        budget: int | None,
+        runtime_as_parameters: bool,  # noqa: FBT001 - passed on from the questions
+    ) -> bool:
+        """What isl says of both relations; no if they have different numbers of coordinates."""
         if not are_comparable(self, other, runtime_as_parameters=runtime_as_parameters):
             return False
         space = Space({}, budget=budget)
         with space.within_budget():
-            fewer, more = both(
-                self, other, space.context, runtime_as_parameters=runtime_as_parameters
-            )
-            return bool(fewer.is_subset(more))
+            sides = both(self, other, space.context, runtime_as_parameters=runtime_as_parameters)
+            return ask(*sides)
 
     def first_difference(
         self,

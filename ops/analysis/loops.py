@@ -79,10 +79,11 @@ def repeated(
         begin, end = link.ends(direction)
         edges[begin].append((end, link.dependence.apply(for_any_values)))
     loop = Fixpoint(arrays, edges)
+    is_backward = direction is Direction.OUTPUT_TO_INPUT
     return [
-        Link(*((begin, 0, end) if direction is Direction.OUTPUT_TO_INPUT else (end, 0, begin)), way)
+        Link(begin, 0, end, found) if is_backward else Link(end, 0, begin, found)
         for begin in range(len(arrays))
-        for end, way in loop.reached(begin).items()
+        for end, found in loop.reached(begin).items()
     ]
 
 

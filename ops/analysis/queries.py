@@ -50,18 +50,18 @@ def output_to_input(
 
     >>> from ops import hlo
     >>> text = "HloModule m ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }"
-    >>> ((way,),) = output_to_input(hlo.parse(text).entry.root).indexing
-    >>> print(way)
+    >>> ((indexing,),) = output_to_input(hlo.parse(text).entry.root).indexing
+    >>> print(indexing)
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     >>> text = "ENTRY e { p = f32[9,200]{1,0:T(8,128)} parameter(0)"
     >>> text += "ROOT r = f32[200,9]{0,1:T(8,128)} transpose(p), dimensions={1,0} }"
     >>> root = hlo.parse(text).entry.root
-    >>> ((way,),) = output_to_input(root, physical_layout=True).indexing
-    >>> print(way)
+    >>> ((indexing,),) = output_to_input(root, physical_layout=True).indexing
+    >>> print(indexing)
     (d0, d1, d2, d3) -> (d0, d1, d2, d3), domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 7],
     d3 in [0, 127], d0 * 8 + d2 in [0, 8], d1 * 128 + d3 in [0, 199]
-    >>> ((way,),) = output_to_input(root, linear_offsets=True).indexing
-    >>> print(way)
+    >>> ((indexing,),) = output_to_input(root, linear_offsets=True).indexing
+    >>> print(indexing)
     (d0, d1) -> ((d0 floordiv 128) * 896 + (d1 floordiv 8) * 1024 + d1 * 128 + d0),
     domain: d0 in [0, 199], d1 in [0, 8]
     """
@@ -85,8 +85,8 @@ def input_to_output(
 
     >>> from ops import hlo
     >>> text = "HloModule m ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }"
-    >>> ((way,),) = input_to_output(hlo.parse(text).entry.root).indexing
-    >>> print(way)
+    >>> ((indexing,),) = input_to_output(hlo.parse(text).entry.root).indexing
+    >>> print(indexing)
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
     addressing = Addressing(physical_layout, linear_offsets)
@@ -116,8 +116,8 @@ def fusion_indexing(
     ...   t = f32[20,20] transpose(p), dimensions={1,0}
     ...   ROOT sum = f32[20,20] add(p, t)
     ... }''')
-    >>> for way in fusion_indexing(module.entry.root)[module.entry.parameters[0]]:
-    ...     print(way)
+    >>> for indexing in fusion_indexing(module.entry.root)[module.entry.parameters[0]]:
+    ...     print(indexing)
     (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
@@ -146,8 +146,8 @@ def parameter_indexing(
     ...   t = f32[10,20] transpose(p), dimensions={1,0}
     ...   ROOT r = f32[20,10] reshape(t)
     ... }''')
-    >>> ((parameter, (way,)),) = parameter_indexing(module.entry.root).items()
-    >>> print(parameter.name, way)
+    >>> ((parameter, (indexing,)),) = parameter_indexing(module.entry.root).items()
+    >>> print(parameter.name, indexing)
     p (d0, d1) -> ((d0 mod 2) * 10 + d1, d0 floordiv 2), domain: d0 in [0, 19], d1 in [0, 9]
     """
     flow = flow_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)

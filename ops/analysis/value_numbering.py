@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
 from ops.analysis.dataflow import postorder
-from ops.dependence.links import Link, check_told, errors_in, links_of, reads_operands
+from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from simplifier.errors import IndexingError
 
@@ -62,7 +62,7 @@ class ValueNumbering:
         self._count = count()
         self._numbers: dict[Instruction | Computation, int] = {}
         self._by_key: dict[Key, int] = {}
-        self._told: dict[Key, Maps | Routes] = {}
+        self._answers: dict[Key, Maps | Routes] = {}
         self._links: dict[tuple[int, Direction], tuple[Link, ...]] = {}
         self._shapes: dict[int, tuple[int, Shape]] = {}
 
@@ -98,8 +98,8 @@ class ValueNumbering:
         found = self._links.get(question)
         if found is None:
             with errors_in(instruction):
-                told = self._told_by_rule(instruction, self._key(instruction))
-                found = tuple(links_of(instruction, told, direction))
+                answer = self._answer_of_rule(instruction, self._key(instruction))
+                found = tuple(links_of(instruction, answer, direction))
             self._links[question] = found
         return found
 
@@ -117,7 +117,7 @@ class ValueNumbering:
                 for each in callee.instructions
             )
         try:
-            return reads_operands(self._told_by_rule(instruction, key))
+            return reads_operands(self._answer_of_rule(instruction, key))
         except IndexingError:
             return True
 
@@ -125,20 +125,20 @@ class ValueNumbering:
         rule = self._registry.rule_of(instruction)
         return rule is not None and rule.calls is not None
 
-    def _told_by_rule(self, instruction: Instruction, key: Key) -> Maps | Routes:
+    def _answer_of_rule(self, instruction: Instruction, key: Key) -> Maps | Routes:
         """What the rule tells of all instructions of a key, which are no calls."""
-        found = self._told.get(key)
+        found = self._answers.get(key)
         if found is None:
             routes = self._registry.routes(instruction)
             found = self._registry.maps(instruction) if routes is None else routes
-            check_told(instruction, found)
-            self._told[key] = found
+            check_answer(instruction, found)
+            self._answers[key] = found
         return found
 
     # What is compared.
 
     def _key(self, instruction: Instruction) -> Key:
-        """What patterns depend on."""
+        """What the answer of a rule depends on."""
         if not self._registry.is_standard(instruction):
             return instruction
         opcode, named, shape = instruction.opcode, instruction.attributes, self._shape
@@ -172,11 +172,11 @@ class ValueNumbering:
         return found[0]
 
     def _key_of_computation(self, computation: Computation) -> Key:
-        places = {each: place for place, each in enumerate(computation.instructions)}
+        positions = {each: number for number, each in enumerate(computation.instructions)}
         return (
-            places[computation.root],
+            positions[computation.root],
             *(
-                (self.number(each), each.parameter_number, *map(places.get, each.operands))
+                (self.number(each), each.parameter_number, *map(positions.get, each.operands))
                 for each in computation.instructions
             ),
         )

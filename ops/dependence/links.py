@@ -1,7 +1,7 @@
-"""How the arrays of an instruction depend on each other: what its rule tells, checked and bound.
+"""Links: how the arrays of one instruction depend on each other, by what its rule answers.
 
-A rule holds for every instruction of the same opcode, shapes and attributes. Where the values of
-runtime variables come from, and which are known, is a matter of the single instruction.
+A rule answers for every instruction of the same opcode, shapes and attributes. Which instruction
+gives the value of a runtime variable, and whether that is known, differs between instructions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Link(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two arrays of an instruction, and what its rule tells of them: map ``number`` both ways.
+    """Two arrays of an instruction, and the operation whose maps ``number`` relate them.
 
     An array that is passed on as it is has no maps.
     """
@@ -63,10 +63,12 @@ class _Pair(NamedTuple):
     number: int = 0
 
 
-def links_of(instruction: Instruction, told: Maps | Routes, direction: Direction) -> Iterator[Link]:
+def links_of(
+    instruction: Instruction, answer: Maps | Routes, direction: Direction
+) -> Iterator[Link]:
     """The links between all arrays of the result and of the operands, in one direction."""
     outputs = instruction.shape.arrays
-    for output, operand, element, indexing, number in _pairs(instruction, told):
+    for output, operand, element, indexing, number in _pairs(instruction, answer):
         if indexing is None:
             found: AnyDependence = identity_of(outputs[output])
         elif isinstance(indexing, Unknown):
@@ -76,19 +78,19 @@ def links_of(instruction: Instruction, told: Maps | Routes, direction: Direction
         yield Link(output, operand, element, found)
 
 
-def reads_operands(told: Maps | Routes) -> bool:
+def reads_operands(answer: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
-    if isinstance(told, Routes):
+    if isinstance(answer, Routes):
         return False
-    if isinstance(told, (OpIndexing, Unknown)):
-        return told.reads_operands
-    listed = told.values() if isinstance(told, Mapping) else told
+    if isinstance(answer, (OpIndexing, Unknown)):
+        return answer.reads_operands
+    listed = answer.values() if isinstance(answer, Mapping) else answer
     return any(indexing.reads_operands for indexing in listed)
 
 
 @contextmanager
 def errors_in(instruction: Instruction) -> Generator[None]:
-    """What is wrong with shapes becomes an error at the place of the instruction."""
+    """Errors about shapes become errors that show the instruction in the text."""
     try:
         yield
     except ShapeError as error:
@@ -109,7 +111,7 @@ def _identity(sizes: tuple[int, ...]) -> Dependence:
 
 
 def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
-    """What a rule tells, with the values that are known in one instruction."""
+    """What a rule answers, with the values that are known in one instruction."""
     if isinstance(found.map, UndefinedMap):
         return Unknown(found.map.reason)
     runtime = tuple(
@@ -126,19 +128,20 @@ def _source(instruction: Instruction, operand: int | None) -> Instruction:
     return instruction.operands[operand]
 
 
-def _pairs(instruction: Instruction, told: Maps | Routes) -> Iterator[_Pair]:
+def _pairs(instruction: Instruction, answer: Maps | Routes) -> Iterator[_Pair]:
     """The pairs of arrays that a rule is about."""
-    if isinstance(told, Routes):
-        yield from (_Pair(*route) for route in told)
+    if isinstance(answer, Routes):
+        yield from (_Pair(*route) for route in answer)
         return
     inputs = [*arrays_in_operands(instruction)]
-    if isinstance(told, Mapping):
+    if isinstance(answer, Mapping):
         yield from (
-            _Pair(output, *inputs[number], indexing) for (output, number), indexing in told.items()
+            _Pair(output, *inputs[number], indexing)
+            for (output, number), indexing in answer.items()
         )
         return
     count = len(instruction.shape.arrays)
-    each = told if isinstance(told, tuple) else (told,) * count
+    each = answer if isinstance(answer, tuple) else (answer,) * count
     for output, indexing in enumerate(each):
         for number, (operand, element) in enumerate(inputs):
             yield _Pair(output, operand, element, indexing, number)
@@ -147,22 +150,22 @@ def _pairs(instruction: Instruction, told: Maps | Routes) -> Iterator[_Pair]:
 # Checks: a rule may be a user's.
 
 
-def check_told(instruction: Instruction, told: Maps | Routes) -> None:
+def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
     """Raise a :class:`ShapeError` unless a rule tells of the arrays that an instruction has."""
-    if isinstance(told, Routes):
-        _check_routes(instruction, told)
+    if isinstance(answer, Routes):
+        _check_routes(instruction, answer)
         return
     outputs, inputs = instruction.shape.arrays, [*arrays_in_operands(instruction)]
-    if isinstance(told, Mapping):
-        listed = [(output, indexing, 1) for (output, _), indexing in told.items()]
+    if isinstance(answer, Mapping):
+        listed = [(output, indexing, 1) for (output, _), indexing in answer.items()]
     else:
-        each = told if isinstance(told, tuple) else (told,) * len(outputs)
+        each = answer if isinstance(answer, tuple) else (answer,) * len(outputs)
         _check_number(instruction, "results", len(each), len(outputs))
         listed = [(output, indexing, len(inputs)) for output, indexing in enumerate(each)]
     for output, indexing, count in listed:
         if isinstance(indexing, OpIndexing):
             _check_indexing(instruction, outputs[output], indexing, count)
-    for pair in _pairs(instruction, told):
+    for pair in _pairs(instruction, answer):
         _check_ranks(instruction, pair)
 
 

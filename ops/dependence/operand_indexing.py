@@ -76,7 +76,7 @@ class RuntimeOrigin:
 
 @dataclass(frozen=True, slots=True)
 class OperandIndexing:
-    """One way in which elements of a tensor depend on elements of another.
+    """One indexing: elements of a tensor depend on these elements of another.
 
     ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with
     one result from the same variables, says which replica holds the element, if not the one that

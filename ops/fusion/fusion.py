@@ -58,8 +58,8 @@ class Fusion:
     >>> fusion = Fusion.of_pair(t, sum)
     >>> print(fusion)
     fusion of %t, %sum that reads %p, %n
-    >>> for way in fusion.indexing()[p]:
-    ...     print(way)
+    >>> for indexing in fusion.indexing()[p]:
+    ...     print(indexing)
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
 
@@ -228,14 +228,14 @@ class Fusion:
         is_any = start is None and output is None
         starts = self.results if is_any else (self._array(start, output or 0),)
         region = self._region.towards(target)
-        ways: list[OperandIndexing] = []
+        indexings: list[OperandIndexing] = []
         for array in starts:
             levels = backward_slice(array, region)
             found = union_of(levels).get((target, element), NOTHING)
             if isinstance(found, Unknown):
                 return found
-            ways += (seen_from_outside(indexing, self.registry) for indexing in found)
-        return Reads(tuple(ways), target.shape.arrays[element].dimensions)
+            indexings += (seen_from_outside(indexing, self.registry) for indexing in found)
+        return Reads(tuple(indexings), target.shape.arrays[element].dimensions)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0
@@ -243,7 +243,7 @@ class Fusion:
         """Which elements of a root an element of the hero's result becomes, or takes part in.
 
         The hero is the instruction that a kernel is made for; the epilogue is what users make of
-        its result. From array ``output`` of ``hero``, one map for each different way along users,
+        its result. From array ``output`` of ``hero``, one map for each different chain of users,
         in its smallest form; the identity if the hero is the root. ``element`` tells which array of
         the root is meant. The hero may be of a computation that is called.
 
@@ -272,7 +272,7 @@ class Fusion:
     ) -> tuple[AnyDependence, ...]:
         """Which elements of each operand of the hero are needed for an element of a root.
 
-        These are read by way of the hero: what else the root needs of an operand is not told.
+        These are read for the hero; what else the root needs of an operand is not in them.
 
         Raises:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
@@ -339,8 +339,8 @@ def by_producer(
     >>> text = "ENTRY e { p = f32[4,4] parameter(0) ROOT r = f32[4,4] dot(p, p), "
     >>> text += "lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
     >>> root = hlo.parse(text).entry.root
-    >>> for way in by_producer(root)[root.operands[0]]:
-    ...     print(way)
+    >>> for indexing in by_producer(root)[root.operands[0]]:
+    ...     print(indexing)
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]
     (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]
     """

@@ -29,7 +29,7 @@ from ops.schedules import (
     transpose_schedule,
 )
 from ops.schedules.launch import WARP_SIZE
-from ops.schedules.transpose_schedule import joined_in_memory
+from ops.schedules.transpose_schedule import merged_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -100,7 +100,7 @@ class FusionSchedule:
         return tuple(each.through(_same_place(each.shape, shape), shape) for each in beside if each)
 
     def reads(self, operand: int = 0) -> tuple[Access, ...]:
-        """What each thread reads of an operand: an access for each way in which it is read."""
+        """What each thread reads of an operand: an access for each indexing."""
         parameter = self.fusion.operands[operand]
         found = [*self._before_heroes(parameter), *self._beside_heroes(parameter)]
         return tuple(dict.fromkeys(found))
@@ -112,9 +112,9 @@ class FusionSchedule:
     def _behind(self, hero: Instruction, output: int, shape: Shape) -> Iterator[Access]:
         """Where the epilogue writes what the hero gives."""
         for number in hero.shape.array_indices:
-            for way in _known(self.fusion.epilogue(hero, output=number)):
-                if way.element == output:
-                    yield from (each.through(way.map, shape) for each in self.schedule.writes)
+            for one in _known(self.fusion.epilogue(hero, output=number)):
+                if one.element == output:
+                    yield from (each.through(one.map, shape) for each in self.schedule.writes)
 
     def _before_heroes(self, parameter: Instruction) -> Iterator[Access]:
         """What is read of a parameter for what the heroes read."""
@@ -135,7 +135,7 @@ class FusionSchedule:
                 yield access
 
     def _beside_heroes(self, parameter: Instruction) -> Iterator[Access]:
-        """What is read of a parameter on ways that no hero is on."""
+        """What is read of a parameter without any hero."""
         root, heroes = self.fusion.roots[0], _each(self.heroes)
         others = [each for each in self.fusion.instructions if each not in heroes]
         if root in others:
@@ -209,10 +209,11 @@ def _each(heroes: Iterable[Instruction | None]) -> list[Instruction]:
 def _through(
     accesses: Iterable[Access], answer: AnyDependence, array: Instruction
 ) -> Iterator[Access]:
-    """What is touched of an array for these accesses, on each way there."""
-    ways = _known(answer)
+    """What is touched of an array for these accesses, along each indexing."""
     for access in accesses:
-        yield from (access.through(way.map, array.shape.arrays[way.element]) for way in ways)
+        yield from (
+            access.through(one.map, array.shape.arrays[one.element]) for one in _known(answer)
+        )
 
 
 def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
@@ -302,7 +303,7 @@ def _is_tiled_transpose(instruction: Instruction) -> bool:
     if instruction.opcode not in {"copy", "transpose"}:
         return False
     (operand,) = instruction.operands
-    sizes, order = joined_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
+    sizes, order = merged_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
     if order and order[-1] == len(order) - 1:
         if sizes[-1] * operand.shape.element_size_in_bits > _MOST_BITS_OF_VECTOR:
             return False

@@ -43,11 +43,11 @@ class Provenance:
     """All paths of instructions that one map between two of them comes from.
 
     Attributes:
-        way: the map; or that there is none, if some step of each path has none.
+        way: the indexing; or why there is none, if a step of each path has none.
         count: how many paths there are. Those that take the same arrays count once.
         paths: the shortest of them, from the instruction that asks to the one that is reached.
             What is called on the way is there with the instructions inside of it; a loop is one
-            step, however many rounds it takes.
+            step, however many iterations it takes.
 
     >>> from ops import Fusion, hlo
     >>> module = hlo.parse(\'\'\'ENTRY e {

@@ -124,19 +124,21 @@ class Reads:
             if instruction.shape.rank:
                 message = f"given: %{instruction.name} is {instruction.shape}; expected a scalar"
                 raise MapError(message)
-        return Reads(tuple(_with_values(way, values) for way in self.ways), self.sizes)
+        return Reads(tuple(_with_values(indexing, values) for indexing in self.ways), self.sizes)
 
     def _maps(self, question: str) -> list[IndexingMap]:
-        for way in self.ways:
-            objection = _objection(way)
+        for indexing in self.ways:
+            objection = _objection(indexing)
             if objection:
                 raise MapError(f"{question}: {objection}")
-        return [way.map for way in self.ways]
+        return [indexing.map for indexing in self.ways]
 
 
-def seen_from_outside(way: OperandIndexing, registry: Registry) -> OperandIndexing:
+def seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:
     """The dependence with operands of calls in the place of parameters that values come from."""
-    return replace(way, runtime=tuple(_outermost(origin, registry) for origin in way.runtime))
+    return replace(
+        indexing, runtime=tuple(_outermost(origin, registry) for origin in indexing.runtime)
+    )
 
 
 def _outermost(origin: RuntimeOrigin, registry: Registry) -> RuntimeOrigin:
@@ -159,33 +161,33 @@ def _argument(parameter: Instruction, calls: Calls | None) -> int | None:
     return operands.pop() if len(operands) == 1 else None
 
 
-def _objection(way: OperandIndexing) -> str:
-    """Why reads along the way cannot be counted."""
-    if way.approximation:
-        return f"the maps hold more than is read ({way.approximation}); expected exact ones"
-    if way.replica_id:
+def _objection(indexing: OperandIndexing) -> str:
+    """Why its reads cannot be counted."""
+    if indexing.approximation:
+        return f"the maps hold more than is read ({indexing.approximation}); expected exact ones"
+    if indexing.replica_id:
         return "elements are read on other devices; expected reads on one"
-    values = ", ".join(dict.fromkeys(f"%{origin.instruction.name}" for origin in way.runtime))
+    values = ", ".join(dict.fromkeys(f"%{origin.instruction.name}" for origin in indexing.runtime))
     return f"what is read depends on the value of {values}; see given()" if values else ""
 
 
-def _without_places(way: OperandIndexing) -> OperandIndexing:
+def _without_places(indexing: OperandIndexing) -> OperandIndexing:
     """The reads alone: what only says where they lead goes."""
-    domain = way.map.domain
+    domain = indexing.map.domain
     dims, ranges, runtime = domain.by_role(domain.identifiers)
     limited = forms.variables_of(form for form, _ in domain.constraints)
     if not {*runtime}.isdisjoint(limited):
-        return way
+        return indexing
     reads = arranged(IndexingMap.from_forms((), domain), dims, ranges)
-    return OperandIndexing(reads, approximation=way.approximation)
+    return OperandIndexing(reads, approximation=indexing.approximation)
 
 
-def _with_values(way: OperandIndexing, values: Mapping[Instruction, int]) -> OperandIndexing:
+def _with_values(indexing: OperandIndexing, values: Mapping[Instruction, int]) -> OperandIndexing:
     """The dependence where scalars have values, which are clamped as the operation does it."""
     known: dict[int, Form] = {}
-    for number, origin in enumerate(way.runtime):
+    for number, origin in enumerate(indexing.runtime):
         if origin.instruction in values:
             value = forms.constant(values[origin.instruction])
             clamp = origin.clamp
             known[number] = clamped(value, clamp, origin.map) if clamp else value
-    return with_values(way, known, devices_in([way])) if known else way
+    return with_values(indexing, known, devices_in([indexing])) if known else indexing

@@ -12,8 +12,8 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.hlo_lexer import escape
 from ops.hlo.replica_groups import read_replica_groups
 from ops.hlo.values import (
-    read_aliasing,
-    read_donors,
+    read_alias,
+    read_donor,
     read_labels,
     read_program_shape,
     read_window,
@@ -22,9 +22,7 @@ from ops.hlo.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from indexing.layout import Shape
     from ops.hlo.hlo_lexer import HloLexer
-    from ops.hlo.values import Aliasing
 
 _F = TypeVar("_F")
 
@@ -70,42 +68,19 @@ def read_attributes(
     return attributes
 
 
-def _written_list(values: tuple[object, ...]) -> str:
-    return f"{{{','.join(map(str, values))}}}"
+def list_of(item: Codec, what: str, separator: str = ",") -> Codec:
+    """The codec of values in braces with commas between them."""
 
+    def read(lexer: HloLexer) -> tuple[Any, ...]:
+        return lexer.braced(lambda: item.read(lexer), what)
 
-def _written_shapes(shapes: tuple[Shape, ...]) -> str:
-    return f"{{{', '.join(map(str, shapes))}}}"
-
-
-def _read_integer_lists(lexer: HloLexer) -> tuple[tuple[int, ...], ...]:
-    return lexer.braced(lexer.integers, "the lists of numbers")
-
-
-def _read_nested_integers(lexer: HloLexer) -> tuple[Any, ...]:
-    """Take numbers or lists of numbers in braces."""
-    return lexer.braced(
-        lambda: lexer.integers() if lexer.text == "{" else lexer.integer(),
-        "the numbers",
-    )
-
-
-def _write_nested_integers(values: tuple[int | tuple[int, ...], ...]) -> str:
-    return _written_list(tuple(map(_write_nested_integer, values)))
-
-
-def _write_nested_integer(value: int | tuple[int, ...]) -> str:
-    return str(value) if isinstance(value, int) else _written_list(value)
+    return Codec(read, lambda values: f"{{{separator.join(map(item.write, values))}}}")
 
 
 def _read_boolean(lexer: HloLexer) -> bool:
     if lexer.text not in _BOOLEANS:
         raise lexer.expected("true or false")
     return _BOOLEANS[lexer.advance()]
-
-
-def _write_boolean(value: bool) -> str:  # noqa: FBT001  (the value is the only argument)
-    return str(value).lower()
 
 
 def _read_float(lexer: HloLexer) -> float:
@@ -124,8 +99,12 @@ def _read_raw(lexer: HloLexer) -> str:
     return lexer.balanced("a text in braces or quotes")
 
 
-def _read_slices(lexer: HloLexer) -> tuple[tuple[int, int, int], ...]:
-    return lexer.braced(lambda: _read_slice(lexer), "the slices")
+def _read_integer_or_list(lexer: HloLexer) -> int | tuple[int, ...]:
+    return lexer.integers() if lexer.text == "{" else lexer.integer()
+
+
+def _write_integer_or_list(value: int | tuple[int, ...]) -> str:
+    return str(value) if isinstance(value, int) else INTEGERS.write(value)
 
 
 def _read_slice(lexer: HloLexer) -> tuple[int, int, int]:
@@ -138,11 +117,8 @@ def _read_slice(lexer: HloLexer) -> tuple[int, int, int]:
     return start, limit, stride
 
 
-def _write_slices(slices: tuple[tuple[int, int, int], ...]) -> str:
-    return f"{{{', '.join(_write_slice(*dimension) for dimension in slices)}}}"
-
-
-def _write_slice(start: int, limit: int, stride: int) -> str:
+def _write_slice(slice_: tuple[int, int, int]) -> str:
+    start, limit, stride = slice_
     return f"[{start}:{limit}]" if stride == 1 else f"[{start}:{limit}:{stride}]"
 
 
@@ -213,26 +189,8 @@ def _write_frontend(entries: Mapping[str, str]) -> str:
     return f"{{{','.join(f'{name}={_written_value(value)}' for name, value in entries.items())}}}"
 
 
-def _list_of(read: Callable[[HloLexer], Any], what: str) -> Callable[[HloLexer], Any]:
-    return lambda lexer: lexer.braced(lambda: read(lexer), what)
-
-
-def _write_booleans(values: tuple[bool, ...]) -> str:
-    return _written_list(tuple(map(_write_boolean, values)))
-
-
-def _write_aliasing(aliases: tuple[Aliasing, ...]) -> str:
-    return f"{{{', '.join(map(str, aliases))}}}"
-
-
-def _write_donors(donors: tuple[tuple[int, tuple[int, ...]], ...]) -> str:
-    return (
-        f"{{{', '.join(f'({parameter}, {_written_list(index)})' for parameter, index in donors)}}}"
-    )
-
-
-def _write_braced(value: object) -> str:
-    return f"{{{value}}}"
+def _write_donor(donor: tuple[int, tuple[int, ...]]) -> str:
+    return f"({donor[0]}, {INTEGERS.write(donor[1])})"
 
 
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
@@ -242,27 +200,27 @@ _PADDING = re.compile(
 )
 
 INTEGER = Codec(lambda lexer: lexer.integer())
-INTEGERS = Codec(lambda lexer: lexer.integers(), _written_list)
-INTEGER_LISTS = Codec(_read_integer_lists, _write_nested_integers)
-NESTED_INTEGERS = Codec(_read_nested_integers, _write_nested_integers)
-BOOLEAN = Codec(_read_boolean, _write_boolean)
-BOOLEANS = Codec(_list_of(_read_boolean, "true or false"), _write_booleans)
+INTEGERS = Codec(lambda lexer: lexer.integers(), list_of(INTEGER, "").write)
+INTEGER_LISTS = list_of(INTEGERS, "the lists of numbers")
+NESTED_INTEGERS = list_of(Codec(_read_integer_or_list, _write_integer_or_list), "the numbers")
+BOOLEAN = Codec(_read_boolean, lambda value: str(value).lower())
+BOOLEANS = list_of(BOOLEAN, "true or false")
 FLOAT = Codec(_read_float, _write_float)
 WORD = Codec(lambda lexer: lexer.word("a word"))
-WORDS = Codec(_list_of(lambda lexer: lexer.word("a word"), "the words"), _written_list)
+WORDS = list_of(WORD, "the words")
 STRING = Codec(lambda lexer: lexer.string(), escape)
 RAW = Codec(_read_raw)
 """The text as it is written, with its braces or quotes."""
 SHAPE = Codec(lambda lexer: lexer.shape())
-SHAPES = Codec(_list_of(lambda lexer: lexer.shape(), "the shapes"), _written_shapes)
-SLICES = Codec(_read_slices, _write_slices)
+SHAPES = list_of(SHAPE, "the shapes", ", ")
+SLICES = list_of(Codec(_read_slice, _write_slice), "the slices", ", ")
 PADDING = Codec(_read_padding, _write_padding)
-WINDOW = Codec(read_window, _write_braced)
+WINDOW = Codec(read_window, "{{{}}}".format)
 LABELS = Codec(read_labels)
 REPLICA_GROUPS = Codec(read_replica_groups)
-ALIASING = Codec(read_aliasing, _write_aliasing)
-DONORS = Codec(read_donors, _write_donors)
-PROGRAM_SHAPE = Codec(read_program_shape, _write_braced)
+ALIASING = list_of(Codec(read_alias), "the aliases", ", ")
+DONORS = list_of(Codec(read_donor, _write_donor), "the buffer donors", ", ")
+PROGRAM_SHAPE = Codec(read_program_shape, "{{{}}}".format)
 METADATA = Codec(_read_metadata, _write_metadata)
 FRONTEND = Codec(_read_frontend, _write_frontend)
 

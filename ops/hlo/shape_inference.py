@@ -42,6 +42,13 @@ def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Attributes) 
     return rule(operands, attributes)
 
 
+def _of_type(element_type: ElementType) -> Rule:
+    """An elementwise result of another type."""
+    return lambda operands, attributes: _elementwise(operands, attributes).with_element_type(
+        element_type
+    )
+
+
 def _elementwise(operands: Sequence[Shape], _: Attributes) -> Shape:
     largest = max(operands, key=lambda shape: shape.rank)
     first = next(shape for shape in operands if shape.rank == largest.rank)
@@ -51,26 +58,15 @@ def _elementwise(operands: Sequence[Shape], _: Attributes) -> Shape:
     return first.with_element_type(operands[-1].element_type)
 
 
-def _clamp(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    return _elementwise(operands, attributes).with_element_type(operands[1].element_type)
-
-
-def _comparison(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    return _elementwise(operands, attributes).with_element_type(ElementType.PRED)
-
-
 def _complex(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    double = operands[0].element_type is ElementType.F64
-    return _elementwise(operands, attributes).with_element_type(
-        ElementType.C128 if double else ElementType.C64
-    )
+    is_double = operands[0].element_type is ElementType.F64
+    return _of_type(ElementType.C128 if is_double else ElementType.C64)(operands, attributes)
 
 
 def _real(operands: Sequence[Shape], _: Attributes) -> Shape:
+    element_type = operands[0].element_type
     parts = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
-    return operands[0].with_element_type(
-        parts.get(operands[0].element_type, operands[0].element_type)
-    )
+    return operands[0].with_element_type(parts.get(element_type, element_type))
 
 
 def _first(operands: Sequence[Shape], _: Attributes) -> Shape:
@@ -81,16 +77,8 @@ def _always(text: str) -> Rule:
     return lambda _operands, _attributes: Shape.parse(text)
 
 
-def _tuple(operands: Sequence[Shape], _: Attributes) -> Shape:
-    return Shape.of_tuple(operands)
-
-
 def _one_or_tuple(shapes: Sequence[Shape]) -> Shape:
     return shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
-
-
-def _sort(operands: Sequence[Shape], _: Attributes) -> Shape:
-    return _one_or_tuple(operands)
 
 
 def _tuple_element(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -98,10 +86,6 @@ def _tuple_element(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     if not 0 <= index < len(operands[0].elements):
         raise AttributeValueError(f"{operands[0]} has no element {index}")
     return operands[0].elements[index]
-
-
-def _called(_: Sequence[Shape], attributes: Attributes) -> Shape:
-    return attributes["to_apply"].root.shape
 
 
 def _broadcast(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -244,9 +228,9 @@ _RULES: dict[str, Rule] = {
     "add-dependency": _first,
     "after-all": _always("token[]"),
     "broadcast": _broadcast,
-    "call": _called,
-    "clamp": _clamp,
-    "compare": _comparison,
+    "call": lambda _, attributes: attributes["to_apply"].root.shape,
+    "clamp": lambda operands, _: _of_type(operands[1].element_type)(operands, {}),
+    "compare": _of_type(ElementType.PRED),
     "complex": _complex,
     "concatenate": _concatenate,
     "convolution": _convolution,
@@ -257,7 +241,7 @@ _RULES: dict[str, Rule] = {
     "get-dimension-size": _always("s32[]"),
     "get-tuple-element": _tuple_element,
     "imag": _real,
-    "is-finite": _comparison,
+    "is-finite": _of_type(ElementType.PRED),
     "pad": _pad,
     "partition-id": _always("u32[]"),
     "real": _real,
@@ -267,8 +251,8 @@ _RULES: dict[str, Rule] = {
     "reverse": _first,
     "set-dimension-size": _set_dimension_size,
     "shuffle": _first,
-    "sort": _sort,
+    "sort": lambda operands, _: _one_or_tuple(operands),
     "topk": _topk,
     "transpose": _transpose,
-    "tuple": _tuple,
+    "tuple": lambda operands, _: Shape.of_tuple(operands),
 }

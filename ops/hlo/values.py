@@ -175,12 +175,8 @@ def read_labels(lexer: HloLexer) -> DimensionLabels:
     return DimensionLabels.parse(text)
 
 
-def read_aliasing(lexer: HloLexer) -> tuple[Aliasing, ...]:
-    """Take aliases, such as ``{{0}: (1, {}), {1}: (0, {2}, may-alias)}``."""
-    return lexer.braced(lambda: _read_alias(lexer), "the aliases")
-
-
-def _read_alias(lexer: HloLexer) -> Aliasing:
+def read_alias(lexer: HloLexer) -> Aliasing:
+    """Take an alias, such as ``{1}: (0, {2}, may-alias)``."""
     output_index = lexer.integers()
     lexer.expect(":", "after the index of an output")
     lexer.expect("(", "before an aliased operand")
@@ -192,12 +188,8 @@ def _read_alias(lexer: HloLexer) -> Aliasing:
     return Aliasing(output_index, operand, operand_index, kind)
 
 
-def read_donors(lexer: HloLexer) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Take parameters and indices in them, such as ``{(0, {}), (1, {2})}``."""
-    return lexer.braced(lambda: _read_donor(lexer), "the buffer donors")
-
-
-def _read_donor(lexer: HloLexer) -> tuple[int, tuple[int, ...]]:
+def read_donor(lexer: HloLexer) -> tuple[int, tuple[int, ...]]:
+    """Take a parameter and an index in it, such as ``(1, {2})``."""
     lexer.expect("(", "before a buffer donor")
     parameter = lexer.integer("the number of a parameter")
     lexer.expect(",", "after the number of a parameter")

@@ -1,4 +1,4 @@
-"""The launch of a GPU kernel: how many threads and blocks, and maps from their coordinates."""
+"""The launch of a GPU kernel: its threads and blocks, and maps from their coordinates."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ WARP_SIZE: Final = 32
 """Threads that run together."""
 
 THREADS_OF_BLOCK: Final = 4 * WARP_SIZE
-"""What a block has by default: a warp for each of the schedulers of a multiprocessor."""
+"""Threads of a block by default: a warp for each scheduler of a multiprocessor."""
 
 _AXES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchDimensions:
-    """How many threads each block has, and how many blocks there are, in x, y and z.
+    """The numbers of threads in a block and of blocks, in x, y and z.
 
     Raises:
         ShapeError: a number is not positive, or there are not three of each.
@@ -61,10 +61,9 @@ class LaunchDimensions:
     def of(
         cls, blocks: int, threads: int, *, groups: int = 1, most_blocks: int | None = None
     ) -> LaunchDimensions:
-        """A launch in one dimension, and in z a group of blocks for each of several jobs.
+        """A launch in x, and in z a group of blocks for each of several jobs.
 
-        More than ``most_blocks`` are laid out in x and y. Then there may be more blocks than asked
-        for, which have nothing to do.
+        More than ``most_blocks`` are laid out in x and y. Then some blocks may have nothing to do.
 
         >>> LaunchDimensions.of(10, 32, groups=2, most_blocks=4).blocks
         (4, 3, 2)
@@ -79,10 +78,10 @@ class LaunchDimensions:
     def for_elements(
         cls, count: int, *, unroll: int = 1, most_blocks: int | None = None
     ) -> LaunchDimensions:
-        """A launch with a thread for every ``unroll`` elements, as XLA makes by default.
+        """A launch with a thread for every ``unroll`` elements, which is XLA's default.
 
-        With at most ``most_blocks`` blocks, as many as the device runs at a time, each thread goes
-        on to further elements.
+        With at most ``most_blocks`` blocks, as many as the device runs at a time, threads go on to
+        further elements.
 
         >>> LaunchDimensions.for_elements(20).grid
         (20, 1, 1, 1, 1, 1)
@@ -111,14 +110,14 @@ class LaunchDimensions:
         ranges: Mapping[str, int],
         constraints: Iterable[Constraint] = (),
     ) -> IndexingMap:
-        """The map from the coordinates of a thread, and the named loops that it runs."""
+        """The map from the coordinates of a thread and the loops that it runs, by name."""
         loops = (Variable.of_size(size, name) for name, size in ranges.items())
         domain = Domain.of(read_grid(self.grid), loops, (), constraints)
         return IndexingMap.from_forms(results, domain)
 
 
 def step_count(size: int, step: int) -> int:
-    """How many steps go through a size; one for nothing, so that there is a launch.
+    """How many steps cover a size; one for size 0, so that there is a launch.
 
     >>> step_count(10, 4), step_count(0, 4)
     (3, 1)
@@ -143,20 +142,20 @@ def block_id(axis: int = 0) -> Form:
 
 
 def loop_id(number: int) -> Form:
-    """The round of one of the loops that a thread runs."""
+    """The iteration of one of the loops that a thread runs."""
     return symbol(number)
 
 
 def block_number(launch: LaunchDimensions) -> Form:
-    """The number of a block that :meth:`LaunchDimensions.of` may have laid out in x and y."""
+    """The number of a block, which :meth:`LaunchDimensions.of` may have laid out in x and y."""
     return block_id(0) + block_id(1) * launch.blocks[0]
 
 
-# Places of elements: numbers as indices, and indices in memory as those that users write.
+# Indices of elements: from a number, and from an index in memory.
 
 
 def unflattened(number: Form, sizes: Sequence[int]) -> tuple[Form, ...]:
-    """The digits of a number, one for each size, the last of which runs fastest.
+    """The row-major index of a number in a tensor of these sizes.
 
     >>> from ops.index_maps import dim
     >>> for digit in unflattened(dim(0), (4, 8)):
@@ -168,9 +167,10 @@ def unflattened(number: Form, sizes: Sequence[int]) -> tuple[Form, ...]:
 
 
 def in_array(shape: Shape, sizes: Sequence[int], index: Sequence[Form]) -> tuple[Form, ...]:
-    """The index of an element of an array, from that in dimensions of other sizes.
+    """The index of an element of an array, from its index in dimensions of other sizes.
 
-    These are the array's as they lie in memory, major first, joined or cut. Tiles take no part.
+    These are the dimensions of the array in memory, major first, merged or split. Tiles do not
+    matter.
 
     >>> from indexing.layout import Shape
     >>> from ops.index_maps import dim
@@ -186,5 +186,5 @@ def in_array(shape: Shape, sizes: Sequence[int], index: Sequence[Form]) -> tuple
 
 
 def within(sizes: Sequence[int], index: Sequence[Form]) -> list[Constraint]:
-    """That an index is one of a tensor of these sizes."""
+    """The constraints that an index lies in a tensor of these sizes."""
     return [(part, Interval(0, size - 1)) for part, size in zip(index, sizes, strict=True)]

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> Schedule:
-    """Every thread computes ``unroll`` neighbours in memory, and goes on a launch's length ahead.
+    """Each thread computes ``unroll`` neighbours in memory, then goes on by the length of a launch.
 
-    Threads are numbered through x, then y, then z, all blocks of an axis before the next axis.
-    Round ``chunk_id`` of a thread begins where all threads of the launch have ended round
-    ``chunk_id - 1``; there are as many rounds as the result needs. What a thread reads of an
-    operand follows from the operation: :meth:`Access.through`.
+    Threads are numbered along x, then y, then z, all blocks of an axis before the next axis.
+    Iteration ``chunk_id`` begins where all threads of the launch have ended iteration ``chunk_id -
+    1``; there are as many iterations as the result needs. What a thread reads of an operand follows
+    from the operation: :meth:`Access.through`.
 
     Shapes:
-        result: any array; its layout tells the order of the elements, tiles take no part.
+        result: any array. Its layout decides the order of elements; tiles do not matter.
 
     Source:
         XLA's default map from threads to elements, of the loop emitter.
@@ -60,19 +60,19 @@ def concatenate_schedule(
     launch: LaunchDimensions,
     unroll: int = 1,
 ) -> Schedule:
-    """A loop over the largest operand: a thread moves that element of every operand that has it.
+    """Loops over the largest operand: a thread moves the element at one index of all operands.
 
-    So no thread has to ask which operand an element of the result comes from. Each operand is
+    So no thread has to find out which operand an element of the result comes from. Each operand is
     written to its own part of the result, and ``writes`` has an access for each.
 
     Shapes:
-        operands, result: as of a concatenation along ``dimension``; the layout of the largest
-            operand tells the order of the elements.
+        operands, result: as of a concatenation along ``dimension``. The layout of the largest
+            operand decides the order of elements.
         launch: for the elements of the largest operand.
 
     Source:
-        XLA's concatenate emitter. XLA has no map to the result, and that of the largest operand
-        for all operands; here each ends where its operand ends.
+        XLA's concatenate emitter. XLA has no map to the result, and one map for all operands, that
+        of the largest; here each map ends where its operand ends.
 
     Raises:
         ShapeError: the shapes are not those of a concatenation, or as :func:`loop_schedule`.
@@ -100,7 +100,7 @@ def concatenate_schedule(
     check_sizes("concatenate", "the result", result.dimensions, sizes, "as of the operands")
     largest = max(operands, key=lambda operand: operand.dimensions[dimension])
     every = Access(_thread_map(largest, launch, unroll), largest)
-    # An operand has the index of the largest one, as far as it goes.
+    # All operands have the index of the largest one, as far as they reach.
     reads = [
         every.through(index_map(dimensions_of(operand.dimensions), operand.dimensions), operand)
         for operand in operands
@@ -118,12 +118,12 @@ def in_place_update_schedule(
     unroll: int = 1,
     start_indices: Sequence[int | None] = (),
 ) -> Schedule:
-    """A loop over the update of a dynamic-update-slice whose result is its operand's memory.
+    """Loops over the update of a dynamic-update-slice that writes into its operand's memory.
 
-    Of the operand nothing is read, and of the result only the part that the update covers is
-    written, at start indices that the program computes: the runtime variables, in the order of
-    :func:`ops.dynamic_update_slice`. That each part is written once, wherever it begins, is
-    :meth:`Schedule.never_writes_twice` and that the update is read exactly once.
+    It reads nothing of the operand, and writes only the part of the result that the update covers.
+    The start indices are runtime variables, in the order of :func:`ops.dynamic_update_slice`. To
+    check that the part is written once, wherever it begins, use :meth:`Schedule.never_writes_twice`
+    and check that the update is read exactly once.
 
     Shapes:
         operand, update: as of a dynamic-update-slice; the result has the shape of the operand.
@@ -166,11 +166,11 @@ def _thread_map(shape: Shape, launch: LaunchDimensions, unroll: int = 1) -> Inde
     count = shape.element_count
     step = unroll * launch.thread_count
     first = _linear_thread(launch) * unroll + loop_id(0) * step
-    place = first + loop_id(1)
-    index = in_array(shape, (count,), (place,))
-    # Where the rounds are whole, one test for all that is unrolled, so that these become a vector.
+    number = first + loop_id(1)
+    index = in_array(shape, (count,), (number,))
+    # If ``unroll`` divides the count, one test is enough for all unrolled elements: a vector.
     whole = count % unroll == 0
-    limit = (first, Interval(0, count - unroll)) if whole else (place, Interval(0, count - 1))
+    limit = (first, Interval(0, count - unroll)) if whole else (number, Interval(0, count - 1))
     ranges = {"chunk_id": step_count(count, step), "unroll_id": unroll}
     return launch.map(index, ranges, [limit]).simplify()
 

@@ -1,4 +1,4 @@
-"""The packed transpose schedule: narrow elements cross shared memory several to a word."""
+"""The packed transpose schedule: a word of shared memory holds several narrow elements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ops.schedules.launch import (
     within,
 )
 from ops.schedules.schedule import Access
-from ops.schedules.transpose_schedule import SharedTile, TransposeSchedule, joined_in_memory
+from ops.schedules.transpose_schedule import SharedTile, TransposeSchedule, merged_in_memory
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 BANKS: Final = 32
-"""Words of shared memory that can be reached at the same time."""
+"""Words of shared memory that can be accessed at the same time."""
 
 BITS_OF_BANK: Final = 32
 
@@ -49,13 +49,14 @@ def packed_transpose_schedule(
     warps: int = WARPS_OF_BLOCK,
     most_blocks: int | None = None,
 ) -> TransposeSchedule:
-    """Each block moves a tile whose rows are a word of each bank wide, and as many elements high.
+    """Transposes narrow elements through shared memory, several in a word.
 
-    A warp reads rows of the operand, a word each thread, and puts them into shared memory. Then
-    it takes squares out, as many words as fit elements into a word, and writes their columns. A
-    row lies in shared memory shifted by as many words as there are words of rows above, so that
-    neither rows nor columns of words are in one bank. Where the last dimension of the operand does
-    not fill a row, the one before it goes on.
+    A block moves a tile whose rows are one word of each bank wide, and which has as many rows as a
+    row has elements. A warp reads rows of the operand, a word each thread, and puts them into
+    shared memory. Then each thread takes a square of elements out, one word wide, and writes its
+    columns. Row ``i`` of words is shifted by ``i`` words, so that neither rows nor columns lie in
+    one bank. If the last dimension of the operand does not fill a row, the dimension before it
+    continues the row.
 
     Shapes:
         operand, result: as of :func:`transpose_schedule`, with elements of less than 32 bits.
@@ -82,7 +83,7 @@ def packed_transpose_schedule(
     ((64, 64), True)
     """
     check_positive("transpose", "warps", warps)
-    sizes, order = joined_in_memory(operand, result, dimensions)
+    sizes, order = merged_in_memory(operand, result, dimensions)
     vector_size = BITS_OF_BANK // operand.element_size_in_bits
     if vector_size < 2:  # noqa: PLR2004 - several to a word
         message = f"transpose: elements of {operand} have {operand.element_size_in_bits} bits"
@@ -103,8 +104,8 @@ def packed_transpose_schedule(
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
-    """Where a thread is in a tile: a row and a column, and the loops that it runs."""
+class _TileIndex:
+    """The row and column of a thread in a tile, and the loops that it runs."""
 
     row: Form
     column: Form
@@ -113,7 +114,7 @@ class _Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Packing:
-    """How the dimensions of the operand, in this order in the result, are cut into tiles."""
+    """How the dimensions of the operand are cut into tiles; ``order`` is theirs in the result."""
 
     sizes: tuple[int, ...]
     order: tuple[int, ...]
@@ -122,12 +123,12 @@ class _Packing:
 
     @property
     def side(self) -> int:
-        """The most elements along either side of a tile."""
+        """The largest number of elements along either side of a tile."""
         return BANKS * self.vector_size
 
     @property
     def rows(self) -> int:
-        """The dimension of the operand that rows of a tile are counted along."""
+        """The dimension of the operand along which the rows of a tile are numbered."""
         return self.order[-1]
 
     @property
@@ -150,20 +151,20 @@ class _Packing:
     @property
     def tile_counts(self) -> tuple[int, ...]:
         """The number of tiles along each dimension of the result."""
-        pairs = [(self.sizes[place], self.tile[place]) for place in self.order]
+        pairs = [(self.sizes[axis], self.tile[axis]) for axis in self.order]
         return tuple(step_count(size, max(1, step)) for size, step in pairs)
 
     @property
-    def reading(self) -> _Cell:
-        """Where a thread reads: each warp a row at a time, each lane a word."""
+    def reading(self) -> _TileIndex:
+        """Where a thread reads: a warp a row at a time, a lane a word."""
         lane, warp = _lane_and_warp()
         row = loop_id(0) * self.warps + warp
         loops = {"loop_id": -(-self.extents[0] // self.warps), "vector_id": self.vector_size}
-        return _Cell(row, lane * self.vector_size + loop_id(1), loops)
+        return _TileIndex(row, lane * self.vector_size + loop_id(1), loops)
 
     @property
-    def writing(self) -> _Cell:
-        """Where a thread writes: each warp a column of words at a time, each lane a square."""
+    def writing(self) -> _TileIndex:
+        """Where a thread writes: a warp a column of words at a time, a lane a square."""
         lane, warp = _lane_and_warp()
         column = (loop_id(0) * self.warps + warp) * self.vector_size + loop_id(1)
         loops = {
@@ -171,7 +172,7 @@ class _Packing:
             "column_id": self.vector_size,
             "row_id": self.vector_size,
         }
-        return _Cell(lane * self.vector_size + loop_id(2), column, loops)
+        return _TileIndex(lane * self.vector_size + loop_id(2), column, loops)
 
     def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
         """What a thread reads of the operand."""
@@ -192,27 +193,27 @@ class _Packing:
         )
         return SharedTile((self.side, self.side), written, read)
 
-    def _shifted(self, cell: _Cell) -> Form:
+    def _shifted(self, cell: _TileIndex) -> Form:
         word = operations.floordiv(cell.row, forms.constant(self.vector_size))
         shifted = cell.column + word * self.vector_size
         return operations.mod(shifted, forms.constant(self.side))
 
-    def _index(self, launch: LaunchDimensions, cell: _Cell) -> tuple[Form, ...]:
-        """The index in the dimensions of the operand of a cell of the block's tile."""
+    def _index(self, launch: LaunchDimensions, cell: _TileIndex) -> tuple[Form, ...]:
+        """The index in the operand of a row and column of the block's tile."""
         tiles = Transpose.of(self.sizes, self.order).backward(
             unflattened(block_number(launch), self.tile_counts)
         )
-        flat = [1 if place == self.rows else size for place, size in enumerate(self.tile)]
-        places = list(unflattened(cell.column, flat))
-        places[self.rows] = cell.row
+        flat = [1 if axis == self.rows else size for axis, size in enumerate(self.tile)]
+        within_tile = list(unflattened(cell.column, flat))
+        within_tile[self.rows] = cell.row
         return tuple(
-            tile * size + place for tile, size, place in zip(tiles, self.tile, places, strict=True)
+            tile * size + own for tile, size, own in zip(tiles, self.tile, within_tile, strict=True)
         )
 
     def _access(
         self,
         launch: LaunchDimensions,
-        cell: _Cell,
+        cell: _TileIndex,
         shape: Shape,
         sizes: Sequence[int],
         index: Sequence[Form],
@@ -223,7 +224,7 @@ class _Packing:
     def _map(
         self,
         launch: LaunchDimensions,
-        cell: _Cell,
+        cell: _TileIndex,
         results: Sequence[Form],
         limits: Sequence[Constraint],
     ) -> IndexingMap:

@@ -1,8 +1,8 @@
 """Reduction schedules: threads fold elements on their own, then with each other, and one writes.
 
-A reduction is brought to three dimensions. If the last one in memory is folded, it reduces rows:
-major folded, kept, minor folded; else columns: major kept, folded, minor kept. Each kind of
-schedule says in these dimensions what a thread reads, what it writes, and which thread does so.
+Every reduction has three dimensions in memory. If the last one is folded, it reduces rows: major
+folded, kept, minor folded. If not, it reduces columns: major kept, folded, minor kept. Each kind of
+schedule says in these dimensions what a thread reads, what it writes, and which thread writes.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 Triple: TypeAlias = tuple[int, int, int]
 
 _BLOCK: Final = 256
-"""Threads that a block of a row reduction aims at."""
+"""The number of threads that a block of a row reduction should have."""
 
-_MOST_THREADS: Final = 1024
-"""Threads that a block may have."""
+_MAX_THREADS: Final = 1024
+"""The largest number of threads in a block that GPUs run."""
 
 _ELEMENTS_OF_THREAD: Final = 16
 """Elements of a row that a thread folds before threads fold with each other."""
@@ -54,9 +54,10 @@ _SMALL_COLUMN_THREADS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class ReductionDimensions:
-    """The dimensions of a reduction in memory: whether of rows or columns, and three sizes.
+    """A reduction in memory: whether it reduces rows or columns, and three sizes.
 
-    Of rows ``(major folded, kept, minor folded)``, of columns ``(major kept, folded, minor kept)``.
+    For rows ``(major folded, kept, minor folded)``, for columns ``(major kept, folded, minor
+    kept)``.
 
     Source:
         XLA's ``GetReductionKindAndContiguousComponents``.
@@ -67,7 +68,7 @@ class ReductionDimensions:
 
     @classmethod
     def of(cls, operand: Shape, dimensions: Sequence[int]) -> ReductionDimensions:
-        """Those of a reduction of an array along some of its dimensions.
+        """The reduction of an array along some of its dimensions.
 
         Raises:
             ShapeError: there is no such dimension, or folded and kept dimensions alternate more
@@ -81,9 +82,9 @@ class ReductionDimensions:
         """
         folded = checked_dimensions("reduce", "dimensions", dimensions, operand.rank)
         order = operand.array_layout.major_to_minor
-        wide = [place for place in order if operand.dimensions[place] != 1]
+        wide = [axis for axis in order if operand.dimensions[axis] != 1]
         runs = [
-            (is_folded, prod(operand.dimensions[place] for place in run))
+            (is_folded, prod(operand.dimensions[axis] for axis in run))
             for is_folded, run in groupby(wide, key=folded.__contains__)
         ]
         if len(runs) > 3:  # noqa: PLR2004 - the dimensions of rows and columns
@@ -94,13 +95,13 @@ class ReductionDimensions:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The sizes of what is left."""
+        """The sizes of the kept dimensions."""
         first, second, third = self.sizes
         return (second,) if self.of_rows else (first, third)
 
     @property
     def kind(self) -> str:
-        """The kind of schedule that XLA takes, if vectors do not matter."""
+        """The kind of schedule that XLA takes, vectors aside."""
         minor = self.sizes[2]
         if self.of_rows:
             is_short = 0 < minor <= WARP_SIZE and minor.bit_count() == 1
@@ -120,23 +121,23 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
     groups: int = 1,
     most_blocks: int | None = None,
 ) -> Schedule:
-    """Each block folds some rows or columns; of the threads that share one, the first writes it.
+    """Folds some rows or columns in each block; the first thread of a row or column writes it.
 
-    The kinds, each for the :class:`ReductionDimensions` it is made for:
+    The kinds of schedule, each for rows or for columns:
 
     * ``row``: warps fold a row together, several rows a block where they are short;
     * ``multi_row``: a warp folds several rows of at most 32 vectors;
     * ``column``: 32 by 32 threads fold 32 columns, and exchange rows for columns to do so;
     * ``small_column``: a block goes through all columns where their number divides 32.
 
-    Without a ``kind`` it is :attr:`ReductionDimensions.kind`. A thread reads ``vector_size``
-    neighbours at a time. In z, a launch may have blocks for several ``groups`` of reductions that
-    have nothing in common; these are the maps of one ``group``. Rows of more elements than a block
-    folds are shared by blocks, of which each writes its part: then the check says that elements
-    are written twice.
+    The default ``kind`` is :attr:`ReductionDimensions.kind`. A thread reads ``vector_size``
+    neighbours at a time. In z, a launch may have blocks for several ``groups`` of independent
+    reductions; these are the maps of one ``group``. If a row has more elements than a block folds,
+    several blocks share it and each writes its part: then the check says that elements are written
+    twice.
 
     Shapes:
-        operand: that of each of the ``inputs``; initial values, of which nothing is told: scalars.
+        operand: the shape of each of the ``inputs``. The initial values are scalars, without maps.
         result: the sizes of the dimensions that are not in ``dimensions``, in any layout.
 
     Source:
@@ -181,11 +182,11 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """What a thread does: the element that it reads, the one it writes, and who writes.
+class _ThreadWork:
+    """What a thread does: the element that it reads, the element that it writes, and who writes.
 
-    The indices are in the three dimensions of the reduction, and in those that are kept. The thread
-    writes for which ``writer`` is 0.
+    ``read`` is an index in the three dimensions of the reduction, ``written`` one in the kept
+    dimensions. The thread for which ``writer`` is 0 writes.
     """
 
     read: tuple[Form, ...]
@@ -197,11 +198,11 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How many threads and blocks a reduction has, and the step of a thread of a block."""
+    """The threads and blocks of a reduction, and what a thread of a block does."""
 
     threads: int
     blocks: tuple[int, ...]
-    step: Callable[[Sequence[Form]], _Step]
+    step: Callable[[Sequence[Form]], _ThreadWork]
 
 
 def _planned(found: ReductionDimensions, kind: str, vector_size: int) -> _Plan:
@@ -220,18 +221,18 @@ def _row(sizes: Triple, vector_size: int) -> _Plan:
     major, kept, minor = sizes
     vectors = step_count(minor, vector_size)
     warps = step_count(step_count(minor, _ELEMENTS_OF_THREAD), WARP_SIZE)
-    folding = min(_MOST_THREADS, warps * WARP_SIZE)
+    folding = min(_MAX_THREADS, warps * WARP_SIZE)
     keeping = _rows_of_block(kept, folding)
     rounds = min(max(1, _ELEMENTS_OF_THREAD // vector_size), step_count(vectors, folding))
     tile = rounds * folding
 
-    def step(block: Sequence[Form]) -> _Step:
+    def step(block: Sequence[Form]) -> _ThreadWork:
         thread = unflattened(thread_id(), (keeping, folding))
         row = block[0] * keeping + thread[0]
         vector = block[1] * tile + loop_id(1) * folding + thread[1]
         read = (loop_id(0), row, vector * vector_size + loop_id(2))
         loops = {"major_id": major, "minor_id": rounds, "vector_id": vector_size}
-        return _Step(read, loops, (row,), {}, thread[1])
+        return _ThreadWork(read, loops, (row,), {}, thread[1])
 
     return _Plan(keeping * folding, (step_count(kept, keeping), step_count(vectors, tile)), step)
 
@@ -244,12 +245,12 @@ def _multi_row(sizes: Triple, vector_size: int) -> _Plan:
         raise ShapeError(f"{message}; expected at most {WARP_SIZE}, one for each thread of a warp")
     keeping = _rows_of_block(kept, folding)
 
-    def step(block: Sequence[Form]) -> _Step:
+    def step(block: Sequence[Form]) -> _ThreadWork:
         thread = unflattened(thread_id(), (keeping, folding))
         row = block[0] * keeping + thread[0]
         read = (loop_id(0), row, thread[1] * vector_size + loop_id(1))
         loops = {"major_id": major, "vector_id": vector_size}
-        return _Step(read, loops, (row,), {}, thread[1])
+        return _ThreadWork(read, loops, (row,), {}, thread[1])
 
     return _Plan(keeping * folding, (step_count(kept, keeping),), step)
 
@@ -258,7 +259,7 @@ def _column(sizes: Triple, vector_size: int) -> _Plan:
     major, folded, minor = sizes
     side = WARP_SIZE
 
-    def step(block: Sequence[Form]) -> _Step:
+    def step(block: Sequence[Form]) -> _ThreadWork:
         row, column = unflattened(thread_id(), (side, side))
         first = block[1] * side
         read = (
@@ -268,7 +269,7 @@ def _column(sizes: Triple, vector_size: int) -> _Plan:
         )
         written = (block[0], (first + row) * vector_size + loop_id(0))
         loops = {"element_id": step_count(folded, side), "vector_id": vector_size}
-        return _Step(read, loops, written, {"vector_id": vector_size}, column)
+        return _ThreadWork(read, loops, written, {"vector_id": vector_size}, column)
 
     return _Plan(side * side, (max(1, major), step_count(minor, side * vector_size)), step)
 
@@ -278,19 +279,19 @@ def _small_column(sizes: Triple, vector_size: int) -> _Plan:
     if not minor or WARP_SIZE % minor:
         message = f"reduce: small_column has {minor} columns"
         raise ShapeError(f"{message}; expected a divisor of {WARP_SIZE}")
-    # A row of threads that fold with each other is a warp or less.
+    # Threads fold with each other in rows of a warp or less.
     vector_size = min(vector_size, max(1, WARP_SIZE * minor // _SMALL_COLUMN_THREADS))
     threads = min(_SMALL_COLUMN_THREADS, WARP_SIZE * minor // vector_size)
     rows = vector_size * threads // minor
     at_a_time = vector_size * threads
 
-    def step(block: Sequence[Form]) -> _Step:
+    def step(block: Sequence[Form]) -> _ThreadWork:
         number = thread_id() * vector_size + loop_id(1) + loop_id(0) * at_a_time
         read = (block[0], *unflattened(number, (folded, minor)))
         columns = operations.floordiv(thread_id() + loop_id(0) * threads, forms.constant(rows))
         loops = {"element_id": step_count(folded * minor, at_a_time), "vector_id": vector_size}
         writer = operations.mod(thread_id(), forms.constant(rows))
-        return _Step(read, loops, (block[0], columns), {"vector_id": vector_size}, writer)
+        return _ThreadWork(read, loops, (block[0], columns), {"vector_id": vector_size}, writer)
 
     return _Plan(threads, (max(1, major),), step)
 
@@ -301,9 +302,9 @@ _KINDS: Final[Mapping[str, tuple[bool, Callable[[Triple, int], _Plan]]]] = {
     "column": (False, _column),
     "small_column": (False, _small_column),
 }
-"""Whether a kind of schedule is for rows, and its plan for three sizes and a size of vectors."""
+"""For each kind of schedule: whether it is for rows, and its plan for sizes and vectors."""
 
 
 def _rows_of_block(kept: int, folding: int) -> int:
-    """How many rows a block folds at the same time, with so many threads for each."""
+    """How many rows a block folds at the same time, with ``folding`` threads for each."""
     return max(1, min(kept, _BLOCK // folding))

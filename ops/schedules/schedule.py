@@ -22,7 +22,7 @@ class Access:
 
     ``map`` leads from the six coordinates of a thread, ``th_x th_y th_z bl_x bl_y bl_z``, to the
     index of an element of an array of this shape. Its ranges are the loops that the thread runs;
-    runtime variables are what the kernel reads before.
+    its runtime variables are values that the kernel has read before.
 
     Raises:
         ShapeError: the map has another number of results than the array has dimensions.
@@ -34,15 +34,15 @@ class Access:
     def __post_init__(self) -> None:
         check_count("access", f"the index of {self.shape}", self.map.forms, self.shape.rank)
 
-    def through(self, way: IndexingMap, shape: Shape) -> Access:
-        """What a thread touches of another array, for the elements that it touches of this one.
+    def through(self, indexing: IndexingMap, shape: Shape) -> Access:
+        """What a thread accesses of another array, for the elements that it accesses of this one.
 
-        ``way`` leads from an element of this array to those of an array of that ``shape``: a map
-        from :mod:`ops` or of a fusion. From a result to an operand, it tells what is read for what
-        a thread writes; from a hero to the root of its fusion, where the epilogue writes.
+        ``indexing`` is a map from an element of this array to those of an array of that ``shape``.
+        A map from a result to an operand gives what a thread reads for what it writes; a map from a
+        hero to the root of its fusion gives where the epilogue writes.
 
         Raises:
-            MapError: ``way`` has not one dimension for each of this array.
+            MapError: ``indexing`` does not have one dimension for each of this array.
 
         >>> from indexing.layout import Shape
         >>> from ops import broadcast
@@ -50,18 +50,18 @@ class Access:
         >>> result, operand = Shape.parse("f32[10,20,30]"), Shape.parse("f32[20]")
         >>> launch = LaunchDimensions.for_elements(result.element_count)
         >>> (written,) = loop_schedule(result, launch).writes
-        >>> way = broadcast((20,), (10, 20, 30), (1,)).output_to_input[0]
-        >>> print(written.through(way, operand).map)
+        >>> indexing = broadcast((20,), (10, 20, 30), (1,)).output_to_input[0]
+        >>> print(written.through(indexing, operand).map)
         (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
         (((bl_x * 128 + th_x) floordiv 30) mod 20),
         domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
         bl_x in [0, 46], bl_y in [0, 0], bl_z in [0, 0],
         chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 5999]
         """
-        return Access(self.map.compose(way).simplify(), shape)
+        return Access(self.map.compose(indexing).simplify(), shape)
 
     def in_memory(self) -> IndexingMap:
-        """Where in memory a thread touches the array, in elements; its tiles count.
+        """Where in memory a thread accesses the array, in elements, with its tiles.
 
         Raises:
             ShapeError: as :func:`indexing.layout.tiling_steps`.
@@ -79,19 +79,19 @@ class Access:
         return self.map.compose(logical_to_linear(self.shape)).simplify()
 
     def covers(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether some thread touches every element; see :meth:`IndexingMap.covers`."""
+        """Whether every element is accessed; see :meth:`IndexingMap.covers`."""
         return self.map.covers(self.shape.dimensions, budget=budget)
 
     def is_exactly_once(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether one thread touches every element, in one round of its loops."""
+        """Whether every element is accessed exactly once: by one thread, in one iteration."""
         return self.map.is_bijective_onto(self.shape.dimensions, budget=budget)
 
     def never_twice(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether no element is touched twice, whatever the runtime variables are."""
+        """Whether no element is accessed twice, for any values of the runtime variables."""
         return self.map.is_injective(budget=budget, runtime_as_parameters=True)
 
     def meets(self, other: Access, *, budget: int | None = BUDGET) -> bool:
-        """Whether there is an element of the array that both touch."""
+        """Whether there is an element of the array that both access."""
         return not self.map.compose(other.map.inverse()).is_empty(budget=budget)
 
 
@@ -101,10 +101,10 @@ class Schedule:
 
     Attributes:
         launch: how many threads and blocks there are.
-        reads: for each operand of the hero, the operation that the schedule is made for, what
-            each thread reads of it; ``None`` where the schedule does not tell.
-        writes: what each thread writes of the result; several accesses where the kernel writes
-            it part by part.
+        reads: what each thread reads of each operand of the hero, the operation that the schedule
+            is made for; ``None`` if the schedule does not decide it.
+        writes: what each thread writes of the result; several accesses if the kernel writes it
+            part by part.
     """
 
     launch: LaunchDimensions
@@ -112,11 +112,11 @@ class Schedule:
     writes: tuple[Access, ...]
 
     def writes_exactly_once(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether every element of the result is written, by one thread, in one round of its loops.
+        """Whether every element of the result is written exactly once.
 
         The answer is exact: milliseconds to seconds of isl, see :class:`indexing.relation.Relation`
-        for what it raises. A schedule that writes the result in place writes a part of it: not
-        every element, and :meth:`never_writes_twice` is what it must meet.
+        for what it raises. A schedule that updates in place writes only a part of the result: check
+        it with :meth:`never_writes_twice`.
 
         >>> from indexing.layout import Shape
         >>> from ops.schedules import LaunchDimensions, loop_schedule
@@ -133,13 +133,13 @@ class Schedule:
         )
 
     def never_writes_twice(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether no element of the result is written twice, whatever the runtime variables are."""
+        """Whether no element of the result is written twice, for any runtime variables."""
         return all(access.never_twice(budget=budget) for access in self.writes) and not any(
             one.meets(other, budget=budget) for one, other in combinations(self.writes, 2)
         )
 
 
 def _counts(access: Access, budget: int | None) -> tuple[int, int]:
-    """How often elements are touched, and how often those are in the array."""
+    """How many accesses there are, and how many of them are in the array."""
     inside = access.map.compose(IndexingMap.identity(access.shape.dimensions))
     return access.map.count(budget=budget), inside.count(budget=budget)

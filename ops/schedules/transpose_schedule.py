@@ -39,13 +39,13 @@ ROWS_OF_BLOCK: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class SharedTile:
-    """A tile in shared memory, from which a block reads what its other threads have written.
+    """A tile in shared memory, through which the threads of a block exchange elements.
 
     Attributes:
-        sizes: its dimensions; one is longer than needed where rows are not shifted instead, so
-            that no two elements of a column lie in one bank.
-        written: from a thread to where it puts the element that it reads of the operand.
-        read: from a thread to where the element is that it writes of the result.
+        sizes: its dimensions. Unless rows are shifted, one dimension is padded, so that no two
+            elements of a column lie in one bank.
+        written: from a thread to the index where it puts the element that it reads.
+        read: from a thread to the index where it takes the element that it writes.
     """
 
     sizes: tuple[int, ...]
@@ -55,7 +55,7 @@ class SharedTile:
 
 @dataclass(frozen=True, slots=True)
 class TransposeSchedule(Schedule):
-    """A :class:`Schedule` of which every element goes through a tile in shared memory."""
+    """A :class:`Schedule` in which every element goes through a tile in shared memory."""
 
     shared: SharedTile
 
@@ -69,17 +69,17 @@ def transpose_schedule(
     vector_size: int = 1,
     most_blocks: int | None = None,
 ) -> TransposeSchedule:
-    """Each block moves a tile of 32 by 32 elements through shared memory.
+    """Transposes tiles of 32 by 32 elements through shared memory, one for each block.
 
     The tile spans the last dimension of the operand in memory and that of the result, so that
-    neighbouring threads read and write neighbours. Dimensions that stay together count as one.
-    With vectors, tiles are as many times larger along both sides, and a thread moves
-    ``vector_size`` neighbours at a time. Where the last dimension stays the last, all of it is one
+    neighbouring threads read and write neighbours. Dimensions that stay neighbours count as one.
+    With vectors, both sides of a tile are ``vector_size`` times longer, and a thread moves
+    ``vector_size`` neighbours at a time. If the last dimension stays the last, all of it is one
     vector, and tiles span the dimension before it.
 
     Shapes:
-        operand, result: as of a transpose by ``dimensions``; their layouts count, so that a copy
-        to another layout has a schedule, too.
+        operand, result: as of a transpose by ``dimensions``. Their layouts matter, so a copy to
+        another layout has a schedule, too.
         launch: ``32 * rows`` threads a block; a block for each tile, in x and y if there are
         more than ``most_blocks``.
 
@@ -104,8 +104,8 @@ def transpose_schedule(
     """
     check_positive("transpose", "rows", rows)
     check_positive("transpose", "vector_size", vector_size)
-    sizes, order = joined_in_memory(operand, result, dimensions)
-    if len(order) < 2:  # noqa: PLR2004 - nothing changes places
+    sizes, order = merged_in_memory(operand, result, dimensions)
+    if len(order) < 2:  # noqa: PLR2004 - nothing is moved
         message = f"transpose: {operand} and {result} lie in memory in one order"
         raise ShapeError(f"{message}; expected a transposed one")
     tiling = _Tiling.of(sizes, order, rows, vector_size)
@@ -120,48 +120,47 @@ def transpose_schedule(
     )
 
 
-def joined_in_memory(
+def merged_in_memory(
     operand: Shape, result: Shape, dimensions: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes of the operand and their order in the result, with as few dimensions as possible.
 
-    Dimensions of size 1 are left out, and those that stay neighbours are one.
+    Dimensions of size 1 are left out; dimensions that stay neighbours are merged.
     """
     checked = checked_dimensions("transpose", "dimensions", dimensions, operand.rank)
     check_count("transpose", "dimensions", checked, operand.rank)
     moved = [operand.dimensions[source] for source in checked]
     check_sizes("transpose", "the result", result.dimensions, moved, "as in the operand")
-    before = [
-        place for place in operand.array_layout.major_to_minor if operand.dimensions[place] != 1
-    ]
-    after = [checked[place] for place in result.array_layout.major_to_minor]
-    order = [before.index(place) for place in after if place in before]
-    sizes = [operand.dimensions[place] for place in before]
+    before = [axis for axis in operand.array_layout.major_to_minor if operand.dimensions[axis] != 1]
+    after = [checked[axis] for axis in result.array_layout.major_to_minor]
+    order = [before.index(axis) for axis in after if axis in before]
+    sizes = [operand.dimensions[axis] for axis in before]
     return _merged(sizes, order)
 
 
 def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Runs of dimensions that stay neighbours as one dimension each.
+    """Merge each run of dimensions that stay neighbours.
 
     >>> _merged((2, 3, 5, 7), (2, 3, 0, 1))
     ((6, 35), (1, 0))
     """
     runs: list[list[int]] = []
-    for place in order:
-        if runs and runs[-1][-1] + 1 == place:
-            runs[-1].append(place)
+    for axis in order:
+        if runs and runs[-1][-1] + 1 == axis:
+            runs[-1].append(axis)
         else:
-            runs.append([place])
-    by_place = sorted(runs)
-    merged = tuple(prod(sizes[place] for place in run) for run in by_place)
-    return merged, tuple(map(by_place.index, runs))
+            runs.append([axis])
+    in_order = sorted(runs)
+    merged = tuple(prod(sizes[axis] for axis in run) for run in in_order)
+    return merged, tuple(map(in_order.index, runs))
 
 
 @dataclass(frozen=True, slots=True)
 class _Tiling:
     """How the dimensions of the operand are cut into tiles, and how threads go through one.
 
-    ``sizes`` are those of the operand, ``tile`` those of a tile; both become those of the result.
+    ``sizes`` are the sizes of the operand, ``tile`` those of a tile, both with their order in the
+    result.
     """
 
     sizes: Transpose
@@ -199,16 +198,16 @@ class _Tiling:
 
     @property
     def at_a_time(self) -> int:
-        """The number of elements that all threads of a block move in one round."""
+        """The number of elements that all threads of a block move in one iteration."""
         return TILE_SIZE * self.rows * self.vector_size
 
     @property
     def number(self) -> Form:
-        """Which of the elements of a tile a thread moves, both when it reads and when it writes."""
+        """The number of the element of a tile that a thread moves, in reading and in writing."""
         return loop_id(0) * self.at_a_time + thread_id() * self.vector_size + loop_id(1)
 
     def tiles(self, launch: LaunchDimensions) -> tuple[Form, ...]:
-        """Which tile of the operand a block moves."""
+        """The index of the tile of the operand that a block moves."""
         return unflattened(block_number(launch), self.tile_counts)
 
     def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
@@ -232,7 +231,7 @@ class _Tiling:
         padded = len(self.tile.sizes) - 1
         if self.tile.order[padded] == padded:
             padded -= 1
-        sizes = tuple(size + (place == padded) for place, size in enumerate(self.tile.sizes))
+        sizes = tuple(size + (axis == padded) for axis, size in enumerate(self.tile.sizes))
         return SharedTile(sizes, self._map(launch, written), self._map(launch, read))
 
     def _access(
@@ -251,6 +250,6 @@ class _Tiling:
         return launch.map(results, self.ranges, [*inside, *limits]).simplify()
 
 
-def _element(tiles: Sequence[Form], sizes: Sequence[int], places: Sequence[Form]) -> list[Form]:
-    """The index of an element by the number of its tile and its place there."""
-    return [tile * size + place for tile, size, place in zip(tiles, sizes, places, strict=True)]
+def _element(tiles: Sequence[Form], sizes: Sequence[int], within: Sequence[Form]) -> list[Form]:
+    """The index of an element from the index of its tile and its index in the tile."""
+    return [tile * size + own for tile, size, own in zip(tiles, sizes, within, strict=True)]

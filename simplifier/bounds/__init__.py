@@ -1,1 +1,1 @@
-"""Between which values an expression lies, and what constraints say of that."""
+"""Bounds: between which values an expression lies, and what follows from constraints."""

@@ -1,8 +1,8 @@
 """Maxima read by their branches: ``k*max(0, D)`` is 0 where ``D <= 0``, and ``k*D`` elsewhere.
 
-Maxima of one form, ``max(0, D)`` and ``max(0, D - b)``, know of each other: where ``D`` is not
-positive, ``D - b`` is not either. So their difference, which is a clamp of ``D`` to ``[0, b]``,
-falls into the branches ``0`` and ``min(D, b)``, or ``max(0, D)`` and ``b``.
+Maxima of one form depend on each other: where ``D`` in ``max(0, D)`` is not positive, ``D - b`` in
+``max(0, D - b)`` is not either. So the difference of the two, which clamps ``D`` to ``[0, b]``, has
+the branches ``0`` and ``min(D, b)``, or ``max(0, D)`` and ``b``.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _step(near: Atom, far: Atom) -> int:
 
 
 def cancelling(left: Form, right: Form) -> list[tuple[int, int]]:
-    """Positive weights for which an atom goes from the weighted sum of two forms."""
+    """Positive weights with which an atom cancels in the weighted sum of two forms."""
     found: dict[tuple[int, int], None] = {}
     for atom, value in left.terms.items():
         other = right.terms.get(atom, 0)

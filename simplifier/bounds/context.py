@@ -105,7 +105,7 @@ class Unit:
 
     @property
     def holds_quotient(self) -> bool:
-        """Whether the unit is a quotient, no digit: its sign tells from which source it came."""
+        """Whether the unit is a quotient that belongs to no digit."""
         return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)
 
 
@@ -159,14 +159,14 @@ class Context(Recorder):
         self._memories: dict[object, Any] = {}
 
     def memory(self, make: Callable[[Any], Memory]) -> Memory:
-        """What a room remembers about this context: ``make(self)``, made when first asked for."""
+        """What a room remembers about this context: ``make(self)``, made at the first call."""
         found = self._memories.get(make)
         if found is None:
             found = self._memories[make] = make(self)
         return found
 
     def remember(self, atom: Atom, ends: Range) -> Form:
-        """The form of an atom whose range is known from now on."""
+        """The form of an atom, whose range is stored."""
         if atom not in self.ranges:
             for fact in self.facts:
                 if fact.lead is atom and len(fact.form.terms) == 1:
@@ -201,7 +201,7 @@ class Context(Recorder):
     # What a scope has.
 
     def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
-        """Lowest and highest value of a canonical form, as far as seen."""
+        """Lowest and highest value of a canonical form; the true range may be narrower."""
         raise NotImplementedError
 
     def view(self, form: Form) -> DigitView:
@@ -213,7 +213,7 @@ class Context(Recorder):
         raise NotImplementedError
 
     def single(self, form: Form) -> Form:
-        """The form as one term, which is not looked into any more."""
+        """The form as one term, which laws do not look into."""
         raise NotImplementedError
 
     def floordiv(self, numerator: Form, divisor: int) -> Form:

@@ -1,8 +1,7 @@
 """The digit view: a form read as a sum of mixed-radix digits, without changing it.
 
-Where a form holds ``m * L - m * n * floor(L / n)``, with ``floor(L / n)`` one of its atoms,
-that is ``m`` times the digit ``L mod n``, which lies in ``[0, n - 1]``, whatever ``L`` is.
-Ranges and splits that look at single terms lose this; on the view they keep it. For a quotient
+``m * L - m * n * floor(L / n)`` in a form is ``m`` times the digit ``L mod n``, which lies in
+``[0, n - 1]``, whatever ``L`` is. Single terms do not show this; the view does. For a quotient
 ``floor(N / c)`` the candidates for ``L`` are ``N`` and ``floor(N / g)`` for the smaller
 divisors ``g`` of ``c`` whose quotient of the same form is present: the chain ``1 | g | c`` of a
 tensor's strides.
@@ -51,7 +50,7 @@ def digit_view(context: Context, form: Form) -> DigitView:
 
 
 def _units(context: Context, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
-    """Terms as single atoms; but what is cut off by maxima is one unit."""
+    """Terms as single atoms, but the difference of two clamps as one unit."""
     units: list[tuple[int, Unit]] = []
     if len(terms) > 1 and any(atom.kind is MAX for atom in terms):
         terms = dict(terms)
@@ -82,7 +81,7 @@ def _outermost(atom: Atom) -> tuple[int, int]:
 
 
 class _Remaining:
-    """What of the form has not become a digit yet."""
+    """The part of the form that has not become digits yet."""
 
     __slots__ = ("constant", "terms")
 
@@ -111,7 +110,7 @@ def _take_digit(
     *,
     exact: bool,
 ) -> bool:
-    """Move a quotient's digit from the rest to the digits; tells whether the quotient is done."""
+    """Move a quotient's digit from the rest to the digits; whether the quotient is done."""
     factor = rest.terms.get(quotient)
     if factor is None:
         return True
@@ -249,7 +248,7 @@ def _gather(
 
 
 def digit_range(facts: Iterable[Fact], digit: Form, radix: int) -> Range:
-    """``L mod radix`` is from 0 to ``radix - 1``, or what facts say of it."""
+    """The range of ``L mod radix``: from 0 to ``radix - 1``, narrowed by facts."""
     lower: End = 0
     upper: End = radix - 1
     for fact in facts:

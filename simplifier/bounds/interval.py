@@ -73,7 +73,7 @@ NEGATIVE_INFINITY: Final = Infinity(-1)
 
 
 def meet(left: Range, right: Range) -> Range:
-    """What is in both; the first one where nothing is, which happens only on empty domains."""
+    """The intersection; the first range if it is empty, which happens only on empty domains."""
     lower, upper = max(left[0], right[0]), min(left[1], right[1])
     return (lower, upper) if lower <= upper else left
 
@@ -339,4 +339,4 @@ _COMPARISONS: Final[
 
 
 class IntervalError(IndexingError, ValueError):
-    """An interval that cannot be made, or a question that it has no answer to."""
+    """An interval that cannot be made, or a question that an interval cannot answer."""

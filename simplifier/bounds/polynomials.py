@@ -1,4 +1,9 @@
-"""Forms read as polynomials: the factors of their terms, common factors, division."""
+"""Forms as polynomials: the factors of their terms, division, and digits of symbolic radix.
+
+``m*L - m*R*floor(L/R)`` is ``m`` times the digit ``L mod R``. A quotient may be by a multiple of
+the radix: ``floor(floor(N/G)/R) = floor(N/(G*R))`` for ``R >= 1``, so ``L`` is ``floor(N/G)``.
+:mod:`simplifier.bounds.digits` has the digits of constant radix.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +32,12 @@ def factors(atom: Atom) -> tuple[Atom, ...]:
 
 
 def degree(form: Form) -> int:
-    """The most factors that a term has."""
+    """The largest number of factors of a term."""
     return max((len(factors(atom)) for atom in form.terms), default=0)
 
 
 def shared_factors(atoms: Sequence[Atom], atom: Atom) -> list[Atom]:
-    """What factors a product of atoms and a monomial have in common, each as often as in both."""
+    """The common factors of a product of atoms and a monomial, each as often as in both."""
     left = list(factors(atom))
     shared: list[Atom] = []
     for factor in atoms:
@@ -53,12 +58,12 @@ def factors_left(atom: Atom, divisor: Sequence[Atom]) -> list[Atom] | None:
 
 
 def monomial_form(context: Context, atoms: Sequence[Atom]) -> Form:
-    """The product of atoms that are what is left of a monomial, maybe none."""
+    """The product of atoms, maybe none."""
     return Form(0, {context.monomial(atoms): 1}) if atoms else ONE
 
 
 def cofactor(context: Context, form: Form, factor: Atom) -> Form:
-    """What is left of a form all of whose terms have the factor."""
+    """The form divided by an atom that is a factor of every term."""
     return multiples(context, form, (factor,))[0]
 
 
@@ -99,7 +104,7 @@ def divided(context: Context, dividend: Form, divisor: Form) -> tuple[Form, Form
 
 
 def exactly_divided(context: Context, dividend: Form, divisor: Form) -> Form | None:
-    """The quotient, where the divisor is seen to divide the dividend."""
+    """The quotient, if the division leaves no rest; else ``None``."""
     quotient, rest = divided(context, dividend, divisor)
     return quotient if rest == ZERO else None
 

@@ -67,7 +67,7 @@ class Knowledge(NamedTuple, Generic[ContextT]):
 def propagated(
     context_of: Callable[..., ContextT], bounds: Bounds, constraints: Constraints, solvable: int
 ) -> Knowledge[ContextT] | None:
-    """What is known under bounds and constraints, of which so many equations may be solved.
+    """What follows from bounds and constraints; at most ``solvable`` equations are solved.
 
     ``None`` if the constraints contradict the bounds, or each other.
     """
@@ -101,7 +101,7 @@ def _with_solution(
 def _with_smaller(
     knowledge: Knowledge[ContextT], smaller: Smaller[ContextT]
 ) -> Knowledge[ContextT]:
-    """What the smaller problem says of the bounds of this one."""
+    """The bounds of this problem, narrowed by those of the smaller one."""
     solved, context = smaller
     bounds = dict(knowledge.bounds)
     values = [(name, variable(name)) for name in bounds]
@@ -112,7 +112,7 @@ def _with_smaller(
 
 
 def _read(context: ContextT, constraints: Constraints) -> Knowledge[ContextT] | None:
-    """What constraints say beside the bounds of a context that knows nothing else."""
+    """What follows from constraints in a context that has only bounds."""
     propagator = _Propagator(context)
     for form, interval in constraints:
         propagator.add(context.canonical(form), interval.ends)
@@ -129,7 +129,7 @@ def _read(context: ContextT, constraints: Constraints) -> Knowledge[ContextT] | 
 
 
 class _Narrowed(dict["Atom", "Range"]):
-    """Ranges that are narrower than in a context; of all other atoms there is the context's."""
+    """Narrowed ranges of atoms; other atoms have the range of the context."""
 
     def __init__(self, wider: Mapping[Atom, Range]) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ class _Narrowed(dict["Atom", "Range"]):
 
 
 class _Propagator:
-    """Facts and ranges of atoms while they sharpen each other."""
+    """Facts and ranges of atoms while they narrow each other."""
 
     def __init__(self, context: Context) -> None:
         self.is_new = False
@@ -166,7 +166,7 @@ class _Propagator:
             self.is_new = True
 
     def propagate(self) -> None:
-        """Narrow each atom of each fact by what the fact leaves to it."""
+        """Narrow the range of each atom of each fact by that fact."""
         self.is_new = False
         for fact in list(self._facts.values()):
             known = (fact.ends, [self._ranges[atom] for atom in fact.form.terms])
@@ -184,7 +184,7 @@ class _Propagator:
         }
 
     def others(self) -> tuple[Fact, ...]:
-        """The facts that say more than bounds of variables do."""
+        """The facts that are not bounds of variables."""
         return tuple(
             fact
             for fact in self._facts.values()
@@ -207,7 +207,7 @@ class _Propagator:
                 self.add(form, within)
 
     def _left_to(self, atom: Atom, fact: Fact) -> Range:
-        """What a fact leaves to one of its atoms when all the others take any value."""
+        """The range that a fact leaves to one of its atoms, whatever the others are."""
         rest = fact.form.without(atom)
         low, high = term_by_term(self._ranges, rest)
         if not rest.is_affine:
@@ -220,7 +220,7 @@ class _Propagator:
 
 
 def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
-    """What the range of an operation says of its operands.
+    """What the range of an operation implies for its operands.
 
     ``floor(N/c)`` in ``[l, u]`` is ``N`` in ``[c*l, c*u + c - 1]``. ``max(A, B) <= u`` holds for
     ``A`` and for ``B``; where a constant ``A`` is less than ``l``, ``max(A, B) >= l`` is
@@ -280,7 +280,7 @@ class Quotient(NamedTuple):
 
 
 class SolvedVariable(NamedTuple):
-    """A variable, and what it is in terms of others; the quotient may be one of these."""
+    """A variable and its value in terms of others, one of which may be the quotient."""
 
     unknown: Atom
     value: Form
@@ -296,7 +296,7 @@ class SolvedVariable(NamedTuple):
         return self.laws if self.restored(form) == form else (*self.laws, RESTORED)
 
     def restored(self, form: Form) -> Form:
-        """The form with what the quotient stands for."""
+        """The form with the quotient written out."""
         quotient = self.quotient
         if quotient is None:
             return form
@@ -310,7 +310,7 @@ class SolvedVariable(NamedTuple):
 
 
 def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> SolvedVariable | None:
-    """What the first equation that can be solved says of one variable.
+    """The first equation that can be solved for a variable.
 
     Of all variables it can be solved for an unbounded one is taken, if there is one.
     """

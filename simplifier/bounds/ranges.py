@@ -1,4 +1,4 @@
-"""Between which values a form lies: the tightest of several readings, each sound on its own."""
+"""The range of a form: the intersection of several readings, each sound on its own."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def range_of(context: Context, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
-    """Lowest and highest value of a canonical form, as far as the readings see."""
+    """Lowest and highest value of a canonical form, by all readings."""
     ends = term_by_term(context.ranges, form)
     if len(form.terms) > 1 or (form.constant and context.facts):
         context.used(SUM_RANGE)

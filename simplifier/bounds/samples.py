@@ -1,4 +1,4 @@
-"""Values at a few points of the domain: what fails there need not be looked at any further."""
+"""Values at a few points of the domain: a claim that fails there need not be checked further."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Values: TypeAlias = "list[int] | None"
 
 
 def is_somewhere_negative(context: Context, forms: Sequence[Form]) -> bool:
-    """Whether all the forms are negative at one of the points together."""
+    """Whether all the forms are negative at one and the same point."""
     if context.facts:
         return False
     rows = [_values(context, form) for form in forms]
@@ -41,7 +41,7 @@ def spread(context: Context, form: Form) -> int:
 
 
 class _Samples:
-    """The values of atoms at the points, as far as somebody asked."""
+    """The values of atoms at the points, each computed once."""
 
     def __init__(self, context: Context) -> None:
         self._of_atom = partial(_values_of_atom, context.ranges)

@@ -1,1 +1,1 @@
-"""The canonical form of an expression within a scope, by the laws of each kind of atom."""
+"""Canonical forms: the laws that produce them, and the scope that applies the laws."""

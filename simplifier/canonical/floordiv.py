@@ -1,9 +1,9 @@
-"""Laws of ``floor(N / c)`` for a constant ``c > 0``: what is done before it may become an atom.
+"""Laws of ``floor(N / c)`` for a constant ``c > 0``, tried before the quotient becomes an atom.
 
 Every law rests on one fact, ``floor(x + n) = floor(x) + n`` for an integer ``n``, or on
 ``floor(floor(x) / n) = floor(x / n)`` for a positive integer ``n``. They are tried in the order of
-this module; the first one that applies gives a quotient with fewer quotients inside it, a smaller
-divisor, or smaller coefficients, so that they come to an end.
+this module. The first one that applies gives a quotient with fewer quotients inside it, a smaller
+divisor, or smaller coefficients, so this ends.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
 
 
 def _size(form: Form) -> tuple[int, int]:
-    """What gets smaller whenever a numerator is looked at again."""
+    """A measure that decreases with each step."""
     return len(form.terms), sum(map(abs, form.terms.values()))
 
 
@@ -211,7 +211,7 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
 
 
 def _common_factors(residue: DigitView, divisor: int) -> list[int]:
-    """What the divisor has in common with sets of weights, greatest first."""
+    """Common factors of the divisor and sets of weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
     found.discard(1)
     if len(found) > 1:
@@ -249,7 +249,7 @@ def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None
 
 
 def _cell(lower: End, upper: End, divisor: int) -> int | None:
-    """The quotient that all values of a range have in common."""
+    """The quotient of all values of a range, if it is one."""
     quotient = lower // divisor
     return quotient if quotient == upper // divisor and isinstance(quotient, int) else None
 

@@ -1,8 +1,12 @@
-"""Laws of maxima: what becomes of ``max(A, B, ...)`` before ``max(0, ...)`` may become an atom.
+"""Laws of ``max(A, B, ...)``, tried before ``max(0, ...)`` becomes an atom.
 
 A minimum is a negated maximum, ``min(A, B) = -max(-A, -B)``, so each law serves both. The atom is
 always ``P + g*max(0, (A - P)/g, ...)`` for a pivot ``P`` among the operands and the greatest common
 factor ``g`` of the differences: shifting or scaling all operands gives the same atom.
+
+Which operand is the greatest is decided for all values at once. ``A <= max(B, C)`` says that at
+every point ``B - A`` or ``C - A`` is not negative. Two together may show it where one alone does
+not: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
 """
 
 from __future__ import annotations
@@ -56,7 +60,7 @@ def maximum(context: Context, operands: Iterable[Form]) -> Form:
 
 
 def _is_tangled(form: Form) -> bool:
-    """Whether so much stands in extrema inside extrema that others are not compared with it."""
+    """Whether a form nests extrema and is too large to be compared with others."""
     return nests_extrema(form) and len(postorder((form,))) > MAX_NESTED_SIZE
 
 
@@ -98,7 +102,7 @@ def prune(context: Context, operands: Iterable[Form]) -> list[Form]:
 
 
 def _flat(operands: Sequence[Form]) -> list[Form] | None:
-    """The operands with all maxima among them opened; ``None`` if there are none."""
+    """The operands with the operands of maxima in their place; ``None`` if there are none."""
     flat: list[Form] = []
     todo = list(operands)
     while todo:
@@ -111,7 +115,7 @@ def _flat(operands: Sequence[Form]) -> list[Form] | None:
 
 
 def _undominated(context: Context, operands: Iterable[Form]) -> list[Form]:
-    """The operands, each once, that the others together do not reach everywhere."""
+    """The operands, each once, less those that never exceed all others."""
     kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
     place = 0
     while place < len(kept):
@@ -302,7 +306,7 @@ def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
 
 
 def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | None:
-    """Why ``form <= max(others)``, if that is seen: by one of them, or by several."""
+    """The law by which ``form <= max(others)``, if one shows it; else ``None``."""
     differences = [other.plus(form, -1) for other in others]
     if any(_is_nonnegative(context, difference) for difference in differences):
         return PRUNE
@@ -315,7 +319,7 @@ _BY_COUNT: Final = (None, PRUNE, PRUNE_BY_TWO, PRUNE_BY_THREE)
 
 
 def _count_needed(context: Context, forms: Iterable[Form], cases: int) -> int:
-    """How many forms tell that at every point some form is at least zero; 0 if that is not seen.
+    """How many forms show that at every point some form is not negative; 0 if none do.
 
     Maxima are looked at case by case.
     """
@@ -355,7 +359,7 @@ def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
 
 
 def _count_contradicting(context: Context, forms: Sequence[Form]) -> int:
-    """How many of ``A < 0``, ``B < 0``, ``C < 0`` are seen to contradict each other, or 0.
+    """How many of ``A < 0``, ``B < 0``, ``C < 0`` contradict each other, as far as seen; or 0.
 
     Two do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows, which may
     contradict a third.

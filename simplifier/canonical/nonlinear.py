@@ -1,4 +1,6 @@
-"""Laws of ``floor(N / B)`` for a divisor that is not a constant, and may have any sign.
+"""Laws of products, and of ``floor(N / B)`` for a divisor that is not a constant, of any sign.
+
+Products are multiplied out into monomials, where like terms meet.
 
 An integer in the divisor stands outside, ``floor(N / (c*B)) = floor(floor(N / B) / c)``, so that
 the laws of constant divisors, and the digits of mixed radix, serve symbolic sizes as well.
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
 
 
 def by_zero(context: Context, kind: Kind, numerator: Form) -> Form:
-    """A division by zero is left alone: it has no value, so any range holds it."""
+    """A division by zero, kept as it is: it has no value, so any range holds it."""
     return context.remember(atom_of(kind, (numerator, ZERO)), (NEGATIVE_INFINITY, INFINITY))
 
 
@@ -157,7 +159,7 @@ def _without_common_integer(
 
 
 def _common_integers(numerator: Form, scale: int) -> list[int]:
-    """What an integer has in common with coefficients, greatest first."""
+    """Common factors of an integer and the coefficients, greatest first."""
     found = {scale, gcd(scale, numerator.constant, *numerator.terms.values())}
     found.update(gcd(scale, value) for value in numerator.terms.values())
     return sorted(found - {1}, reverse=True)
@@ -443,7 +445,7 @@ def two_valued_square(context: Context, form: Form) -> Form | None:
 
 
 def monomial(context: Context, atoms: Iterable[Atom]) -> Atom:
-    """The atom that multiplies atoms; the range is remembered."""
+    """The atom that multiplies atoms; its range is stored."""
     ordered = sorted(atoms, key=lambda atom: atom.order)
     if len(ordered) == 1:
         return ordered[0]

@@ -1,10 +1,9 @@
-"""One problem: bounds of variables, facts about forms, and the memory of what follows from them.
+"""The scope of a problem: it turns forms into canonical ones, under bounds and facts.
 
-A scope turns forms into canonical ones. Canonical forms hold only variables, quotients,
-``max(0, ...)``, products and foreign terms: ``x mod c`` is ``x - c*floor(x/c)``, and a minimum is a
-negated maximum, so that everything linear in quotients cancels without a law. Each law looks only
-at canonical forms, bounds and facts, never at what happens to be remembered; so results do not
-depend on what was asked before.
+Canonical forms hold only variables, quotients, ``max(0, ...)``, products and foreign terms:
+``x mod c`` is ``x - c*floor(x/c)``, and a minimum is a negated maximum. So everything linear in
+quotients cancels without a law. A law looks only at canonical forms, bounds and facts, never at
+what happens to be remembered, so results do not depend on earlier questions.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class Scope(Context):
             self._propagate(bounds, constraints, solvable)
 
     def _propagate(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
-        """Take over what constraints come to."""
+        """Take over what follows from the constraints."""
         make = scope_of
         if self.log is not None:
             make = partial(traced_scope, lemmas=self.log.lemmas)
@@ -138,7 +137,7 @@ class Scope(Context):
         return self.remember(atom_of(kind, arguments), self.range_of(value))
 
     def single(self, form: Form) -> Form:
-        """The form as one term, which is not looked into any more."""
+        """The form as one term, which laws do not look into."""
         if len(form.terms) + (form.constant != 0) <= 1:
             return form
         return self.remember(atom_of(Kind.SUM, (form,)), self.range_of(form))
@@ -162,7 +161,7 @@ class Scope(Context):
         return view
 
     def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
-        """Lowest and highest value of a canonical form, as far as seen."""
+        """Lowest and highest value of a canonical form; the true range may be narrower."""
         if len(form.terms) <= 1:
             return ranges.range_of(self, form, depth)
         key = (form.key, depth)
@@ -257,7 +256,7 @@ _MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]]
 
 @lru_cache(maxsize=_REMEMBERED_SCOPES)
 def scope_of(bounds: Bounds, constraints: Constraints = (), solvable: int = MAX_EQUATIONS) -> Scope:
-    """The scope of a problem; equal problems share one, and so what is known about it.
+    """The scope of a problem. Equal problems share one scope and what it remembers.
 
     So many equations among the constraints may be solved.
     """

@@ -1,9 +1,13 @@
-"""What isl can still make of an expression that the canonical form has already made small.
+"""Improvements by isl of an expression that is already simplified.
 
-Three ways are tried in turn, each with a budget of its own: linear relations between the parts of
-the expression; parts of its operations left out; pieces of its value that isl merges. Whatever one
-of them finds is simplified by the canonical form, proved equal by isl, and taken if it is cheaper;
-then all begins anew. A result is what none of them improves, so finishing it again changes nothing.
+Three methods are tried in turn, each with its own budget: linear equations between the parts of the
+expression; operations with parts left out; pieces of the value that isl merges. A finding is
+simplified, proved equal by isl, and taken if it is cheaper; then all begins again. The result is
+what no method improves, so a second run changes nothing.
+
+isl finds every linear equation between variables and sub-expressions at once, as the affine hull of
+the points ``(variables, values of the sub-expressions)``: that a quotient is constant, that a
+remainder is affine, that two quotients are equal or differ by a third one.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Given(NamedTuple):
-    """What is known of the variables, to the canonical form and to isl, and what isl may spend."""
+    """Bounds and constraints, as a scope and for isl, and the budget of isl."""
 
     scope: Scope
     bounds: Mapping[str, Interval]
@@ -42,7 +46,7 @@ class Given(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A form that may get cheaper, and the points where it has to stay equal."""
+    """A form to improve, and the points where it has to stay equal."""
 
     form: Form
     space: Space
@@ -67,8 +71,8 @@ def finished(
 ) -> Form:
     """The form, or a cheaper one that isl proves equal within bounds and constraints.
 
-    ``scope`` holds the same bounds and constraints; ``budget`` is what each way of improving the
-    form may spend. A way that spends it all finds nothing.
+    ``scope`` holds the same bounds and constraints; ``budget`` is what each method may spend. A
+    method that spends it all finds nothing.
 
     Raises:
         NotQuasiAffineError: naming the part of the form or of a constraint.
@@ -84,8 +88,8 @@ def finished(
 
 
 def _improved(given: Given, form: Form) -> Form | None:
-    """A cheaper form by the first way that finds one."""
-    for improve in _WAYS:
+    """A cheaper form by the first method that finds one."""
+    for improve in _METHODS:
         space = Space(given.bounds, budget=given.budget)
         with suppress(BudgetError), space.within_budget():
             task = Task(form, space, space.domain(given.constraints))
@@ -187,9 +191,9 @@ def _merged(task: Task, form: Form) -> Form:
     return form
 
 
-Way: TypeAlias = Callable[[Task], Form]
+Method: TypeAlias = Callable[[Task], Form]
 
-_WAYS: Final[tuple[Way, ...]] = (_by_relations, _by_leaving_out, _by_pieces)
+_METHODS: Final[tuple[Method, ...]] = (_by_relations, _by_leaving_out, _by_pieces)
 
 
 def relations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> dict[Atom, Form]:

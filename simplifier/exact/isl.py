@@ -286,7 +286,7 @@ def number(value: int, context: islpy.Context) -> islpy.Val:
 
 
 def integer(value: islpy.Val) -> int:
-    """One of isl's integers; its own way out is decimal text, whose length Python limits."""
+    """An integer of isl's as Python's. isl offers only decimal text, whose length Python limits."""
     base = type(value)(_BASE, value.get_ctx())
     rest = value.abs()
     total, weight = 0, 1
@@ -310,7 +310,7 @@ def checked_budget(budget: int | None) -> int:
 
 
 def load_isl() -> ModuleType:
-    """The module ``islpy``, which importing the library does not load."""
+    """The module ``islpy``, loaded at the first exact question."""
     try:
         import islpy  # noqa: PLC0415 - loaded when a question is asked
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The working currency: integer linear combinations of interned atoms.
+"""Forms, on which everything computes: integer linear combinations of interned atoms.
 
 A :class:`Form` is ``constant + c1*atom1 + ... + cn*atomn`` with distinct atoms and non-zero integer
 coefficients. An :class:`Atom` is a variable, a quotient, a remainder, a minimum or maximum, a
@@ -190,7 +190,7 @@ class Form:
 
     @property
     def key(self) -> Key:
-        """Equal exactly for equal forms; cheap to hash."""
+        """A hashable value that is equal for equal forms alone."""
         if self._key is None:
             self._key = (tuple(self.terms.items()), self.constant)
         return self._key
@@ -337,7 +337,7 @@ def _depth(forms: Iterable[Form]) -> int:
 
 
 def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:
-    """Add the terms of ``factor * form`` to ``terms`` in place; tells whether an atom came in."""
+    """Add the terms of ``factor * form`` to ``terms`` in place; whether there is a new atom."""
     grown = False
     for atom, value in form.terms.items():
         old = terms.get(atom)
@@ -496,7 +496,7 @@ def content(form: Form) -> int:
 
 
 def weighted_sum(parts: Iterable[tuple[int, Form]]) -> Form:
-    """The sum of factors times forms, in one go: to add one by one sorts the terms every time.
+    """The sum of factors times forms. Adding one by one would sort the terms every time.
 
     >>> print(weighted_sum([(2, variable("b")), (0, variable("c")), (5, variable("a"))]))
     a * 5 + b * 2

@@ -1,6 +1,6 @@
 """Operations on forms, as they are written: only constants are evaluated.
 
-Whatever an operation means under bounds is the business of :mod:`simplifier.canonical.scope`.
+:mod:`simplifier.canonical.scope` says what an operation means under bounds.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ _EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
 
 
 class _Group:
-    """What has been read since a parenthesis was opened, or since the last comma in it.
+    """The text since a parenthesis was opened, or since the last comma in it.
 
     It is the sum of ``terms`` and of ``sign * scale * left``, the last term; what comes next
     multiplies that, or divides ``scale * left`` by ``operation``. So a sum becomes a form only when

@@ -330,7 +330,7 @@ def _multiple(expression: sympy.Expr, factor: int) -> sympy.Expr:
 
 
 def _sort(terms: list[sympy.Expr]) -> None:
-    """Into the order that sympy keeps terms in; what is too deep for it stays in the form's."""
+    """Sort into sympy's order; terms too deep for sympy stay in the order of the form."""
     try:
         terms.sort(key=_sympys_order)
     except RecursionError:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simplifier.expr.form import EXTREMA, Atom, Form, Kind, postorder
+from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simplifier.expr.form import Key
 
@@ -108,7 +109,7 @@ def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
 
 
 def least_cost_at_a_glance(form: Form) -> int:
-    """What one division costs, and every variable once; seen at a glance."""
+    """The cost of one division, if there is any, and of every variable once."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
     if not quotients:
         return 0
@@ -131,10 +132,11 @@ def least_cost(form: Form) -> int:
     """
     if not all(map(_is_simple, form.terms)):
         return _least_of_kinds(form)
-    parts = _parts(form)
+    parts = connected_components(form.terms, _variables)
     operators = len(parts) - 1 + (_at_zero(form) != 0)
     factors: set[int] = set()
-    for variables, atoms in parts:
+    for atoms in parts:
+        variables = {variable for atom in atoms for variable in _variables(atom)}
         quotients = [atom for atom in atoms if atom.arguments]
         operators += len(variables) - 1 + (DIVISION if quotients else 0)
         if len(atoms) == 1 and abs(form.terms[atoms[0]]) != atoms[0].divisor:
@@ -187,21 +189,12 @@ def _is_simple(atom: Atom) -> bool:
     return atom.kind is Kind.VARIABLE or (atom.kind is Kind.FLOORDIV and atom.numerator.is_affine)
 
 
-def _parts(form: Form) -> list[tuple[set[Atom], list[Atom]]]:
-    """The variables and the atoms of each part."""
-    parts: list[tuple[set[Atom], list[Atom]]] = []
-    for atom in form.terms:
-        variables, atoms = set(atom.numerator.terms if atom.arguments else (atom,)), [atom]
-        for other in [part for part in parts if not part[0].isdisjoint(variables)]:
-            parts.remove(other)
-            variables |= other[0]
-            atoms += other[1]
-        parts.append((variables, atoms))
-    return parts
+def _variables(atom: Atom) -> Iterable[Atom]:
+    return atom.numerator.terms if atom.arguments else (atom,)
 
 
 def _growths(form: Form, quotient: Atom) -> Iterator[int]:
-    """By how much the form grows with a variable, in terms of the divisor, if it needs a number.
+    """How fast the form grows with a variable, in units of the divisor, if that takes a number.
 
     It needs none to grow like a fraction ``x floordiv k``, or not at all, like a remainder.
     """

@@ -1,4 +1,4 @@
-"""Quotients come back as remainders."""
+"""Quotients come back as remainders, take terms in, turn their signs, and merge with others."""
 
 from __future__ import annotations
 

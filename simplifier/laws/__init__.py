@@ -1,6 +1,5 @@
-"""The laws of the canonical form, one module for each kind of atom.
+"""Laws: what the simplifier may rewrite, stated as data, and which laws were applied.
 
-A law is an identity over the integers with a side condition that is decided by ranges; a condition
-that is not known to hold counts as false. Laws take the scope they work in as first argument: it
-answers for ranges and builds forms.
+A law is an identity over the integers with a side condition. Ranges decide the condition; one that
+is not known to hold counts as false. The code that applies the laws is in the rooms above.
 """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What a law does to an expression, where a statement holds about its variables."""
+    """An expression that a law rewrites, under a statement about its variables."""
 
     expression: str
     where: str
@@ -37,7 +37,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class NearMiss(Example):
-    """An expression to which a law does not apply, though it nearly looks so, and why not."""
+    """A similar expression to which the law does not apply, and why not."""
 
     why: str
 
@@ -153,7 +153,7 @@ def _side(text: str, start: int, stop: int) -> Form:
 def _between(
     separator: re.Pattern[str], text: str, start: int, stop: int
 ) -> Iterator[tuple[int, int]]:
-    """The places of what stands between the separators."""
+    """Where the parts between the separators start and stop."""
     for match in separator.finditer(text, start, stop):
         yield start, match.start()
         start = match.end()

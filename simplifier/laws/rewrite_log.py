@@ -1,7 +1,7 @@
-"""Which laws were applied: counted always, logged while somebody traces, shown as a table.
+"""Which laws were applied: always counted, logged during a trace, shown as a table.
 
-Code that applies a law says so in one line, ``scope.fired(LAW)``, which costs a count as long as
-nobody traces.
+Code that applies a law says so in one line, ``scope.fired(LAW)``, which costs a count outside
+of traces.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class RewriteLog:
 
 
 class Recorder:
-    """Counts the laws that are applied, and keeps a log of them while somebody traces.
+    """Counts the laws that are applied, and logs them during a trace.
 
     >>> from simplifier.laws.catalogue.quotients import REMAINDER
     >>> recorder = Recorder()
@@ -116,7 +116,7 @@ class Recorder:
             self.log.extracted.setdefault(rewrite.before.key, rewrite)
 
     def read(self, rewrite: Rewrite) -> None:
-        """A form was read in another way, and the whole is cheaper for it."""
+        """A form was read in another way, and the result is cheaper for it."""
         _count(rewrite)
         if self.log is not None:
             self.log.read[rewrite.before.key] = rewrite

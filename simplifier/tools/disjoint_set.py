@@ -1,4 +1,4 @@
-"""Connected components: what has a key in common, directly or through others, is one group."""
+"""Connected components: items that share a key, directly or through others, form a group."""
 
 from __future__ import annotations
 

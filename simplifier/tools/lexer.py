@@ -1,6 +1,6 @@
-"""Lexers: a text is read token by token, and an error points at the token that is wrong.
+"""Lexers read a text token by token; their errors point at the token that is wrong.
 
-:class:`Lexer` is what a parser works with. :class:`ScanningLexer` finds one token at a time, so
+A parser works with a :class:`Lexer`. :class:`ScanningLexer` finds one token at a time, so
 that a parser can jump in the text or read a part of it by other rules; the lexer of expressions,
 :class:`simplifier.expr.parser.ExpressionLexer`, splits the whole text at once, which is faster.
 """
@@ -50,7 +50,7 @@ class Lexer:
         self.advance()
 
     def separated(self, read: Callable[[], T], closing: str) -> list[T]:
-        """Items with commas between them, up to ``closing``, which is read, too; maybe none.
+        """Items with commas between them, up to and including ``closing``; maybe none.
 
         A comma may follow the last item.
         """
