@@ -211,6 +211,8 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(odd).simplify(exact=True, preserve_size_one=True))
         (d0) -> (d0), domain: d0 in [9, 9]
         """
+        if self._simplest is not None and not (exact or preserve_size_one):
+            return self._simplest
         if exact:
             return self._derive(simplified_by_isl, budget, preserve_size_one=preserve_size_one)
         return self._derive(simplified, preserve_size_one=preserve_size_one)
@@ -635,6 +637,7 @@ class UndefinedMap(IndexingMap):
 
     def __init__(self, reason: str = "") -> None:
         self._reason = " ".join(reason.split())
+        self._simplest = self
 
     @property
     def reason(self) -> str:

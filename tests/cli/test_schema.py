@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 WHOLE: Final[Any] = Draft202012Validator(SCHEMA)
 PARTS: Final[dict[str, Any]] = {
     name: Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
-    for name in ("maps", "maps_of_many", "fusions", "fusions_of_many", "simplify", "layout")
+    for name in (choice["$ref"].removeprefix("#/$defs/") for choice in SCHEMA["oneOf"])
 }
 """What checks the documents of each command; the whole schema has worse words for what is wrong."""
+
+WITHOUT_FILES = [["layout", "f32[3,5]"]]
+"""A call of each command that reads no file."""
 
 ANSWERS = {
     "maps": ["maps"],
@@ -216,7 +219,7 @@ def test_nothing_is_said_that_is_not_in_the_schema(
     file.write_text(LOOKED_UP)
     calls = [[command, *[str(file)] * count] for command in ("maps", "fusions") for count in (1, 2)]
     documents = [printed(arguments, capsys) for arguments in calls]
-    documents.append(printed(["layout", "f32[3,5]"], capsys))
+    documents.extend(printed(arguments, capsys) for arguments in WITHOUT_FILES)
     file.write_text(MAPS)
     documents.append(printed(["simplify", str(file)], capsys))
     for document in documents:
@@ -240,7 +243,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         file.write_text(text)
         document = printed([*arguments, str(file)], capsys)
         seen.update(name for found in objects_in(document) for name in found)
-    for last in (["layout", "f32[3,5]"], ["maps", str(file), str(file)]):
+    for last in (*WITHOUT_FILES, ["maps", str(file), str(file)]):
         document = printed(last, capsys)
         seen.update(name for found in objects_in(document) for name in found)
     declared = {name for definition in OBJECTS.values() for name in definition["properties"]}
