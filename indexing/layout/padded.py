@@ -9,12 +9,13 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from indexing.layout.errors import ShapeError
 from indexing.layout.layout import Layout
 from indexing.layout.memory import memory_order
-from simplifier.errors import Span, TextError
+from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,25 +141,24 @@ _READABLE = {
 }
 """The fields in the order of their numbers, and the pattern of one value."""
 
-_FIELD = re.compile(r"\s*(\w+)\s*:\s*(?:\[([^\]]*)\]|(\w+))\s*")
+
+class _FieldLexer(ScanningLexer):
+    pattern = re.compile(r"\s*(?:(?P<word>\w+)|(?P<end>\Z)|(?P<mark>.))", re.ASCII | re.DOTALL)
 
 
 def _fields(text: str) -> Iterator[tuple[str, list[str]]]:
     """The fields of a message in protocol buffer text with their values, in order."""
-    position = 0
-    while text[position:].strip():
-        match = _FIELD.match(text, position)
-        if match is None or match[1] not in _READABLE:
-            raise _unexpected(text, position, f"one of the fields {', '.join(_READABLE)}")
-        listed = match[3] or match[2]
-        values = [value.strip() for value in listed.split(",")] if listed.strip() else []
-        if not all(re.fullmatch(_READABLE[match[1]], value, re.ASCII) for value in values):
-            raise _unexpected(text, match.start(2 if match[3] is None else 3), f"a {match[1]}")
-        yield match[1], values
-        position = match.end()
+    lexer = _FieldLexer(text)
+    while lexer.text:
+        if lexer.text not in _READABLE:
+            raise lexer.expected("a field of a layout", f"known are {', '.join(_READABLE)}")
+        name = lexer.advance()
+        lexer.expect(":", f"after {name}")
+        read = partial(_value, lexer, name)
+        yield name, lexer.separated(read, "]") if lexer.accept("[") else [read()]
 
 
-def _unexpected(text: str, position: int, expected: str) -> TextError:
-    start = position + len(text[position:]) - len(text[position:].lstrip())
-    word = re.match(r"\w*", text[start:])
-    return TextError(f"expected {expected}", Span(text, start, start + (word.end() if word else 0)))
+def _value(lexer: _FieldLexer, name: str) -> str:
+    if not re.fullmatch(_READABLE[name], lexer.text):
+        raise lexer.expected(f"a {name}")
+    return lexer.advance()

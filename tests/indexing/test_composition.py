@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, Variable, compose, parse_map
 from simplifier import symbol
 from simplifier.expr import form as forms
+from tests.call_counts import calls_of
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import related
 from tests.strategies import maps
-from tests.work import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

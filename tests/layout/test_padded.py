@@ -80,16 +80,19 @@ def test_what_does_not_fit_is_refused(
 
 BAD_TEXTS = """
 minor_to_major 0
-^^^^^^^^^^^^^^ expected one of the fields minor_to_major, padded_dimensions, padding_value
+               ^ expected ':' after minor_to_major, but found '0'
 
 minor_to_major: 0 major: 1
-                  ^^^^^ expected one of the fields minor_to_major, padded_dimensions, padding_value
+                  ^^^^^ expected a field of a layout, but found 'major'
 
 minor_to_major: [0, x]
-                 ^ expected a minor_to_major
+                    ^ expected a minor_to_major, but found 'x'
+
+minor_to_major: [0, 1
+                     ^ expected ',' or ']', but the text ends
 
 padding_value: GREY_PAD
-               ^^^^^^^^ expected a padding_value
+               ^^^^^^^^ expected a padding_value, but found 'GREY_PAD'
 """
 
 
