@@ -32,15 +32,17 @@ Position: TypeAlias = "tuple[int, int]"
 """The number of a parameter, or 0 for what is none, and that of an array in it."""
 
 Summary: TypeAlias = "Mapping[Position, Sequence[tuple[int, AnyDependence]]]"
-"""For arrays where paths through a computation begin: the numbers of the arrays where these end,
-counted through its parameters or its result, and the dependences on them."""
+"""For each source of a computation: the numbers of the sinks it reaches, and the dependences.
+
+From results to operands, the sources are the arrays of the root, and the sinks those of all
+parameters; in the other direction it is the other way round."""
 
 
 class DataFlow:
     """Follows dependences in one direction; remembers the computations it has seen.
 
-    A called computation is followed once, from all arrays it begins with together, however often
-    it is called, and however many are like it.
+    It summarizes a called computation once, from all its sources together, however often it is
+    called and however many computations are like it.
     """
 
     def __init__(self, direction: Direction, registry: Registry, numbering: ValueNumbering) -> None:
@@ -51,7 +53,7 @@ class DataFlow:
         self._callees: dict[Computation, tuple[Computation, ...]] = {}
         self._graphs: dict[Computation, Graph] = {}
         self._shortcuts: dict[Computation, Graph] = {}
-        self._arrays_at_ends: dict[Computation, Sequence[Array]] = {}
+        self._arrays_at_sinks: dict[Computation, Sequence[Array]] = {}
         self._numbering = numbering
         self._links_from: dict[tuple[int, int], list[Link]] = {}
         self._summaries: dict[int, Summary] = {}
@@ -65,7 +67,7 @@ class DataFlow:
         return self._callees[computation]
 
     def links_from(self, instruction: Instruction, start: int) -> list[Link]:
-        """The links that begin at one array of the result, or at all arrays of one operand."""
+        """The links that start at one array of the result, or at any array of one operand."""
         number = self._numbering.number(instruction)
         found = self._links_from.get((number, start))
         if found is None:
@@ -99,7 +101,7 @@ class DataFlow:
     def follow(
         self, starts: Mapping[Array, AnyDependence], within: Container[Instruction] | None = None
     ) -> dict[Array, AnyDependence]:
-        """From arrays of a computation to all arrays that paths lead to, in topological order.
+        """The dependences of some arrays of a computation on all that they reach, in order.
 
         Instructions that ``within`` does not hold are not followed.
         """
@@ -111,20 +113,17 @@ class DataFlow:
         return {array: dependence for array, (dependence,) in solution.items()}
 
     def follow_through(self, begin: Array) -> dict[Array, AnyDependence]:
-        """From an array of a computation to the arrays where its paths end.
-
-        They are those of its parameters or, in the other direction, of its result.
-        """
+        """The dependences of an array of a computation on the sinks of the computation."""
         computation = begin[0].computation
-        if self._is_begin(begin[0]):
+        if self._is_source(begin[0]):
             summary = self._summary(computation)
         else:
             summary = self._across(computation, [begin])
-        ends = self._ends(computation)
-        return {ends[number]: found for number, found in summary[_position(begin)]}
+        sinks = self._sinks(computation)
+        return {sinks[number]: found for number, found in summary[_position(begin)]}
 
     def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
-        """A composition, which is looked up if the analysis has made it."""
+        """A composition, looked up if the analysis has made it before."""
         return self._interner.compose(consumer, producer)
 
     def steps_from(self, array: Array) -> list[Step]:
@@ -134,51 +133,51 @@ class DataFlow:
         return [(graph.arrays[target], step) for target, step in steps]
 
     def _summary(self, computation: Computation) -> Summary:
-        """Where the paths from all begins lead; the same for all computations that are alike."""
+        """The summary of a computation; computations that are alike share it."""
         number = self._numbering.number_of_computation(computation)
         if number not in self._summaries:
-            self._summaries[number] = self._across(computation, self._begins(computation))
+            self._summaries[number] = self._across(computation, self._sources(computation))
         return self._summaries[number]
 
-    def _across(self, computation: Computation, begins: Sequence[Array]) -> Summary:
-        """Where the paths from some arrays lead, which are followed together."""
+    def _across(self, computation: Computation, sources: Sequence[Array]) -> Summary:
+        """The summary from some arrays, which are followed together."""
         if computation not in self._shortcuts:
             graph = self._graph(computation)
-            self._shortcuts[computation] = graph.towards(self._ends(computation))
+            self._shortcuts[computation] = graph.towards(self._sinks(computation))
         starts = {
             begin: {self._interner.interned(itself(begin)): 1 << number}
-            for number, begin in enumerate(begins)
+            for number, begin in enumerate(sources)
         }
         solution = self._shortcuts[computation].solve(starts, self._interner)
         found: dict[int, list[tuple[int, AnyDependence]]] = {
-            1 << number: [] for number in range(len(begins))
+            1 << number: [] for number in range(len(sources))
         }
-        for number, end in enumerate(self._ends(computation)):
+        for number, end in enumerate(self._sinks(computation)):
             for dependence, questions in solution.get(end, {}).items():
                 arrival = number, dependence
                 for question in single_questions(questions):
                     found[question].append(arrival)
-        return dict(zip(map(_position, begins), found.values(), strict=True))
+        return dict(zip(map(_position, sources), found.values(), strict=True))
 
-    def _is_begin(self, instruction: Instruction) -> bool:
-        """Whether paths through a computation begin at the instruction."""
+    def _is_source(self, instruction: Instruction) -> bool:
+        """Whether the instruction is the root or, in the other direction, a parameter."""
         if self._is_backward:
             return instruction.is_root
         return instruction.parameter_number is not None
 
-    def _begins(self, computation: Computation) -> list[Array]:
-        """The arrays where the paths through a computation begin."""
+    def _sources(self, computation: Computation) -> list[Array]:
+        """The arrays where paths through a computation start."""
         return _arrays([computation.root] if self._is_backward else computation.parameters)
 
-    def _ends(self, computation: Computation) -> Sequence[Array]:
-        """The arrays where they end."""
-        if computation not in self._arrays_at_ends:
-            ends = computation.parameters if self._is_backward else [computation.root]
-            self._arrays_at_ends[computation] = _arrays(ends)
-        return self._arrays_at_ends[computation]
+    def _sinks(self, computation: Computation) -> Sequence[Array]:
+        """The arrays where paths through a computation end."""
+        if computation not in self._arrays_at_sinks:
+            sinks = computation.parameters if self._is_backward else [computation.root]
+            self._arrays_at_sinks[computation] = _arrays(sinks)
+        return self._arrays_at_sinks[computation]
 
     def _graph(self, computation: Computation) -> Graph:
-        """The graph of a computation; those of the computations that it calls are made before."""
+        """The graph of a computation; it is made after those of the computations that it calls."""
         if computation not in self._graphs:
             for each in postorder([computation], self._unseen_callees):
                 self._graphs[each] = self._graph_of(each)
@@ -195,7 +194,7 @@ class DataFlow:
                 operand = instruction.operands[link.operand], link.element
                 begin, end = (result, operand) if self._is_backward else (operand, result)
                 steps[begin].append((end, self._step(begin, link.dependence)))
-        return Graph.of(steps, self._begins(computation))
+        return Graph.of(steps, self._sources(computation))
 
     def _step(self, begin: Array, dependence: AnyDependence) -> AnyDependence | None:
         """The dependence, or ``None`` if every element leads to its like.
@@ -240,9 +239,9 @@ class DataFlow:
 
     def _through_computation(self, callee: Computation) -> list[Link]:
         """The links between result and parameters."""
-        ends = [_position(end) for end in self._ends(callee)]
+        sinks = [_position(end) for end in self._sinks(callee)]
         return [
-            self._link(begin, ends[number], dependence)
+            self._link(begin, sinks[number], dependence)
             for begin, arrivals in self._summary(callee).items()
             for number, dependence in arrivals
         ]
@@ -253,7 +252,7 @@ class DataFlow:
 
 
 def _operands_themselves(instruction: Instruction) -> list[Link]:
-    """The links of a result that begins with the operands."""
+    """The links of a result that sources with the operands."""
     arrays = instruction.shape.arrays
     return [
         Link(output, operand, element, identity_of(arrays[output]))

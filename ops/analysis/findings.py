@@ -1,4 +1,4 @@
-"""What is found out about the instructions of a module: kept once for all that are alike."""
+"""Answers about the instructions of a module, each found once for all that are alike."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=limits.MAX_REMEMBERED_MODULES)
 def findings_in(_: HloModule, registry: Registry) -> Findings:
-    """What was found out about a module; it is kept for the next question about it."""
+    """The answers about a module, kept for the next question about it."""
     return Findings(registry)
 
 
 def flow_in(module: HloModule, direction: Direction, registry: Registry) -> DataFlow:
-    """The data flow of a module, with what was found out about it."""
+    """The data flow of a module in one direction, kept with the answers."""
     return findings_in(module, registry).flow(direction)
 
 
 class Addressing(NamedTuple):
-    """How elements are told: by their index, by the tiled dimensions, or by the offset.
+    """How an answer names elements: by index, by the tiled dimensions, or by the offset.
 
-    ``physical_layout`` is for both ends of every map, ``linear_offsets`` for the far end alone, and
-    goes before.
+    ``physical_layout`` holds for both ends of every map. ``linear_offsets`` holds for the far end
+    alone, where it goes first.
     """
 
     physical_layout: bool = False
@@ -48,7 +48,7 @@ class Addressing(NamedTuple):
 
     def of(self, dependence: AnyDependence, source: Shape, target: Shape) -> AnyDependence:
         """A dependence between two arrays; unknown if a layout has no places for elements."""
-        if self == Addressing():
+        if self == Addressing() or not dependence.indexings:
             return dependence
         try:
             begin, end = self._near_end(source), self._far_end(target)
@@ -84,7 +84,7 @@ class InstructionIndexing:
     indexing: tuple[AnyDependence, ...]
 
     def __reduce__(self) -> tuple[Callable[..., InstructionIndexing], tuple[object, ...]]:
-        """Of wide tuples, each result depends on few operands."""
+        """Pickle what is needed alone: each result of a wide tuple depends on few operands."""
         needed = {number: each for number, each in enumerate(self.indexing) if each != NOTHING}
         return _indexing_of, (len(self.indexing), needed)
 
@@ -110,7 +110,7 @@ class Finding(NamedTuple):
 
 
 class Findings:
-    """Answers questions about the instructions of one module, and remembers what it found."""
+    """Answers questions about the instructions of one module, and remembers the answers."""
 
     def __init__(self, registry: Registry) -> None:
         self._numbering = ValueNumbering(registry)

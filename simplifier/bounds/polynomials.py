@@ -113,6 +113,9 @@ def _size(form: Form) -> int:
     return len(form.terms) + (form.constant != 0)
 
 
+# Digits of symbolic radix.
+
+
 class SymbolicDigit(NamedTuple):
     """A form as ``rest + weight * (source mod radix)``."""
 

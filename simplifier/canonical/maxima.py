@@ -117,15 +117,15 @@ def _flat(operands: Sequence[Form]) -> list[Form] | None:
 def _undominated(context: Context, operands: Iterable[Form]) -> list[Form]:
     """The operands, each once, less those that never exceed all others."""
     kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
-    place = 0
-    while place < len(kept):
-        others = [*kept[:place], *kept[place + 1 :]]
-        law = is_reached(context, kept[place], others) if others else None
+    index = 0
+    while index < len(kept):
+        others = [*kept[:index], *kept[index + 1 :]]
+        law = is_reached(context, kept[index], others) if others else None
         if law is not None:
             context.fired(law)
             kept = others
         else:
-            place += 1
+            index += 1
     return kept
 
 
@@ -145,11 +145,11 @@ def two_valued(context: Context, operands: Sequence[Form]) -> Form | None:
 
 def absorb(context: Context, operands: Sequence[Form]) -> Form | None:
     """``max(y, min(max(x, y), z)) = max(y, min(x, z))``."""
-    for place, operand in enumerate(operands):
+    for index, operand in enumerate(operands):
         lesser = choices(operand, -1)
         if len(lesser) == 1:
             continue
-        others = [*operands[:place], *operands[place + 1 :]]
+        others = [*operands[:index], *operands[index + 1 :]]
         shortened = [_without_choices(context, form, others) for form in lesser]
         if shortened != lesser:
             context.fired(ABSORB)
@@ -166,11 +166,11 @@ def _without_choices(context: Context, form: Form, known: Sequence[Form]) -> For
 
 def shorten_minimum(context: Context, operands: Sequence[Form]) -> Form | None:
     """``max(A, min(B, C)) = max(A, C)`` where ``C <= max(A, B)``."""
-    for place, operand in enumerate(operands):
+    for index, operand in enumerate(operands):
         lesser = choices(operand, -1)
         if len(lesser) == 1:
             continue
-        others = [*operands[:place], *operands[place + 1 :]]
+        others = [*operands[:index], *operands[index + 1 :]]
         for dropped in lesser:
             rest = [form for form in lesser if form is not dropped]
             if any(is_reached(context, form, [*others, dropped]) for form in rest):
@@ -206,8 +206,8 @@ def take_end(context: Context, operands: Sequence[Form]) -> Form | None:
 
     Or for the greatest, where ``b <= max(A, B)``.
     """
-    for place, operand in enumerate(operands):
-        others = [*operands[:place], *operands[place + 1 :]]
+    for index, operand in enumerate(operands):
+        others = [*operands[:index], *operands[index + 1 :]]
         lower, upper = context.range_of(operand)
         if lower == upper or all(context.range_of(other)[1] < upper for other in others):
             continue
@@ -303,6 +303,9 @@ def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
     return context.remember(
         atom, (max(ends[0] for ends in ranges), max(ends[1] for ends in ranges))
     )
+
+
+# Which operand is the greatest.
 
 
 def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | None:

@@ -68,6 +68,9 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Key
 
 
+# Quotients.
+
+
 def by_zero(context: Context, kind: Kind, numerator: Form) -> Form:
     """A division by zero, kept as it is: it has no value, so any range holds it."""
     return context.remember(atom_of(kind, (numerator, ZERO)), (NEGATIVE_INFINITY, INFINITY))
@@ -332,6 +335,9 @@ def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Ra
         count if lower >= 0 else NEGATIVE_INFINITY,
         count - 1 if upper < 0 else INFINITY,
     )
+
+
+# Products.
 
 
 def product(context: Context, left: Form, right: Form) -> Form:

@@ -196,6 +196,9 @@ Method: TypeAlias = Callable[[Task], Form]
 _METHODS: Final[tuple[Method, ...]] = (_by_relations, _by_leaving_out, _by_pieces)
 
 
+# Linear equations.
+
+
 def relations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> dict[Atom, Form]:
     """Forms that are 0 on the domain, each by its most expensive atom, which occurs in no other.
 
@@ -220,7 +223,9 @@ def _equations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> Iterat
 
 def _equation(space: Space, row: islpy.Constraint, unknowns: Sequence[Atom]) -> Form:
     kind = space.isl.dim_type.set
-    factors = (integer(row.get_coefficient_val(kind, place)) for place in range(len(unknowns)))
+    factors = (
+        integer(row.get_coefficient_val(kind, position)) for position in range(len(unknowns))
+    )
     terms = dict(zip(unknowns, factors, strict=True))
     return forms.collected(integer(row.get_constant_val()), terms)
 

@@ -77,7 +77,7 @@ class Space:
         self.bounds = dict(bounds)
         self.budget = checked_budget(budget)
         self.context = context or self.isl.Context()
-        self._places = {name: place for place, name in enumerate(self.bounds)}
+        self._positions = {name: position for position, name in enumerate(self.bounds)}
         space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
         self._local = self.isl.LocalSpace.from_space(space)
 
@@ -144,8 +144,8 @@ class Space:
             return None
         point, kind = points.sample_point(), self.isl.dim_type.set
         return {
-            name: integer(point.get_coordinate_val(kind, place))
-            for name, place in self._places.items()
+            name: integer(point.get_coordinate_val(kind, position))
+            for name, position in self._positions.items()
         }
 
     def extent(self, values: islpy.PwAff) -> Interval:
@@ -170,8 +170,8 @@ class Space:
     def form_of(self, expression: islpy.Aff) -> Form:
         """The form of an expression that has only one piece."""
         divisions: list[Form] = []
-        for place in range(expression.dim(self.isl.dim_type.div)):
-            divisions.append(self._quotient(expression.get_div(place), divisions))
+        for position in range(expression.dim(self.isl.dim_type.div)):
+            divisions.append(self._quotient(expression.get_div(position), divisions))
         return self._quotient(expression, divisions)
 
     def value(self, value: int) -> islpy.Val:
@@ -192,8 +192,8 @@ class Space:
             self.isl.dim_type.div: divisions,
         }
         for kind, terms in known.items():
-            for place, term in enumerate(terms):
-                factor = expression.get_coefficient_val(kind, place).mul(divisor)
+            for position, term in enumerate(terms):
+                factor = expression.get_coefficient_val(kind, position).mul(divisor)
                 numerator = numerator.plus(term, integer(factor))
         by = integer(divisor)
         return numerator if by == 1 else operations.floordiv(numerator, forms.constant(by))
@@ -206,8 +206,8 @@ class Space:
         }
 
     def _variable(self, name: str) -> islpy.PwAff:
-        place = self._places[name]
-        return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, place)
+        position = self._positions[name]
+        return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, position)
 
     def _constant(self, value: int) -> islpy.PwAff:
         return self.isl.PwAff.from_aff(self.isl.Aff.val_on_domain(self._local, self.value(value)))

@@ -158,7 +158,7 @@ _BY_CONSTANT = frozenset({Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV})
 def natural_order(name: str) -> tuple[str | int, ...]:
     """A sort key that puts ``d2`` before ``d10``."""
     pieces = _NUMBERS.split(name)
-    return tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
+    return tuple(int(piece) if index % 2 else piece for index, piece in enumerate(pieces))
 
 
 class Form:

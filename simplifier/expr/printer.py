@@ -68,7 +68,7 @@ class Printer:
 
     def __init__(self, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> None:
         self.texts: dict[Atom, str] = {}
-        self._places = {name: place for place, name in enumerate(variables)}
+        self._positions = {name: position for position, name in enumerate(variables)}
         self._symbols = {
             Kind.FLOORDIV: spelling.floordiv,
             Kind.QUOTIENT: spelling.floordiv,
@@ -164,7 +164,11 @@ class Printer:
         return (0, 0, 0, natural_order(self.sum(form)))
 
     def _atom_order(self, atom: Atom) -> tuple[object, ...]:
-        """Declared variables by place, others by their text; very long texts by their structure."""
-        place = self._places.get(atom.name, len(self._places))
+        """Declared variables by position, others by text, or by structure if the text is long."""
+        position = self._positions.get(atom.name, len(self._positions))
         text = self.texts[atom]
-        return (place, len(text) > _LONG, atom.order if len(text) > _LONG else natural_order(text))
+        return (
+            position,
+            len(text) > _LONG,
+            atom.order if len(text) > _LONG else natural_order(text),
+        )

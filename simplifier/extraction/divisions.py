@@ -236,6 +236,9 @@ def _nearest(positive: Form, radix: int, tie: int) -> Form:
     return Form(positive.constant, terms)
 
 
+# Quotients that take terms in or turn their signs.
+
+
 def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
     """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, with either sign of the quotient."""
     for atom, factor in form.terms.items():
@@ -290,6 +293,9 @@ def _sum(terms: Iterable[Form]) -> Form:
     return total
 
 
+# Sums of quotients.
+
+
 def sum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
     """Quotients that step at the same place become one; all residues of one source become it."""
     quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
@@ -340,7 +346,7 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
         lowest = min(atoms, key=lambda atom: atom.numerator.constant).numerator
         step, remainder = divmod(divisor, len(atoms))
         offsets = sorted(atom.numerator.constant - lowest.constant for atom in atoms)
-        if not remainder and offsets == [step * place for place in range(len(atoms))]:
+        if not remainder and offsets == [step * index for index in range(len(atoms))]:
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, constant(step))]
             rest = form.without(*atoms)

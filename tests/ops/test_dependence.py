@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, parse_map
+from indexing import IndexingMap, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
-from ops.dependence.dependence import NOTHING, Dependence
+from ops.dependence.dependence import NOTHING, Dependence, of_element
 from tests.evaluation import related
 
 if TYPE_CHECKING:
@@ -189,3 +190,37 @@ def test_every_indexing_is_composed_with_every_other(
     consumer: AnyDependence, producer: AnyDependence, expected: AnyDependence
 ) -> None:
     assert consumer.compose(producer) == expected
+
+
+def test_a_dependence_is_a_tuple_and_an_unknown_one_an_undefined_map() -> None:
+    assert tuple(BOTH) == BOTH
+    assert hash(BOTH) == hash(tuple(BOTH))
+    assert BOTH != ONE
+    assert UndefinedMap(UNKNOWN.reason) == UNKNOWN
+    assert (str(UNKNOWN), UNKNOWN.apply(OperandIndexing.simplify)) == (
+        "unknown (sort: no indexing map)",
+        UNKNOWN,
+    )
+
+
+@pytest.mark.parametrize("dependence", [NOTHING, ONE, BOTH, UNKNOWN])
+def test_dependences_are_pickled(dependence: AnyDependence) -> None:
+    again = pickle.loads(pickle.dumps(dependence))  # noqa: S301 - own data
+    assert again == dependence
+    assert type(again) is type(dependence)
+
+
+@pytest.mark.parametrize(
+    ("dependence", "singles"), [(NOTHING, []), (ONE, [ONE]), (UNKNOWN, [UNKNOWN])]
+)
+def test_singles_are_one_indexing_each(
+    dependence: AnyDependence, singles: list[AnyDependence]
+) -> None:
+    assert dependence.singles() == singles
+    assert BOTH.singles() == [(IDENTITY,), (TURNED,)]
+
+
+def test_what_changes_nothing_keeps_the_dependence() -> None:
+    assert BOTH.apply(OperandIndexing.simplify) is BOTH
+    assert of_element(BOTH, 0) is BOTH
+    assert [each.element for each in of_element(BOTH, 2).indexings] == [2, 2]
