@@ -22,9 +22,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """No workers where single files or tests are named: these end before workers have started."""
+    """No workers where single files or tests are named, or where output is to be seen at once."""
     named = [Path(argument.partition("::")[0]) for argument in config.option.file_or_dir]
-    return 0 if named and all(path.is_file() for path in named) else None
+    is_small = bool(named) and all(path.is_file() for path in named)
+    return 0 if is_small or config.option.capture == "no" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from simplifier import ConversionError, FloorDiv, IndexingError, TextError, symbol
+from tests.call_counts import calls_of
 from tests.carets import Complaint, complaints
 from tests.conformance import Row, for_each, rows_of
-from tests.work import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ops.devices.numbering import is_number_of_device
-from tests.ops.drawing import drawn, others
+from tests.ops.operand_values import drawn, others
 from tests.ops.oracle import program, same
-from tests.ops.reach import every_element, numbers_of, reached, relation
-from tests.ops.standalone import shapes_of_inputs, standalone
+from tests.ops.reached_elements import every_element, numbers_of, reached, relation
+from tests.ops.standalone_programs import shapes_of_inputs, standalone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops import RuntimeOrigin
     from tests.evaluation import Pair
-    from tests.ops.reach import Array
-    from tests.ops.subject import Subject
+    from tests.ops.reached_elements import Array
+    from tests.ops.tested_computations import Subject
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ops import (
 from ops.dependence import operand_indexing
 from ops.dependence.dependence import NOTHING, Dependence
 from tests.evaluation import related
-from tests.ops import growing
+from tests.ops import growing_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,19 +53,19 @@ def relation(ways: Iterable[OperandIndexing]) -> set[Pair]:
 BLOW_UPS = [
     (
         "copies that are shifted",
-        growing.shifted(1000),
+        growing_programs.shifted(1000),
         MAPS,
         "(d0)[s0] -> (s0), domain: d0 in [0, 4999], s0 in [0, 4999]",
     ),
     (
         "butterflies",
-        growing.doubling(12),
+        growing_programs.doubling(12),
         MAPS,
         "(d0)[s0] -> (s0), domain: d0 in [0, 4095], s0 in [0, 4095]",
     ),
     (
         "permutations of dimensions",
-        growing.permuted(100, 7),
+        growing_programs.permuted(100, 7),
         MAPS,
         (
             "(d0, d1, d2, d3, d4, d5, d6)[s0, s1, s2, s3, s4, s5] -> (d0, s1, s0, s2, s3, s4, s5), "
@@ -76,7 +76,7 @@ BLOW_UPS = [
     ),
     (
         "what is looked up in what is looked up",
-        growing.looked_up(9),
+        growing_programs.looked_up(9),
         MAPS,
         "(d0)[s0] -> (s0), domain: d0 in [0, 39], s0 in [0, 39]",
     ),
@@ -96,39 +96,39 @@ def test_one_map_takes_the_place_of_many_and_is_marked(
 
 
 def test_formulas_do_not_grow_without_end() -> None:
-    (way,) = parameter_ways(growing.shuffled(8, 20))
+    (way,) = parameter_ways(growing_programs.shuffled(8, 20))
     assert way.approximation == TERMS
 
 
 def test_a_diamond_costs_no_more_than_it_is_deep(composed: list[OperandIndexing]) -> None:
-    (way,) = parameter_ways(growing.diamond(1000))
+    (way,) = parameter_ways(growing_programs.diamond(1000))
     assert not way.approximation
     assert len(composed) < 1010
 
 
 def test_what_is_forgotten_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """However few dependences are interned, the answer is the same."""
-    expected = parameter_ways(growing.permuted(6, 4))
+    expected = parameter_ways(growing_programs.permuted(6, 4))
     for most in (1, 2, 5):
         monkeypatch.setattr(limits, "MAX_INTERNED", most)
-        assert parameter_ways(growing.permuted(6, 4)) == expected
+        assert parameter_ways(growing_programs.permuted(6, 4)) == expected
 
 
 def test_what_comes_again_costs_nothing(composed: list[OperandIndexing]) -> None:
     """120 permutations, however deep."""
-    ways = parameter_ways(growing.permuted(300, 6))
+    ways = parameter_ways(growing_programs.permuted(300, 6))
     assert (len(ways), any(way.approximation for way in ways)) == (120, False)
     assert len(composed) < 4000
 
 
 SMALL = [
-    ("copies that are shifted", growing.shifted(5, 20), "MAX_MAPS"),
-    ("butterflies", growing.doubling(4), "MAX_MAPS"),
-    ("permutations of dimensions", growing.permuted(6, 4), "MAX_MAPS"),
-    ("places that are computed", growing.looked_up(3, 4), "MAX_MAPS"),
-    ("many compositions of shifts", growing.shifted(5, 20), "MAX_COMPOSITIONS"),
-    ("many compositions of butterflies", growing.doubling(4), "MAX_COMPOSITIONS"),
-    ("bits that change places", growing.shuffled(3, 6), "MAX_TERMS"),
+    ("copies that are shifted", growing_programs.shifted(5, 20), "MAX_MAPS"),
+    ("butterflies", growing_programs.doubling(4), "MAX_MAPS"),
+    ("permutations of dimensions", growing_programs.permuted(6, 4), "MAX_MAPS"),
+    ("places that are computed", growing_programs.looked_up(3, 4), "MAX_MAPS"),
+    ("many compositions of shifts", growing_programs.shifted(5, 20), "MAX_COMPOSITIONS"),
+    ("many compositions of butterflies", growing_programs.doubling(4), "MAX_COMPOSITIONS"),
+    ("bits that change places", growing_programs.shuffled(3, 6), "MAX_TERMS"),
 ]
 
 
@@ -154,19 +154,19 @@ def test_what_is_exact_is_held(
 LOOPS = [
     (
         "elements that move",
-        growing.moved(1000),
+        growing_programs.moved(1000),
         "(d0)[s0] -> (s0), domain: d0 in [0, 999], s0 in [0, 999]",
         "",
     ),
     (
         "a ring of devices",
-        growing.sent(growing.ring(1003)),
+        growing_programs.sent(growing_programs.ring(1003)),
         "(d0)[s0] -> (d0), domain: d0 in [0, 7], s0 in [0, 1002]",
         "(d0)[s0] -> (s0)",
     ),
     (
         "a broken ring",
-        growing.sent(growing.broken_ring(1003)),
+        growing_programs.sent(growing_programs.broken_ring(1003)),
         "(d0)[s0] -> (d0), domain: d0 in [0, 7], s0 in [0, 1006]",
         "(d0)[s0] -> (s0)",
     ),
@@ -188,16 +188,16 @@ def test_one_map_takes_the_place_of_rounds_without_end(
 
 
 def test_a_map_that_only_grows_comes_to_an_end() -> None:
-    (answer,) = output_to_input(hlo.parse(growing.windows(500)).entry.root).indexing
+    (answer,) = output_to_input(hlo.parse(growing_programs.windows(500)).entry.root).indexing
     (way,) = ways_of(answer)
     assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 499], s0 in [0, 499]"
     assert way.approximation == "more than 4096 compositions of maps"
 
 
 SMALL_LOOPS = [
-    ("elements that move", growing.moved(9)),
-    ("more and more elements", growing.windows(9)),
-    ("arrays that change places", growing.rotating(5)),
+    ("elements that move", growing_programs.moved(9)),
+    ("more and more elements", growing_programs.windows(9)),
+    ("arrays that change places", growing_programs.rotating(5)),
 ]
 
 
@@ -215,7 +215,7 @@ def test_what_rounds_do_is_held(text: str, most: int, monkeypatch: pytest.Monkey
 
 
 def test_wide_states_cost_no_more_than_their_pairs(composed: list[OperandIndexing]) -> None:
-    root = hlo.parse(growing.rotating(300)).entry.root
+    root = hlo.parse(growing_programs.rotating(300)).entry.root
     (answer,) = output_to_input(root).indexing
     assert not any(way.approximation for way in ways_of(answer))
     assert len(ways_of(answer)) == 300

@@ -14,7 +14,7 @@ from ops import REGISTRY, fusion_indexing, hlo, limits, parameter_indexing
 from ops.analysis.findings import flow_in
 from ops.rules.op_indexing import Direction
 from tests.hlo.modules import NAMES, module_text
-from tests.ops.slow_paths import agrees, slow_paths
+from tests.ops.reference_paths import agrees, slow_paths
 
 if TYPE_CHECKING:
     from ops.hlo import Computation, HloModule

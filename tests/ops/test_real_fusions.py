@@ -14,7 +14,7 @@ import pytest
 from ops import hlo
 from tests.hlo.modules import module_text
 from tests.ops.perturbation import tallies
-from tests.ops.subject import Subject
+from tests.ops.tested_computations import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

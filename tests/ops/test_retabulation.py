@@ -7,14 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import OperandIndexing, Unknown, hlo, output_to_input
-from tests.ops import growing
+from tests.ops import growing_programs
 
 Pairs = list[tuple[int, int]]
 
 
 def sent(pairs: Pairs, count: int) -> OperandIndexing:
     """What one exchange between devices needs."""
-    text = growing.sent(pairs).replace("HloModule m", f"HloModule m, num_partitions={count}")
+    text = growing_programs.sent(pairs).replace(
+        "HloModule m", f"HloModule m, num_partitions={count}"
+    )
     body = hlo.parse(text).computations[1]
     (answer,) = output_to_input(body.root).indexing
     assert not isinstance(answer, Unknown)
@@ -57,14 +59,14 @@ def test_many_exchanges_are_those_of_their_table(pairs: Pairs, rounds: int) -> N
 ROUNDS = [
     (
         "a ring",
-        growing.ring(16),
+        growing_programs.ring(16),
         16,
         5,
         "(d0){rt0} -> ((rt0 + 11) mod 16), domain: d0 in [0, 7], rt0 in [0, 15]",
     ),
     (
         "a broken ring",
-        growing.broken_ring(100),
+        growing_programs.broken_ring(100),
         104,
         9,
         (

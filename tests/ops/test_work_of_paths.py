@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops import OperandIndexing, hlo, parameter_indexing
-from tests.work import calls_of
+from tests.call_counts import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -76,6 +76,26 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops",),
         ("ops.cli",),
     ),
+    "ops.hlo": (
+        ("ops.hlo.errors",),
+        ("ops.hlo.hlo_lexer", "ops.hlo.files"),
+        ("ops.hlo.values", "ops.hlo.replica_groups", "ops.hlo.literal"),
+        ("ops.hlo.attributes",),
+        ("ops.hlo.opcodes", "ops.hlo.module"),
+        ("ops.hlo.symbol_table", "ops.hlo.verifier", "ops.hlo.result_sizes"),
+        ("ops.hlo.shape_inference",),
+        ("ops.hlo.instruction_reader",),
+        ("ops.hlo.module_reader",),
+        ("ops.hlo",),
+    ),
+    "ops.cli": (
+        ("ops.cli.documents",),
+        ("ops.cli.console", "ops.cli.reports"),
+        ("ops.cli.module_questions",),
+        ("ops.cli.commands",),
+        ("ops.cli.main",),
+        ("ops.cli",),
+    ),
 }
 """The floors inside each package, low ones first; "" has those of the packages."""
 
@@ -105,3 +125,8 @@ SAME_IDEA: Final[Mapping[str, str]] = {
     "limits": "how much each package does at most, with the reasons",
 }
 """File names that several modules may carry, and the idea that these share."""
+
+SAME_CLASS_NAME: Final[Mapping[str, str]] = {
+    "Step": "public in both packages: of a simplification, and from an index to its offset",
+}
+"""Class names that several classes may carry, and why."""

@@ -13,9 +13,9 @@ from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
+from tests.call_counts import calls_of
 from tests.evaluation import first_difference, values_of
 from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, points_in, total
-from tests.work import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

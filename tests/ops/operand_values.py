@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from indexing.layout import Shape
-    from tests.ops.reach import Array
+    from tests.ops.reached_elements import Array
 
 INTEGERS = frozenset({Kind.SIGNED, Kind.UNSIGNED})
 

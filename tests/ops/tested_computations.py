@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_input
-from tests.ops.drawing import INTEGERS
+from tests.ops.operand_values import INTEGERS
 from tests.ops.oracle import program
-from tests.ops.standalone import inputs_of, leading_to, shapes_of_inputs, standalone
+from tests.ops.standalone_programs import inputs_of, leading_to, shapes_of_inputs, standalone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ops import OperandIndexing, RuntimeOrigin
     from ops.dependence.dependence import Indexings
     from ops.hlo import Computation, HloModule, Instruction
-    from tests.ops.reach import Array
+    from tests.ops.reached_elements import Array
 
 Ways: TypeAlias = "tuple[OperandIndexing, ...]"
 
