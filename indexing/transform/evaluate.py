@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
 from simplifier.expr import fold
-from simplifier.expr.form import Form, Kind, variables_of
+from simplifier.expr.form import AtomKind, Form, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -225,9 +225,9 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
     """
 
     def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
-        if atom.kind is Kind.VARIABLE:
+        if atom.kind is AtomKind.VARIABLE:
             return sizes[atom.name]
-        return prod(inner) if atom.kind is Kind.PRODUCT else max(inner, default=0)
+        return prod(inner) if atom.kind is AtomKind.PRODUCT else max(inner, default=0)
 
     def of_form(form: Form, known: Mapping[Atom, int]) -> int:
         terms = (abs(factor) * known[atom] for atom, factor in form.terms.items())
@@ -300,15 +300,15 @@ def _opaque(atom: Atom, _: tuple[Value, ...]) -> Value:
     raise MapError(message)
 
 
-_OPERATIONS: Final[Mapping[Kind, Callable[[Atom, tuple[Value, ...]], Value]]] = {
-    Kind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
-    Kind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
-    Kind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
-    Kind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
-    Kind.MIN: _folded("minimum", min),
-    Kind.MAX: _folded("maximum", max),
-    Kind.PRODUCT: lambda _, values: reduce(operator.mul, values),
-    Kind.OPAQUE: _opaque,
+_OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]] = {
+    AtomKind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
+    AtomKind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
+    AtomKind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
+    AtomKind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
+    AtomKind.MIN: _folded("minimum", min),
+    AtomKind.MAX: _folded("maximum", max),
+    AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
+    AtomKind.OPAQUE: _opaque,
 }
 
 
