@@ -37,8 +37,8 @@ def read_variables(argument: str, variables: Iterable[Variable]) -> list[Variabl
     read = _items(variables, argument, "Variables")
     for position, variable in enumerate(read):
         if not isinstance(variable, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            complaint = f"{argument}[{position}] is {quoted(variable)}; expected a Variable"
-            raise MapError(f"IndexingMap: {complaint}")
+            message = f"{argument}[{position}] is {quoted(variable)}; expected a Variable"
+            raise MapError(f"IndexingMap: {message}")
     return read
 
 
@@ -94,8 +94,8 @@ def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]
 
 def _read_constraint(pair: tuple[sympy.Expr | int, IntervalLike], where: str) -> Constraint:
     if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
-        complaint = f"{where} is {quoted(pair)}; expected a pair of an expression and an interval"
-        raise MapError(f"IndexingMap: {complaint}")
+        message = f"{where} is {quoted(pair)}; expected a pair of an expression and an interval"
+        raise MapError(f"IndexingMap: {message}")
     expression, interval = pair
     within = interval_of(interval, f"IndexingMap: interval of {where}")
     return _read_expression(expression, where), within
@@ -112,6 +112,6 @@ def _read_expression(expression: sympy.Expr | int, where: str) -> Form:
 def _items(values: Iterable[T], argument: str, expected: str) -> list[T]:
     """The values as a list; a string is no sequence here."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
-        complaint = f"{argument} is {quoted(values)}; expected a sequence of {expected}"
-        raise MapError(f"IndexingMap: {complaint}")
+        message = f"{argument} is {quoted(values)}; expected a sequence of {expected}"
+        raise MapError(f"IndexingMap: {message}")
     return list(values)
