@@ -19,8 +19,8 @@ from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     Atom,
+    AtomKind,
     Form,
-    Kind,
     combine,
     constant,
     variable,
@@ -180,7 +180,7 @@ class _Propagator:
         return {
             atom.name: Interval.from_range(ends)
             for atom, ends in self._ranges.items()
-            if atom.kind is Kind.VARIABLE
+            if atom.kind is AtomKind.VARIABLE
         }
 
     def others(self) -> tuple[Fact, ...]:
@@ -188,7 +188,7 @@ class _Propagator:
         return tuple(
             fact
             for fact in self._facts.values()
-            if len(fact.form.terms) > 1 or fact.lead.kind is not Kind.VARIABLE
+            if len(fact.form.terms) > 1 or fact.lead.kind is not AtomKind.VARIABLE
         )
 
     def _narrow(self, atom: Atom, ends: Range) -> None:
@@ -200,7 +200,7 @@ class _Propagator:
         self._ranges[atom] = narrow
         self.is_new = True
         self.is_contradictory |= narrow[0] > narrow[1]
-        if atom.kind is not Kind.VARIABLE and len(self._facts) < MAX_FACTS:
+        if atom.kind is not AtomKind.VARIABLE and len(self._facts) < MAX_FACTS:
             self.add(Form(0, {atom: 1}), narrow)
             for law, form, within in _inside(atom, narrow):
                 self._context.used(law)
@@ -227,10 +227,10 @@ def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
     ``B >= l``.
     """
     lower, upper = ends
-    if atom.kind is Kind.FLOORDIV:
+    if atom.kind is AtomKind.FLOORDIV:
         within = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
         yield QUOTIENT_FACT, atom.numerator, within
-    if atom.kind is Kind.MAX:
+    if atom.kind is AtomKind.MAX:
         able = [form for form in atom.arguments if not form.is_constant or form.constant >= lower]
         for argument in atom.arguments:
             is_greatest = able == [argument]
@@ -332,7 +332,7 @@ def _unknowns(form: Form) -> Iterator[Atom]:
     """Variables that have a coefficient of 1 or -1 and occur nowhere else; the last ones first."""
     nested = set(variables_of(argument for atom in form.terms for argument in atom.arguments))
     for atom, factor in reversed(form.terms.items()):
-        if atom.kind is Kind.VARIABLE and factor in (1, -1) and atom.name not in nested:
+        if atom.kind is AtomKind.VARIABLE and factor in (1, -1) and atom.name not in nested:
             yield atom
 
 
@@ -359,7 +359,7 @@ def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[SolvedVari
     if len(form.terms) == 1:
         ((atom, factor),) = form.terms.items()
         common = gcd(factor, divisor)
-        if atom.kind is Kind.VARIABLE and remainder % common == 0:
+        if atom.kind is AtomKind.VARIABLE and remainder % common == 0:
             modulus = divisor // common
             inverse = pow(factor // common, -1, modulus)
             itself, residue = Form(0, {atom: 1}), remainder // common * inverse

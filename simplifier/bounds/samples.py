@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from zlib import crc32
 
 from simplifier.expr.fold import fold
-from simplifier.expr.form import Kind
+from simplifier.expr.form import AtomKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -67,7 +67,7 @@ def _sum(form: Form, known: Mapping[Atom, Values]) -> Values:
 
 
 def _values_of_atom(ranges: Mapping[Atom, Range], atom: Atom, rows: tuple[Values, ...]) -> Values:
-    if atom.kind is Kind.VARIABLE:
+    if atom.kind is AtomKind.VARIABLE:
         some = _some_of(ranges[atom])
         start = crc32(atom.name.encode())
         return [some[(start * (point + 1) + point) % len(some)] for point in range(POINTS)]
@@ -91,10 +91,10 @@ def _some_of(ends: Range) -> list[int]:
     return [value for value in dict.fromkeys(found) if low <= value <= high] or [low]
 
 
-_OPERATIONS: Final[Mapping[Kind, Callable[[tuple[int, ...]], int]]] = {
-    Kind.FLOORDIV: lambda operands: operands[0] // operands[1],
-    Kind.QUOTIENT: lambda operands: operands[0] // operands[1] if operands[1] else 0,
-    Kind.MAX: max,
-    Kind.PRODUCT: prod,
-    Kind.SUM: lambda operands: operands[0],
+_OPERATIONS: Final[Mapping[AtomKind, Callable[[tuple[int, ...]], int]]] = {
+    AtomKind.FLOORDIV: lambda operands: operands[0] // operands[1],
+    AtomKind.QUOTIENT: lambda operands: operands[0] // operands[1] if operands[1] else 0,
+    AtomKind.MAX: max,
+    AtomKind.PRODUCT: prod,
+    AtomKind.SUM: lambda operands: operands[0],
 }

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.branches import branches, cancelling, maxima
 from simplifier.bounds.samples import is_somewhere_negative
-from simplifier.expr.form import ZERO, Atom, Form, Kind, atom_of, collected, constant, postorder
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, atom_of, collected, constant, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.laws.catalogue.extrema import (
     ABSORB,
@@ -80,7 +80,7 @@ def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:
     if len(kept) == 1:
         return kept[0]
     ends = max(ranges[form][0] for form in kept), max(ranges[form][1] for form in kept)
-    return context.remember(atom_of(Kind.MAX, tuple(kept)), ends)
+    return context.remember(atom_of(AtomKind.MAX, tuple(kept)), ends)
 
 
 def choices(form: Form, sign: int) -> list[Form]:
@@ -244,7 +244,7 @@ def _quotients_by_divisor(form: Form) -> dict[int, Atom]:
     return {
         atom.divisor: atom
         for atom, factor in reversed(form.terms.items())
-        if atom.kind is Kind.FLOORDIV and abs(factor) == 1
+        if atom.kind is AtomKind.FLOORDIV and abs(factor) == 1
     }
 
 
@@ -269,7 +269,7 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
             (other.plus(candidate, -1) for other in others), key=lambda form: form.order
         )
         nested = sum(
-            factor > 0 and atom.kind is Kind.MAX
+            factor > 0 and atom.kind is AtomKind.MAX
             for form in differences
             for atom, factor in form.terms.items()
         )
@@ -298,7 +298,7 @@ def _turn(form: Form) -> tuple[object, ...]:
 
 def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
     """``max(0, D1, D2, ...)`` as an atom."""
-    atom = atom_of(Kind.MAX, (ZERO, *differences))
+    atom = atom_of(AtomKind.MAX, (ZERO, *differences))
     ranges = [(0, 0), *(context.range_of(form) for form in differences)]
     return context.remember(
         atom, (max(ends[0] for ends in ranges), max(ends[1] for ends in ranges))
@@ -399,7 +399,7 @@ def _smooth(form: Form) -> Form:
     ``c*S + k*N + c - 1 >= 0`` for negative ``k``.
     """
     while True:
-        quotient = next((a for a in reversed(form.terms) if a.kind is Kind.FLOORDIV), None)
+        quotient = next((a for a in reversed(form.terms) if a.kind is AtomKind.FLOORDIV), None)
         if quotient is None:
             return form
         factor, divisor = form.terms[quotient], quotient.divisor

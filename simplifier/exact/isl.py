@@ -15,7 +15,7 @@ from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
-from simplifier.expr.form import Form, Kind
+from simplifier.expr.form import AtomKind, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -116,7 +116,7 @@ class Space:
         """
         simpler = operations.substitute(wanted, self._points())
         for atom in forms.postorder(simpler):
-            if atom.kind is not Kind.VARIABLE:
+            if atom.kind is not AtomKind.VARIABLE:
                 _translation(atom)
         return simpler
 
@@ -131,7 +131,7 @@ class Space:
         simpler = self.checked(wanted)
 
         def of_atom(atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-            if atom.kind is Kind.VARIABLE:
+            if atom.kind is AtomKind.VARIABLE:
                 return self._variable(atom.name)
             return _translation(atom)(self, atom, arguments)
 
@@ -240,12 +240,12 @@ def _maximum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.Pw
     return reduce(lambda left, right: left.max(right), arguments)
 
 
-_DIVISIONS: Final[Mapping[Kind, Translation]] = {
-    Kind.FLOORDIV: _floordiv,
-    Kind.CEILDIV: _ceildiv,
-    Kind.MOD: _mod,
+_DIVISIONS: Final[Mapping[AtomKind, Translation]] = {
+    AtomKind.FLOORDIV: _floordiv,
+    AtomKind.CEILDIV: _ceildiv,
+    AtomKind.MOD: _mod,
 }
-_EXTREMA: Final[Mapping[Kind, Translation]] = {Kind.MIN: _minimum, Kind.MAX: _maximum}
+_EXTREMA: Final[Mapping[AtomKind, Translation]] = {AtomKind.MIN: _minimum, AtomKind.MAX: _maximum}
 
 
 def _translation(atom: Atom) -> Translation:
@@ -258,9 +258,9 @@ def _translation(atom: Atom) -> Translation:
 
 
 def _objection(atom: Atom) -> str:
-    if atom.kind is Kind.PRODUCT:
+    if atom.kind is AtomKind.PRODUCT:
         return "a product of variables"
-    if atom.kind is Kind.OPAQUE:
+    if atom.kind is AtomKind.OPAQUE:
         return "a foreign function"
     is_zero = atom.arguments[1].is_constant
     return "a division by zero" if is_zero else "a division by what is not a constant"
