@@ -17,7 +17,7 @@ from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
-from indexing.transform.evaluate import MAX_INT64, magnitudes
+from indexing.transform.evaluate import reason_against_64_bits
 from simplifier import Interval
 from simplifier.expr.form import AtomKind, postorder
 from simplifier.expr.printer import Printer
@@ -98,20 +98,6 @@ def for_comment(indexing_map: Relation) -> str:
 
 
 _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
-
-
-def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
-    """Why a value within the bounds may need more than 64 bits; ``None`` if none does."""
-    sizes: dict[str, int] = {}
-    for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
-        lower, upper = variable.bounds.lower, variable.bounds.upper
-        if lower is None or upper is None:
-            return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
-        sizes[identifier] = max(abs(lower), abs(upper))
-    for form in wanted:
-        if max(magnitudes([form], sizes), default=0) > MAX_INT64:
-            return f"{domain.text_of(form)} may need more than 64 bits"
-    return None
 
 
 def check_portable(wanted: Sequence[Form], domain: Domain, asker: str) -> None:
