@@ -16,12 +16,10 @@ from indexing.formats.code import to_c, to_triton
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
-from indexing.formats.numpy import CompiledMap
 from indexing.formats.text import format_map
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.transform.compose import compose
-from indexing.transform.evaluate import contains, evaluate, points
-from indexing.transform.rescale import rescale_symbols
+from indexing.transform.evaluate import CompiledMap, contains, evaluate, points
 from indexing.transform.substitute import (
     concatenate_results,
     ranges_to_dims,
@@ -31,6 +29,7 @@ from indexing.transform.substitute import (
     symbols_to_dims,
 )
 from indexing.transform.unused import (
+    rescale_symbols,
     unused_symbols,
     unused_variables,
     without_unused_symbols,

@@ -1,7 +1,7 @@
-"""The root of all exceptions, and errors that point at a place in a text.
+"""The root of all exceptions, and errors that point into a text.
 
 An error about a text holds a :class:`Span`; printing the error draws the line and a caret
-under the place.
+under it.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class UndecidedError(IndexingError, TypeError):
 class Span:
     r"""The characters ``source[start:stop]`` of a text, which may come from the file ``file``.
 
-    >>> place = Span("(d0) ->\n(d1)", 9, 11)
-    >>> place.line, place.column
+    >>> span = Span("(d0) ->\n(d1)", 9, 11)
+    >>> span.line, span.column
     (2, 2)
-    >>> print(place.excerpt())
+    >>> print(span.excerpt())
     (d1)
      ^^
     """
@@ -106,8 +106,8 @@ class Span:
         return f"{''.join(map(_visible, line))}\n{' ' * offset}{'^' * width}"
 
     def __str__(self) -> str:
-        place = f"{self.line}:{self.column}"
-        return f"{self.file}:{place}" if self.file else place
+        position = f"{self.line}:{self.column}"
+        return f"{self.file}:{position}" if self.file else position
 
     def _line_start(self) -> int:
         return self.source.rfind("\n", 0, self.start) + 1
@@ -123,7 +123,7 @@ def _visible(character: str) -> str:
 class TextError(IndexingError, ValueError):
     """A text that does not follow its grammar, or says something impossible.
 
-    ``span`` is the place, ``message`` what is wrong there and what was expected, ``hint``
+    ``span`` says where, ``message`` what is wrong there and what was expected, ``hint``
     advice or ``""``.
 
     >>> print(TextError("expected a result", Span("(d0) -> ()", 9, 10)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
 from simplifier.expr.fold import fold
-from simplifier.expr.form import EXTREMA, Atom, Form, Kind, combine, constant, postorder
+from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, combine, constant, postorder
 from simplifier.expr.operations import floordiv, rebuilt
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted
@@ -147,10 +147,10 @@ def _by_parts(scope: Scope, form: Form) -> Form:
     return result
 
 
-def _undominated(scope: Scope, kind: Kind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
+def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
     """The operands of an extremum less those that another operand dominates."""
     ranges = [range_as_written(scope, operand) for operand in operands]
-    if kind is Kind.MIN:
+    if kind is AtomKind.MIN:
         best = min(upper for _, upper in ranges)
         kept = [lower < best or upper == best for lower, upper in ranges]
     else:
@@ -188,7 +188,7 @@ def _gathered(form: Form) -> Rewrite | None:
     is divided and nothing gets cheaper.
     """
     inside = postorder((form,))
-    if not any(atom.kind is Kind.MOD and atom.divisor > 1 for atom in inside):
+    if not any(atom.kind is AtomKind.MOD and atom.divisor > 1 for atom in inside):
         return None
     after = combine(form, fold((form,), _as_quotient, combine))
     is_nested = any(_divides_by_number(atom) and _only_quotient(atom.numerator) for atom in inside)
@@ -207,17 +207,19 @@ def _as_quotient(atom: Atom, arguments: tuple[Form, ...]) -> Form:
         source = inner.numerator.plus_constant(source.constant * inner.divisor)
         divisor *= inner.divisor
     quotient = floordiv(source, constant(divisor))
-    return quotient if atom.kind is Kind.FLOORDIV else arguments[0].plus(quotient, -atom.divisor)
+    return (
+        quotient if atom.kind is AtomKind.FLOORDIV else arguments[0].plus(quotient, -atom.divisor)
+    )
 
 
 def _divides_by_number(atom: Atom) -> bool:
-    return atom.divisor > 1 and (atom.kind is Kind.FLOORDIV or atom.kind is Kind.MOD)
+    return atom.divisor > 1 and (atom.kind is AtomKind.FLOORDIV or atom.kind is AtomKind.MOD)
 
 
 def _only_quotient(form: Form) -> Atom | None:
     """The quotient that is the only term of the form, with coefficient 1."""
     if len(form.terms) == 1:
         ((atom, factor),) = form.terms.items()
-        if factor == 1 and atom.kind is Kind.FLOORDIV and atom.divisor > 1:
+        if factor == 1 and atom.kind is AtomKind.FLOORDIV and atom.divisor > 1:
             return atom
     return None

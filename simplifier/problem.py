@@ -123,6 +123,9 @@ _REMEMBERED: Final = 1 << 12
 _PAIR: Final = 2
 
 
+# The memory of answers.
+
+
 def ask(
     solve: Callable[..., Answer],
     expressions: tuple[Expression, ...],

@@ -143,7 +143,7 @@ def parse_expr(text: str) -> sympy.Expr:
     """The expression that a text describes; nothing is simplified.
 
     Raises:
-        TextError: with line, column, and a caret under the place.
+        TextError: with line, column, and a caret under the error.
 
     >>> parse_expr("(d0 * 8 + s0) floordiv 3 - d0 % 2")
     ((8*d0 + s0)//3) - (d0 % 2)

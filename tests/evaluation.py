@@ -12,7 +12,7 @@ import numpy as np
 
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import witness
-from simplifier.expr.form import Form, Kind, postorder, variables_of
+from simplifier.expr.form import AtomKind, Form, postorder, variables_of
 from simplifier.expr.sympy_conversion import from_sympy
 from simplifier.extraction.cost import cost_of_form
 
@@ -48,7 +48,7 @@ def values_of(form: Form, points: Columns) -> tuple[Column, Column]:
 
     for atom in postorder((form,)):
         arguments = [value(argument) for argument in atom.arguments]
-        if atom.kind is Kind.VARIABLE:
+        if atom.kind is AtomKind.VARIABLE:
             known[atom] = points[atom.name]
         elif atom.kind in _DIVISIONS:
             numerator, divisor = arguments
@@ -60,16 +60,16 @@ def values_of(form: Form, points: Columns) -> tuple[Column, Column]:
     return value(form), defined
 
 
-_DIVISIONS: Final[Mapping[Kind, Callable[[Any, Any], Any]]] = {
-    Kind.FLOORDIV: lambda numerator, divisor: numerator // divisor,
-    Kind.QUOTIENT: lambda numerator, divisor: numerator // divisor,
-    Kind.MOD: lambda numerator, divisor: numerator % divisor,
-    Kind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
+_DIVISIONS: Final[Mapping[AtomKind, Callable[[Any, Any], Any]]] = {
+    AtomKind.FLOORDIV: lambda numerator, divisor: numerator // divisor,
+    AtomKind.QUOTIENT: lambda numerator, divisor: numerator // divisor,
+    AtomKind.MOD: lambda numerator, divisor: numerator % divisor,
+    AtomKind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
 }
-_FOLDS: Final[Mapping[Kind, Callable[[Any, Any], Any]]] = {
-    Kind.MIN: np.minimum,
-    Kind.MAX: np.maximum,
-    Kind.PRODUCT: operator.mul,
+_FOLDS: Final[Mapping[AtomKind, Callable[[Any, Any], Any]]] = {
+    AtomKind.MIN: np.minimum,
+    AtomKind.MAX: np.maximum,
+    AtomKind.PRODUCT: operator.mul,
 }
 
 
@@ -128,7 +128,7 @@ def plain_range(form: Form, box: Mapping[str, Interval]) -> Interval:
     for atom in postorder((form,)):
         arguments = [value(argument) for argument in atom.arguments]
         known[atom] = (
-            box[atom.name] if atom.kind is Kind.VARIABLE else _RANGES[atom.kind](*arguments)
+            box[atom.name] if atom.kind is AtomKind.VARIABLE else _RANGES[atom.kind](*arguments)
         )
     return value(form)
 
@@ -150,14 +150,14 @@ def _range_of_rounded_up(numerator: Interval, divisor: Interval) -> Interval:
     return -_range_of_quotient(-numerator, divisor)
 
 
-_RANGES: Final[Mapping[Kind, Callable[..., Interval]]] = {
-    Kind.FLOORDIV: _range_of_quotient,
-    Kind.QUOTIENT: _range_of_quotient,
-    Kind.CEILDIV: _range_of_rounded_up,
-    Kind.MOD: _range_of_mod,
-    Kind.MIN: lambda *arguments: reduce(Interval.min, arguments),
-    Kind.MAX: lambda *arguments: reduce(Interval.max, arguments),
-    Kind.PRODUCT: lambda *arguments: reduce(operator.mul, arguments),
+_RANGES: Final[Mapping[AtomKind, Callable[..., Interval]]] = {
+    AtomKind.FLOORDIV: _range_of_quotient,
+    AtomKind.QUOTIENT: _range_of_quotient,
+    AtomKind.CEILDIV: _range_of_rounded_up,
+    AtomKind.MOD: _range_of_mod,
+    AtomKind.MIN: lambda *arguments: reduce(Interval.min, arguments),
+    AtomKind.MAX: lambda *arguments: reduce(Interval.max, arguments),
+    AtomKind.PRODUCT: lambda *arguments: reduce(operator.mul, arguments),
 }
 
 

@@ -127,8 +127,8 @@ def _thinned(axis: Sequence[int], count: int) -> Sequence[int]:
     """Some values of an axis: the ends, and steps of uneven length between them."""
     if len(axis) <= count:
         return axis
-    places = {0, len(axis) - 1, *((step * len(axis)) // count for step in range(count - 1))}
-    return [axis[place] for place in sorted(places)]
+    positions = {0, len(axis) - 1, *((step * len(axis)) // count for step in range(count - 1))}
+    return [axis[position] for position in sorted(positions)]
 
 
 # Expressions.

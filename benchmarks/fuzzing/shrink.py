@@ -129,4 +129,4 @@ def _smaller_atoms(atom: forms.Atom, depth: int) -> Iterator[Form]:
             yield operations.build(atom.kind, others)
 
 
-_ANY_NUMBER: Final = frozenset({forms.Kind.MIN, forms.Kind.MAX, forms.Kind.PRODUCT})
+_ANY_NUMBER: Final = frozenset({forms.AtomKind.MIN, forms.AtomKind.MAX, forms.AtomKind.PRODUCT})

@@ -11,7 +11,7 @@ from benchmarks.clock import timed
 from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form, Kind
+from simplifier.expr.form import AtomKind, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,7 +82,7 @@ def _flipped(form: Form, mask: Form) -> Form:
     if mask != forms.constant(-1):
         raise UnsupportedError("XOR")
     (atom, factor), *others = form.terms.items() or [(None, 0)]
-    if atom and atom.kind is Kind.MAX and factor == 1 and not others and not form.constant:
+    if atom and atom.kind is AtomKind.MAX and factor == 1 and not others and not form.constant:
         return operations.minimum(_flipped(operand, mask) for operand in atom.arguments)
     return (-form).plus_constant(-1)
 

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from math import lcm, prod
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from indexing.exact.points import (
+from indexing.exact.isl_sets import (
     EVERYTHING,
     extent,
     line_of,

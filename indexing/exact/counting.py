@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.exact.boxes import box_size, lone_box
-from indexing.exact.points import coordinates, rank_of
+from indexing.exact.isl_sets import coordinates, rank_of
 from simplifier import Interval
 from simplifier.exact.isl import integer, load_isl, number
 from simplifier.tools.disjoint_set import united

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import MapError
-from indexing.exact.points import first_point, point_set
+from indexing.exact.isl_sets import both, first_point, point_set
 from indexing.exact.sets import read_set
-from indexing.exact.to_isl import both
 from indexing.relation import check_map
 from simplifier.exact import BUDGET, Space
 

@@ -9,16 +9,18 @@ from indexing.errors import MapError
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
 from indexing.exact.differences import are_comparable, first_difference
-from indexing.exact.points import check_bounded, first_point, rank_of
-from indexing.exact.sets import read_set
-from indexing.exact.to_isl import (
+from indexing.exact.isl_sets import (
     accesses_of,
     both,
+    check_bounded,
     domain_of,
+    first_point,
     graph_of,
     image_of,
     points_of,
+    rank_of,
 )
+from indexing.exact.sets import read_set
 from indexing.relation import Relation, check_map
 from simplifier import Interval
 from simplifier.exact import BUDGET, Space

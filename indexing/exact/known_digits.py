@@ -14,7 +14,7 @@ from simplifier.bounds.context import Unit
 from simplifier.bounds.interval import INFINITY, Infinity
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form, Kind
+from simplifier.expr.form import AtomKind, Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,7 +117,7 @@ def with_gathered_quotient(
 def _quotient(unit: Unit) -> Atom | None:
     """The unit as a quotient, if it is one."""
     atom = next(iter(unit.value.terms))
-    is_quotient = atom.kind is Kind.FLOORDIV and unit.value == Form(0, {atom: 1})
+    is_quotient = atom.kind is AtomKind.FLOORDIV and unit.value == Form(0, {atom: 1})
     return atom if is_quotient else None
 
 
@@ -137,7 +137,7 @@ def digit_of(unit: Unit, value: Form) -> Digit | None:
         divisor = unit.quotient.divisor
         return Digit(unit.quotient.numerator, divisor // unit.radix, unit.radix, value)
     for atom, factor in unit.value.terms.items():
-        if atom.kind is Kind.FLOORDIV and factor == 1:
+        if atom.kind is AtomKind.FLOORDIV and factor == 1:
             beside = unit.value.without(atom)
             return Digit(atom.numerator.plus(beside, atom.divisor), atom.divisor, 0, value)
         if atom.divisor == 2 and unit.value.plus_atom(atom) == atom.numerator:  # noqa: PLR2004 - halves

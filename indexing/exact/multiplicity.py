@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact.counting import count_points
-from indexing.exact.points import check_bounded, coordinates
+from indexing.exact.isl_sets import check_bounded, coordinates, image_of, points_of, relation_of
 from indexing.exact.sets import read_set
-from indexing.exact.to_isl import image_of, points_of, relation_of
 from indexing.relation import RelationT, check_map
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns

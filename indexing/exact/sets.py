@@ -12,7 +12,7 @@ from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact.boxes import box_size, boxes_of, lone_box
 from indexing.exact.counting import count_points
-from indexing.exact.points import EVERYTHING, extent, in_order, rank_of, slice_at
+from indexing.exact.isl_sets import EVERYTHING, extent, in_order, rank_of, slice_at
 from indexing.simplify import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval

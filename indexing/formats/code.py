@@ -17,9 +17,9 @@ from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
-from indexing.transform.evaluate import MAX_INT64, magnitudes
+from indexing.transform.evaluate import reason_against_64_bits
 from simplifier import Interval
-from simplifier.expr.form import Kind, postorder
+from simplifier.expr.form import AtomKind, postorder
 from simplifier.expr.printer import Printer
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom, Form
 
 
-DIVISIONS: Final = (Kind.FLOORDIV, Kind.QUOTIENT, Kind.MOD, Kind.CEILDIV)
+DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV)
 """The operations that fail for a divisor of 0."""
 
 _MAX_LENGTH: Final = 200
@@ -51,18 +51,18 @@ class Language:
     numerator is never negative and whose divisor is always positive.
     """
 
-    general: Mapping[Kind, str]
-    natural: Mapping[Kind, str]
+    general: Mapping[AtomKind, str]
+    natural: Mapping[AtomKind, str]
     reserved: frozenset[str]
     statement: str
     """The template of an assignment of ``{value}`` to the new name ``{name}``."""
 
 
 CALLED_DIVISIONS: Final = {
-    Kind.FLOORDIV: "floordiv({0}, {1})",
-    Kind.QUOTIENT: "floordiv({0}, {1})",
-    Kind.MOD: "floormod({0}, {1})",
-    Kind.CEILDIV: "ceildiv({0}, {1})",
+    AtomKind.FLOORDIV: "floordiv({0}, {1})",
+    AtomKind.QUOTIENT: "floordiv({0}, {1})",
+    AtomKind.MOD: "floormod({0}, {1})",
+    AtomKind.CEILDIV: "ceildiv({0}, {1})",
 }
 """Divisions by helper functions, for languages that round towards zero."""
 
@@ -98,20 +98,6 @@ def for_comment(indexing_map: Relation) -> str:
 
 
 _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
-
-
-def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
-    """Why a value within the bounds may need more than 64 bits; ``None`` if none does."""
-    sizes: dict[str, int] = {}
-    for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
-        lower, upper = variable.bounds.lower, variable.bounds.upper
-        if lower is None or upper is None:
-            return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
-        sizes[identifier] = max(abs(lower), abs(upper))
-    for form in wanted:
-        if max(magnitudes([form], sizes), default=0) > MAX_INT64:
-            return f"{domain.text_of(form)} may need more than 64 bits"
-    return None
 
 
 def check_portable(wanted: Sequence[Form], domain: Domain, asker: str) -> None:
@@ -169,12 +155,12 @@ class _Coder(Printer):
         )
 
     def atom(self, atom: Atom) -> str:
-        if atom.kind is Kind.VARIABLE:
+        if atom.kind is AtomKind.VARIABLE:
             return self._names[atom.name]
-        if atom.kind is Kind.OPAQUE:
+        if atom.kind is AtomKind.OPAQUE:
             message = f"{atom.name} is not integer arithmetic; no code can be made from it"
             raise MapError(message)
-        if atom.kind in (Kind.PRODUCT, Kind.SUM):
+        if atom.kind in (AtomKind.PRODUCT, AtomKind.SUM):
             return super().atom(atom)
         template = self._template(atom)
         operands = map(self.operand if _is_operator(template) else self.sum, atom.arguments)
@@ -248,14 +234,14 @@ def helpers_in(code: Iterable[str], helpers: Mapping[str, str]) -> dict[str, str
 _C: Final = Language(
     general={
         **CALLED_DIVISIONS,
-        Kind.MIN: "minimum({0}, {1})",
-        Kind.MAX: "maximum({0}, {1})",
+        AtomKind.MIN: "minimum({0}, {1})",
+        AtomKind.MAX: "maximum({0}, {1})",
     },
     natural={
         **CALLED_DIVISIONS,
-        Kind.FLOORDIV: "{0} / {1}",
-        Kind.QUOTIENT: "{0} / {1}",
-        Kind.MOD: "{0} % {1}",
+        AtomKind.FLOORDIV: "{0} / {1}",
+        AtomKind.QUOTIENT: "{0} / {1}",
+        AtomKind.MOD: "{0} % {1}",
     },
     reserved=frozenset(
         """
@@ -335,14 +321,14 @@ def _indented(lines: Iterable[str]) -> list[str]:
 _TRITON: Final = Language(
     general={
         **CALLED_DIVISIONS,
-        Kind.MIN: "tl.minimum({0}, {1})",
-        Kind.MAX: "tl.maximum({0}, {1})",
+        AtomKind.MIN: "tl.minimum({0}, {1})",
+        AtomKind.MAX: "tl.maximum({0}, {1})",
     },
     natural={
         **CALLED_DIVISIONS,
-        Kind.FLOORDIV: "{0} // {1}",
-        Kind.QUOTIENT: "{0} // {1}",
-        Kind.MOD: "{0} % {1}",
+        AtomKind.FLOORDIV: "{0} // {1}",
+        AtomKind.QUOTIENT: "{0} // {1}",
+        AtomKind.MOD: "{0} % {1}",
     },
     reserved=frozenset({*keyword.kwlist, "tl", "triton", "ceildiv", "floordiv", "floormod"}),
     statement="{name} = {value}",

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import distinctly_named
 from indexing.errors import MapError
-from indexing.exact.points import EVERYTHING, extent
+from indexing.exact.isl_sets import EVERYTHING, extent, relation_of
 from indexing.exact.sets import constraints_of
-from indexing.exact.to_isl import relation_of
 from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import Variable

@@ -19,7 +19,7 @@ from simplifier.errors import Span, TextError, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
-from simplifier.expr.form import EXTREMA, Kind, combine, postorder
+from simplifier.expr.form import EXTREMA, AtomKind, combine, postorder
 from simplifier.expr.parser import ExpressionLexer, read_expression
 from simplifier.expr.printer import format_form
 
@@ -92,10 +92,10 @@ def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
     return [format_form(form, domain.names) for form in turned]
 
 
-_TURNED: Final[Mapping[Kind, Callable[[Form, Form], Form]]] = {
-    Kind.FLOORDIV: operations.floordiv,
-    Kind.CEILDIV: operations.ceildiv,
-    Kind.MOD: lambda numerator, divisor: -operations.mod(numerator, divisor),
+_TURNED: Final[Mapping[AtomKind, Callable[[Form, Form], Form]]] = {
+    AtomKind.FLOORDIV: operations.floordiv,
+    AtomKind.CEILDIV: operations.ceildiv,
+    AtomKind.MOD: lambda numerator, divisor: -operations.mod(numerator, divisor),
 }
 """``x op c`` as an operation on ``-x`` and ``-c``: MLIR divides by positive numbers only."""
 
@@ -144,10 +144,10 @@ def _expected(atom: Atom, are_symbolic: Sequence[bool]) -> str:
     """What MLIR expects instead of an atom; empty if it has such an atom."""
     if atom.kind in EXTREMA:
         return "no minimum or maximum"
-    if atom.kind is Kind.PRODUCT:
+    if atom.kind is AtomKind.PRODUCT:
         is_wrong = are_symbolic.count(False) > 1
         return "at most one factor that is not constant or symbolic" if is_wrong else ""
-    if atom.kind not in (*_TURNED, Kind.QUOTIENT):
+    if atom.kind not in (*_TURNED, AtomKind.QUOTIENT):
         return ""
     if not are_symbolic[1]:
         return "a divisor that is constant or symbolic"

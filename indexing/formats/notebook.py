@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import sympy
 
 from indexing.formats.text import format_map
-from simplifier.expr.form import Kind
+from simplifier.expr.form import AtomKind
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import Printer
 
@@ -156,9 +156,9 @@ class _LatexWriter(Printer):
         if atom.kind in _AROUND_FRACTION:
             opening, closing = _AROUND_FRACTION[atom.kind]
             return rf"\left\{opening} \frac{{{operands[0]}}}{{{operands[1]}}} \right\{closing}"
-        if atom.kind is Kind.MOD:
+        if atom.kind is AtomKind.MOD:
             return r"\left({} \bmod {}\right)".format(*map(self._factor, atom.arguments))
-        if atom.kind is Kind.PRODUCT:
+        if atom.kind is AtomKind.PRODUCT:
             factors = sorted(atom.arguments, key=self._factor_order)
             return r" \cdot ".join(map(self._factor, factors))
         return rf"\{atom.kind.name.lower()}\left({', '.join(operands)}\right)"
@@ -176,9 +176,9 @@ class _LatexWriter(Printer):
 
 
 _AROUND_FRACTION: Final = {
-    Kind.FLOORDIV: ("lfloor", "rfloor"),
-    Kind.QUOTIENT: ("lfloor", "rfloor"),
-    Kind.CEILDIV: ("lceil", "rceil"),
+    AtomKind.FLOORDIV: ("lfloor", "rfloor"),
+    AtomKind.QUOTIENT: ("lfloor", "rfloor"),
+    AtomKind.CEILDIV: ("lceil", "rceil"),
 }
 
 

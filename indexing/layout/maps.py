@@ -29,7 +29,7 @@ from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form, Kind
+from simplifier.expr.form import AtomKind, Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -270,9 +270,9 @@ def _is_digit(form: Form) -> bool:
     if form.constant or len(form.terms) != 1:
         return False
     (atom,) = form.terms
-    if atom.kind is Kind.VARIABLE:
+    if atom.kind is AtomKind.VARIABLE:
         return True
-    return atom.kind in {Kind.FLOORDIV, Kind.MOD} and _is_part(atom.numerator)
+    return atom.kind in {AtomKind.FLOORDIV, AtomKind.MOD} and _is_part(atom.numerator)
 
 
 def _is_part(form: Form) -> bool:

@@ -19,7 +19,7 @@ from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form, Kind, weighted_sum
+from simplifier.expr.form import AtomKind, Form, weighted_sum
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified as simplified_form
 from simplifier.tools.disjoint_set import connected_components
@@ -63,7 +63,7 @@ def normal(scope: Scope, constraint: Constraint) -> list[Fact] | None:
 def numerator(fact: Fact) -> list[_Limited]:
     """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
     for atom, factor in fact.form.terms.items():
-        if atom.kind is Kind.FLOORDIV and atom.divisor > 0 and factor in (1, -1):
+        if atom.kind is AtomKind.FLOORDIV and atom.divisor > 0 and factor in (1, -1):
             lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
             rest, divisor = fact.form.without(atom).times(factor), atom.divisor
             ends = lower * divisor, upper * divisor + (divisor - 1)
@@ -132,7 +132,7 @@ def _branches(fact: Fact) -> Iterator[_Limited]:
     """``max(A, B) + C`` is at most ``u`` where ``A + C`` and ``B + C`` are; likewise a minimum."""
     is_open = fact.ends[0] == NEGATIVE_INFINITY, fact.ends[1] == INFINITY
     for atom, factor in fact.form.terms.items():
-        if atom.kind is Kind.MAX and is_open[factor < 0]:
+        if atom.kind is AtomKind.MAX and is_open[factor < 0]:
             yield from ((branch, fact.ends) for branch in branches(fact.form, atom))
             return
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from simplifier import Interval
 from simplifier.bounds.interval import Infinity
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Form, Kind, constant, content, in_order
+from simplifier.expr.form import ZERO, AtomKind, Form, constant, content, in_order
 from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Residues:
         if [*form.terms.values()] != [1]:
             return None
         (atom,) = form.terms
-        if atom.kind is not Kind.MOD or atom.divisor < 1:
+        if atom.kind is not AtomKind.MOD or atom.divisor < 1:
             return None
         values = (interval - form.constant).intersect(Interval(0, atom.divisor - 1))
         if not (values.is_empty or values.is_point):

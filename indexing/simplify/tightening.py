@@ -17,7 +17,6 @@ from indexing.simplify.normal_form import (
     scope_with_facts,
     scope_within,
 )
-from indexing.simplify.redundancy import without_redundancy
 from indexing.simplify.residues import Residues, merged
 from simplifier import Interval
 from simplifier.bounds.context import Fact, term_by_term
@@ -249,3 +248,59 @@ def arithmetic_progression(domain: Domain) -> Domain | None:
     values = one.within(domain.bounds[identifiers[0]].ends)
     bound = (one.form, Interval.from_range(values))
     return domain.with_constraints().constrained([bound, one.constraint_within(values)])
+
+
+# Constraints that others imply.
+
+_MAX_COMPARED: Final = 12
+"""Constraints that share variables are compared with all others: time grows with the square."""
+
+
+def without_redundancy(domain: Domain, preserved: PreservedVariables) -> Domain:
+    """The domain without implied constraints, and each other as small as the rest allows.
+
+    The costliest constraint is looked at first.
+    """
+    if len(domain.constraints) <= 1 or domain.is_known_empty:
+        return domain
+    left: list[Constraint] = []
+    for group in connected(preserved.hidden(domain.constraints)):
+        if 1 < len(group) <= _MAX_COMPARED:
+            needed = _needed(domain, group, preserved.facts)
+            if needed is None:
+                return domain.emptied()
+            left += needed
+        else:
+            left += group
+    return domain.with_constraints().constrained(preserved.shown(left))
+
+
+def _needed(
+    domain: Domain, group: list[Constraint], facts: tuple[Constraint, ...]
+) -> list[Constraint] | None:
+    """What is left of the group; ``None`` if it contradicts itself."""
+    left = sorted(group, key=_cost_and_order)
+    for constraint in left[::-1]:
+        index = left.index(constraint)
+        others = tuple(left[:index] + left[index + 1 :])
+        scope = scope_within(domain, (*facts, *others))
+        if scope.is_empty:
+            return None
+        left[index : index + 1] = _beside_others(scope, constraint)
+    return left
+
+
+def _cost_and_order(constraint: Constraint) -> tuple[object, ...]:
+    return cost_of_form(constraint[0]), constraint[0].order
+
+
+def _beside_others(scope: Scope, constraint: Constraint) -> list[Constraint]:
+    """The constraint where the others hold; nothing if they imply it."""
+    form, interval = constraint
+    values = range_of(scope, form)
+    if interval.contains(values):
+        return []
+    smaller = simplified_form(scope, form)
+    if cost_of_form(smaller) >= cost_of_form(form):
+        smaller = form
+    return [(smaller, interval.intersect(values))]

@@ -1,4 +1,4 @@
-"""Values of a map: at one point, on arrays, over the whole domain."""
+"""Values of a map: at one point, on NumPy arrays, over the whole domain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
 from simplifier.expr import fold
-from simplifier.expr.form import Form, Kind, variables_of
+from simplifier.expr.form import AtomKind, Form, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from indexing.domain import Domain
     from indexing.relation import Relation
     from indexing.variable import Variable
+    from simplifier import Interval
     from simplifier.expr.form import Atom
 
 Value: TypeAlias = Any
@@ -224,9 +225,9 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
     """
 
     def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
-        if atom.kind is Kind.VARIABLE:
+        if atom.kind is AtomKind.VARIABLE:
             return sizes[atom.name]
-        return prod(inner) if atom.kind is Kind.PRODUCT else max(inner, default=0)
+        return prod(inner) if atom.kind is AtomKind.PRODUCT else max(inner, default=0)
 
     def of_form(form: Form, known: Mapping[Atom, int]) -> int:
         terms = (abs(factor) * known[atom] for atom, factor in form.terms.items())
@@ -236,6 +237,20 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
     yield from known.values()
     for form in wanted:
         yield of_form(form, known)
+
+
+def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
+    """Why a value within the bounds may need more than 64 bits; ``None`` if none does."""
+    sizes: dict[str, int] = {}
+    for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
+        lower, upper = variable.bounds.lower, variable.bounds.upper
+        if lower is None or upper is None:
+            return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
+        sizes[identifier] = max(abs(lower), abs(upper))
+    for form in wanted:
+        if max(magnitudes([form], sizes), default=0) > MAX_INT64:
+            return f"{domain.text_of(form)} may need more than 64 bits"
+    return None
 
 
 def is_array(value: Value) -> bool:
@@ -285,13 +300,64 @@ def _opaque(atom: Atom, _: tuple[Value, ...]) -> Value:
     raise MapError(message)
 
 
-_OPERATIONS: Final[Mapping[Kind, Callable[[Atom, tuple[Value, ...]], Value]]] = {
-    Kind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
-    Kind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
-    Kind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
-    Kind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
-    Kind.MIN: _folded("minimum", min),
-    Kind.MAX: _folded("maximum", max),
-    Kind.PRODUCT: lambda _, values: reduce(operator.mul, values),
-    Kind.OPAQUE: _opaque,
+_OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]] = {
+    AtomKind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
+    AtomKind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
+    AtomKind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
+    AtomKind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
+    AtomKind.MIN: _folded("minimum", min),
+    AtomKind.MAX: _folded("maximum", max),
+    AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
+    AtomKind.OPAQUE: _opaque,
 }
+
+
+# Many calls.
+
+
+class CompiledMap:
+    """The results of a map as a function of its variables, for NumPy arrays that broadcast.
+
+    It takes the dimensions, then the ranges, then the runtime variables, one argument each. Values
+    within the bounds are computed in 64-bit integers. If 64 bits may not be enough, or a value lies
+    outside the bounds, :meth:`IndexingMap.evaluate` looks at the values first and computes in
+    Python integers if it must.
+
+    Raises:
+        MapError: when called with a wrong number of values, values that are no integers, or where
+            it divides by zero.
+    """
+
+    __slots__ = ("_is_safe", "_map")
+
+    def __init__(self, indexing_map: Relation) -> None:
+        self._map = indexing_map
+        domain = indexing_map.domain
+        self._is_safe = reason_against_64_bits(indexing_map.forms, domain) is None
+
+    def __call__(self, *values: Value) -> tuple[Value, ...]:
+        """The results, one for each dimension of the other tensor."""
+        domain = self._map.domain
+        if len(values) != len(domain.identifiers):
+            message = f"to_numpy: got {len(values)} values; expected {len(domain.identifiers)}"
+            raise MapError(message)
+        values = tuple(checked_value(value, "to_numpy") for value in values)
+        if not (self._is_safe and _all_within(values, tuple(domain.bounds.values()))):
+            return evaluate(self._map, *domain.by_role(values))
+        return compute(self._map.forms, dict(zip(domain.identifiers, values, strict=True)), "int64")
+
+    def __reduce__(self) -> tuple[type[CompiledMap], tuple[Relation]]:
+        return CompiledMap, (self._map,)
+
+    def __repr__(self) -> str:
+        return f"CompiledMap({self._map!r})"
+
+
+def _all_within(values: Sequence[Value], bounds: Sequence[Interval]) -> bool:
+    return all(_is_within(value, interval) for value, interval in zip(values, bounds, strict=True))
+
+
+def _is_within(value: Value, interval: Interval) -> bool:
+    if not is_array(value):
+        return value in interval
+    return not value.size or (value.min() in interval and value.max() in interval)

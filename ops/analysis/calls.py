@@ -124,7 +124,8 @@ class DataFlow:
 
     def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
         """A composition, looked up if the analysis has made it before."""
-        return self._interner.compose(consumer, producer)
+        interned = self._interner.interned
+        return self._interner.compose(interned(consumer), interned(producer))
 
     def steps_from(self, array: Array) -> list[Step]:
         """The neighbours of an array in its computation; calls lead to their operands."""

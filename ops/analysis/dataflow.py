@@ -132,8 +132,7 @@ class Interner:
 
     def __init__(self) -> None:
         self._interned: dict[AnyDependence, AnyDependence] = {}
-        self._composed: dict[tuple[AnyDependence, AnyDependence], AnyDependence] = {}
-        self._united: dict[object, AnyDependence] = {}
+        self._found: dict[object, tuple[AnyDependence, Sequence[AnyDependence]]] = {}
 
     def interned(self, dependence: AnyDependence) -> AnyDependence:
         """The one that is kept of all that are equal to this."""
@@ -141,31 +140,32 @@ class Interner:
         if found is None:
             if len(self._interned) >= limits.MAX_INTERNED:
                 self._interned.clear()
-                self._composed.clear()
-                self._united.clear()
+                self._found.clear()
             found = self._interned[dependence] = dependence
         return found
 
     def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
         """Every indexing of the producer after every one of the consumer."""
-        pair = consumer, producer
-        found = self._composed.get(pair)
-        if found is None:
-            found = self.interned(consumer.compose(producer))
-            self._composed[pair] = found
-        return found
+        question = id(consumer), id(producer)
+        if question not in self._found:
+            self._keep(question, consumer.compose(producer), (consumer, producer))
+        return self._found[question][0]
 
     def union(self, dependences: Sequence[AnyDependence], array: Shape) -> AnyDependence:
         """All indexings of several dependences on one array."""
         first, *others = dependences
         if not others and len(first.indexings) <= 1:
             return first
-        question = (array.dimensions, *dependences)
-        found = self._united.get(question)
-        if found is None:
-            found = self.interned(first.union(*others, sizes=array.dimensions))
-            self._united[question] = found
-        return found
+        sizes = array.dimensions
+        question = sizes, *map(id, dependences)
+        if question not in self._found:
+            self._keep(question, first.union(*others, sizes=sizes), dependences)
+        return self._found[question][0]
+
+    def _keep(self, question: object, found: AnyDependence, asked: Sequence[AnyDependence]) -> None:
+        """Remember an answer, and those it is about, so that their identities stay theirs."""
+        interned = self.interned(found)
+        self._found[question] = interned, asked
 
 
 class Budget:
@@ -188,15 +188,18 @@ class Budget:
             if able:
                 _add(behind, self._interner.compose(dependence, step), able)
             if able != questions:
-                wide = self._interner.compose(dependence.widened(), step.widened())
-                _add(behind, wide, questions & ~able)
+                _add(behind, self._compose_widened(dependence, step), questions & ~able)
         return behind
 
     def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
         """The composition for the only question that there is."""
         if not self._able(consumer, producer, 1):
-            consumer, producer = consumer.widened(), producer.widened()
+            return self._compose_widened(consumer, producer)
         return self._interner.compose(consumer, producer)
+
+    def _compose_widened(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
+        interned = self._interner.interned
+        return self._interner.compose(interned(consumer.widened()), interned(producer.widened()))
 
     def _able(self, consumer: AnyDependence, producer: AnyDependence, questions: int) -> int:
         """Those of some questions that can pay for a composition, and now have."""

@@ -267,8 +267,8 @@ def separate_form(
         replace(joint.origins[number], map=index, replica_id=replica)
         for number, index, replica in found.runtime
     ]
-    if found.asking and devices:
-        runtime.insert(0, RuntimeOrigin(own_device(devices), found.asking))
+    if found.own and devices:
+        runtime.insert(0, RuntimeOrigin(own_device(devices), found.own))
     return OperandIndexing(found.map, tuple(runtime), found.replica, element, joint.approximation)
 
 

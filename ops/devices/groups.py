@@ -150,7 +150,7 @@ def even_groups(
     return groups
 
 
-# What an instruction lists.
+# The groups that an instruction lists.
 
 
 def groups_of(instruction: Instruction) -> Groups:

@@ -38,23 +38,24 @@ class DeviceIndex(NamedTuple):
 
 
 class Separated(NamedTuple):
-    """The maps of an indexing, in their smallest form, without the device that asks as a dimension.
+    """The simplified maps of an indexing, in which the own device is no longer a dimension.
 
-    ``replica`` is ``None`` if the element is on the device that asks. If anything depends on the
-    device that asks, its number is the first runtime variable, and ``asking`` leads to a scalar.
+    The own device is the one that a map starts from. ``replica`` is ``None`` if the element is on
+    it. If anything depends on its number, that is the first runtime variable, and ``own`` leads to
+    a scalar.
     ``runtime`` are the numbers of the other runtime variables that are left, counted before any was
     dropped, with the maps to the index and the replica of their values.
     """
 
     map: IndexingMap
     replica: IndexingMap | None
-    asking: IndexingMap | None
+    own: IndexingMap | None
     runtime: tuple[tuple[int, IndexingMap, IndexingMap | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class JointIndexing(Generic[Origin]):
-    """An indexing as parts over one domain, whose last dimension is the device that asks.
+    """An indexing as parts over one domain, whose last dimension is the number of the own device.
 
     The first part is the element. For each runtime variable there is one more part, which tells
     where its value is found, and one of ``origins``: an operand or an instruction, whatever the
@@ -138,10 +139,12 @@ class JointIndexing(Generic[Origin]):
 
 def _separated(joint: JointIndexing[Origin]) -> Separated:
     (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
-    told = [form for part in joint.parts for form in (*part.coordinates, *_elsewhere(part, joint))]
-    asked = [device] if _depends_on_device(joint, told) else []
-    wide = IndexingMap.from_forms([*told, *map(forms.variable, asked)], joint.domain)
-    narrow = arranged(wide, dims, ranges, [*asked, *runtime]).without_unused_symbols()
+    wanted = [
+        form for part in joint.parts for form in (*part.coordinates, *_elsewhere(part, joint))
+    ]
+    own = [device] if _depends_on_device(joint, wanted) else []
+    wide = IndexingMap.from_forms([*wanted, *map(forms.variable, own)], joint.domain)
+    narrow = arranged(wide, dims, ranges, [*own, *runtime]).without_unused_symbols()
     results, domain = iter(narrow.forms), narrow.domain
     (element, holder), *values = [
         (
@@ -154,7 +157,7 @@ def _separated(joint: JointIndexing[Origin]) -> Separated:
     return Separated(
         IndexingMap.from_forms(element, domain),
         _over(domain, holder) if holder else None,
-        _over(domain, ()) if asked else None,
+        _over(domain, ()) if own else None,
         tuple(
             (number, _over(domain, index), _over(domain, on) if on else None)
             for number, (index, on) in enumerate(values)
@@ -168,19 +171,19 @@ def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:
 
 
 def _elsewhere(part: DeviceIndex, joint: JointIndexing[Origin]) -> list[Form]:
-    """The device of a part, if it is not the one that asks."""
+    """The device of a part, if it is not the own device."""
     is_own = part.device == dim(len(joint.domain.dims) - 1)
     is_only = joint.devices == Interval(0, 0) or joint.domain.is_known_empty
     return [] if is_own or is_only else [part.device]
 
 
-def _depends_on_device(joint: JointIndexing[Origin], told: Sequence[Form]) -> bool:
-    """Whether what is told, or whether there is a point, differs between devices that ask."""
+def _depends_on_device(joint: JointIndexing[Origin], wanted: Sequence[Form]) -> bool:
+    """Whether the results or the domain depend on the own device."""
     if joint.domain.is_known_empty:
         return False
     device = joint.domain.identifiers[len(joint.domain.dims) - 1]
     limited = (form for form, _ in joint.domain.constraints)
-    is_used = device in forms.variables_of((*told, *limited))
+    is_used = device in forms.variables_of((*wanted, *limited))
     return is_used or joint.domain.bounds[device] != joint.devices
 
 

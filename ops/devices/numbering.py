@@ -112,7 +112,7 @@ def value_on(instruction: Instruction, device: Form) -> Form | None:
     return None
 
 
-# What the numbers in a collective instruction mean.
+# The meaning of the numbers in a collective instruction.
 
 Groups: TypeAlias = "Sequence[Sequence[int]]"
 """Lists of numbers that work together."""

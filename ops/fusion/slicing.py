@@ -144,10 +144,11 @@ def backward_slice(start: Array, region: Region) -> list[Level]:
             continue
         level = begun[computation]
         levels += levels_inside(level, flow, region.limit(computation), region.entered)
+        parameters = [array for array in level.reached if array[0].parameter_number is not None]
         for site in region.call_sites.get(computation, ()):
             outside = site.caller.computation
             reached = {outside: begun[outside]} if outside in begun else {}
-            for array in (array for array in level.reached if array[0] in computation.parameters):
+            for array in parameters:
                 for crossing in site.behind_parameter(array, flow):
                     arrive(reached, Arrival(level, array, crossing, site.caller))
             if outside in reached:

@@ -274,7 +274,7 @@ def all_to_all_of_tuple(
     taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
     def replica_map(at: int, towards: int) -> ReplicaMap:
-        """Between replicas at two places: from the one that asks to the other."""
+        """From the replica at position ``at`` of a group to the one at ``towards``."""
         member = groups.member(OWN_REPLICA, forms.constant(towards))
         here = (position, Interval(at, at))
         return ReplicaMap(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])

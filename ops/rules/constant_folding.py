@@ -1,8 +1,8 @@
 """The integers that instructions compute from constants and iotas, as forms over an index.
 
-Such a value is known before the program runs: the offset of a slice, the rows of a gather. So is
-one that is computed from the number of the device. What is computed from operands that are not
-known, or overflows, is not known either.
+Such values are known before the program runs: the offset of a slice, the rows of a gather. Values
+that depend on the number of the device are known as formulas in it. A value is unknown if that of
+an operand is unknown, or if it may overflow.
 """
 
 from __future__ import annotations
@@ -64,75 +64,75 @@ _REMEMBERED: Final = 1 << 10
 
 
 def value_of(
-    instruction: Instruction, place: IndexingMap, device: Form | None = None
+    instruction: Instruction, element_map: IndexingMap, device: Form | None = None
 ) -> Form | None:
-    """The value of the element that ``place`` leads to, over the variables of ``place``.
+    """The value of the element that a map leads to, as a form over the variables of the map.
 
-    ``device`` is the number of the device that computes it, if that may count, over the same
-    variables. ``None`` if the value is no integer, or not known.
+    ``device`` is the number of the device that computes it, over the same variables, if the value
+    may depend on it. ``None`` if the value is no integer, or unknown.
 
     >>> from indexing import parse_map
     >>> from ops import hlo
     >>> text = "ENTRY e { i = s32[8] iota(), iota_dimension=0 ROOT r = s32[8] add(i, i) }"
-    >>> place = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 3]")
-    >>> print(value_of(hlo.parse(text).entry.root, place))
+    >>> element_map = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 3]")
+    >>> print(value_of(hlo.parse(text).entry.root, element_map))
     d0 * 2 + 2
     """
-    return _value(instruction, _Element(place, device))
+    return _value(instruction, _Element(element_map, device))
 
 
 class _Element(NamedTuple):
-    """Where an element is, and how far its value may be looked for."""
+    """The map to an element, and through how many instructions its value may be followed."""
 
-    place: IndexingMap
+    element_map: IndexingMap
     device: Form | None
     depth: int = MAX_DEPTH
 
     @property
     def is_none(self) -> bool:
-        """Whether ``place`` leads to no element at all; one that nobody knows may be some."""
-        return not self.place.is_undefined and self.place.is_known_empty
+        """Whether the map leads to no element at all; an undefined map may lead to some."""
+        return not self.element_map.is_undefined and self.element_map.is_known_empty
 
     def deeper(self) -> _Element:
-        """The same element of what is passed on as it is."""
+        """The same element, in an operand that is passed on."""
         return self._replace(depth=self.depth - 1)
 
     def through(self, to_operand: IndexingMap) -> _Element:
         """The element of an operand from which this one is computed."""
-        return self._replace(place=self.place.compose(to_operand), depth=self.depth - 1)
+        return self._replace(element_map=self.element_map.compose(to_operand), depth=self.depth - 1)
 
 
-def clamped(value: Form, bounds: Interval, place: IndexingMap) -> Form:
-    """A value over the variables of ``place`` as an operation clamps it into bounds."""
-    return clamp(BoundedForm(value, _range(value, place)), bounds)
+def clamped(value: Form, bounds: Interval, element_map: IndexingMap) -> Form:
+    """A value over the variables of a map, clamped into bounds."""
+    return clamp(BoundedForm(value, _range(value, element_map)), bounds)
 
 
-def _range(form: Form, place: IndexingMap) -> Interval:
-    (bounds,) = IndexingMap.from_forms([form], place.domain).result_bounds()
+def _range(form: Form, element_map: IndexingMap) -> Interval:
+    (bounds,) = IndexingMap.from_forms([form], element_map.domain).result_bounds()
     return bounds
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _value(instruction: Instruction, element: _Element) -> Form | None:
     is_integer = instruction.shape.element_type.kind in _INTEGERS
-    if not is_integer or element.depth < 0 or element.place.is_undefined or element.is_none:
+    if not is_integer or element.depth < 0 or element.element_map.is_undefined or element.is_none:
         return None
     find = _SOURCES.get(instruction.opcode, _computed)
     found = find(instruction, element)
     possible = instruction.shape.element_type.value_range
-    is_sound = found is not None and possible.contains(_range(found, element.place))
+    is_sound = found is not None and possible.contains(_range(found, element.element_map))
     return found if is_sound else None
 
 
 def _computed(instruction: Instruction, element: _Element) -> Form | None:
-    """What a function makes of the values of operands, if all of them are known."""
+    """The result of the function of an opcode, if the values of all operands are known."""
     function = _FUNCTIONS.get(instruction.opcode)
     arguments: list[BoundedForm] = []
     for operand, there in _read(instruction, element) if function else ():
         form = _value(operand, there)
         if form is None:
             return None
-        arguments.append(BoundedForm(form, _range(form, there.place)))
+        arguments.append(BoundedForm(form, _range(form, there.element_map)))
     return function(instruction, arguments) if function and arguments else None
 
 
@@ -153,14 +153,14 @@ _MAPS: Final[Mapping[str, MapsFunction]] = {
     if rule.maps
 }
 
-# What is computed from the values of all operands. What overflows is found out afterwards.
+# Values that are computed from those of all operands; overflow is checked afterwards.
 
 _Function: TypeAlias = "Callable[[Instruction, Sequence[BoundedForm]], Form | None]"
-"""From an instruction and the values of its operands to its own; ``None`` if that is not known."""
+"""From an instruction and the values of its operands to its value; ``None`` if that is unknown."""
 
 
 def _copy(_: Instruction, known: Sequence[BoundedForm]) -> Form | None:
-    """What may be copied, if that is always the same."""
+    """The value of the operands, if it is the same for all."""
     first, *others = (each.form for each in known)
     return first if all(other == first for other in others) else None
 
@@ -178,7 +178,7 @@ def _of_bounded(function: Callable[..., Form | None]) -> _Function:
 
 
 def _on_predicates(function: _Function) -> _Function:
-    """On other integers these work bit by bit."""
+    """The function for predicates; on other integers these opcodes work bit by bit."""
 
     def decided(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
         is_predicate = instruction.shape.element_type.kind is Kind.BOOLEAN
@@ -225,7 +225,7 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "remainder": _of_bounded(remainder),
     "subtract": _of_two(lambda left, right: left - right),
 }
-"""Opcode -> the value, from those of the operands."""
+"""Opcode -> the function that gives its value."""
 
 
 # Values that are not computed from those of all operands.
@@ -234,14 +234,14 @@ _Source: TypeAlias = "Callable[[Instruction, _Element], Form | None]"
 
 
 def _constant(instruction: Instruction, element: _Element) -> Form | None:
-    return _element_of_constant(instruction, element.place)
+    return _element_of_constant(instruction, element.element_map)
 
 
-def _element_of_constant(constant: Instruction, place: IndexingMap) -> Form | None:
-    """The integer that ``place`` leads to, over the variables of ``place``.
+def _element_of_constant(constant: Instruction, element_map: IndexingMap) -> Form | None:
+    """The integer that a map leads to in a constant, as a form over the variables of the map.
 
-    ``None`` if the text does not say the values, if they are too many, or if those that may be
-    meant follow no pattern.
+    ``None`` if the text leaves out the values, if there are too many, or if the values in the range
+    of the map are not affine in their index.
 
     >>> from indexing import parse_map
     >>> from ops import hlo
@@ -253,14 +253,14 @@ def _element_of_constant(constant: Instruction, place: IndexingMap) -> Form | No
     literal, sizes = constant.literal, constant.shape.dimensions
     if literal is None or literal.values is None:
         return None
-    bounds = zip(place.result_bounds(), sizes, strict=True)
+    bounds = zip(element_map.result_bounds(), sizes, strict=True)
     box = [_within(interval, size) for interval, size in bounds]
     if not 0 < prod(map(len, box)) <= MAX_TABLE:
         return None
     strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
     values = literal.values
-    table = {index: int(values[sum(map(mul, index, strides))].real) for index in product(*box)}
-    return tabulated_affinely(table, box, place.forms)
+    table = {entry: int(values[sum(map(mul, entry, strides))].real) for entry in product(*box)}
+    return tabulated_affinely(table, box, element_map.forms)
 
 
 def _within(bounds: Interval, size: int) -> range:
@@ -271,7 +271,7 @@ def _within(bounds: Interval, size: int) -> range:
 
 def _iota(instruction: Instruction, element: _Element) -> Form | None:
     dimension: int = instruction.attributes["iota_dimension"]
-    return element.place.forms[dimension]
+    return element.element_map.forms[dimension]
 
 
 def _number_of_device(instruction: Instruction, element: _Element) -> Form | None:
@@ -279,7 +279,7 @@ def _number_of_device(instruction: Instruction, element: _Element) -> Form | Non
 
 
 def _parameter(instruction: Instruction, element: _Element) -> Form | None:
-    """The argument, if there is one call only."""
+    """The value of the argument, if there is only one call."""
     callers = _callers(instruction.computation.module).get(instruction.computation, [])
     if len(callers) != 1 or callers[0].opcode not in control.CALLEE_ATTRIBUTES:
         return None
@@ -288,7 +288,7 @@ def _parameter(instruction: Instruction, element: _Element) -> Form | None:
 
 @lru_cache(maxsize=4)
 def _callers(module: HloModule) -> dict[Computation, list[Instruction]]:
-    """Which instructions name a computation among their attributes."""
+    """For each computation the instructions that call it."""
     callers: dict[Computation, list[Instruction]] = {}
     for instruction in module.instructions:
         for callee in instruction.computations:
@@ -302,7 +302,7 @@ def _called(instruction: Instruction, element: _Element) -> Form | None:
 
 
 def _selected(instruction: Instruction, element: _Element) -> Form | None:
-    """The one that is chosen, if that is always the same."""
+    """The value of the chosen operand, if the choice is constant."""
     read = _read(instruction, element)
     choice = _value(*read[0]) if read else None
     if choice is None or not choice.is_constant:
@@ -314,8 +314,8 @@ def _part(instruction: Instruction, element: _Element) -> Form | None:
     (operand,) = instruction.operands
     if operand.opcode != "tuple":
         return None
-    index: int = instruction.attributes["index"]
-    return _value(operand.operands[index], element.deeper())
+    number: int = instruction.attributes["index"]
+    return _value(operand.operands[number], element.deeper())
 
 
 _SOURCES: Final[Mapping[str, _Source]] = {

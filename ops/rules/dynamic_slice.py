@@ -45,7 +45,7 @@ def dynamic_slice(
 
     Shapes:
         operands: ``operand_sizes``, then a scalar for the start in each dimension.
-        result: ``slice_sizes``, of which none exceeds the operand's.
+        result: ``slice_sizes``, none larger than the operand's.
 
     Source:
         XLA operation semantics, DynamicSlice.
@@ -85,7 +85,7 @@ def dynamic_update_slice(
     elements that the update covers for every start.
 
     Shapes:
-        operands: ``operand_sizes``; ``update_sizes``, of which none exceeds the operand's; then a
+        operands: ``operand_sizes``; ``update_sizes``, none larger than the operand's; then a
             scalar for the start in each dimension.
         result: ``operand_sizes``.
 

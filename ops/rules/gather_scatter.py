@@ -180,8 +180,8 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
             indices, without ``index_vector_dim``.
 
     Source:
-        XLA operation semantics, Scatter; StableHLO specification, scatter, but for windows that
-        lie in the operand in part, of which XLA drops all.
+        XLA operation semantics, Scatter; StableHLO specification, scatter. XLA drops windows that
+        lie in the operand only in part.
 
     Raises:
         ShapeError: sizes and attributes do not fit together.

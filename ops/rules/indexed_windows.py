@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Names(NamedTuple):
-    """What an operation calls itself, its tensor of windows and its attributes."""
+    """The names of an operation, its tensor of windows and its attributes."""
 
     op: str
     windows: str

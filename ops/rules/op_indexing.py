@@ -36,11 +36,11 @@ class Unknown(UndefinedMap):
     __slots__ = ()
 
     def compose(self, producer: object) -> Unknown:  # noqa: ARG002 - nothing is known behind it
-        """What is composed with an unknown dependence is unknown."""
+        """A composition with an unknown dependence is unknown."""
         return self
 
     def union(self, *others: object, sizes: object = None) -> Unknown:  # noqa: ARG002
-        """What is united with an unknown dependence is unknown."""
+        """A union with an unknown dependence is unknown."""
         return self
 
     def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002

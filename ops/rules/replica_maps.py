@@ -1,4 +1,4 @@
-"""Maps between elements on different replicas, of which collective operations are made."""
+"""Maps between elements on different replicas, for collective operations."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _simplified(
         Interval(0, count - 1),
         tuple(replica_map.reads),
     ).separate()
-    own = [] if found.asking is None else [Origin(None, found.asking)]
+    own = [] if found.own is None else [Origin(None, found.own)]
     origins = (
         Origin(replica_map.reads[number].operand, index, replica=replica)
         for number, index, replica in found.runtime

@@ -25,9 +25,8 @@ def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> S
     """Each thread computes ``unroll`` neighbours in memory, then goes on by the length of a launch.
 
     Threads are numbered along x, then y, then z, all blocks of an axis before the next axis.
-    Iteration ``chunk_id`` begins where all threads of the launch have ended iteration ``chunk_id -
-    1``; there are as many iterations as the result needs. What a thread reads of an operand follows
-    from the operation: :meth:`Access.through`.
+    All threads end an iteration of ``chunk_id`` before any begins the next. What a thread reads of
+    an operand follows from the operation: :meth:`Access.through`.
 
     Shapes:
         result: any array. Its layout decides the order of elements; tiles do not matter.

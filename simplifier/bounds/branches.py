@@ -11,7 +11,7 @@ from itertools import permutations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.expr.form import ZERO, Form, Kind, in_order
+from simplifier.expr.form import ZERO, AtomKind, Form, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 def is_clamp(atom: Atom) -> bool:
     """Whether the atom is ``max(0, D)`` for one ``D``."""
     return (
-        atom.kind is Kind.MAX and len(atom.arguments) == 2 and atom.arguments[0] == ZERO  # noqa: PLR2004
+        atom.kind is AtomKind.MAX and len(atom.arguments) == 2 and atom.arguments[0] == ZERO  # noqa: PLR2004
     )
 
 
 def maxima(form: Form) -> list[Atom]:
     """The maxima among the terms."""
-    return [atom for atom in form.terms if atom.kind is Kind.MAX]
+    return [atom for atom in form.terms if atom.kind is AtomKind.MAX]
 
 
 def branches(form: Form, atom: Atom) -> list[Form]:

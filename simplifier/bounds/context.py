@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
-from simplifier.expr.form import FLOORDIV, Atom, Form, Kind, content
+from simplifier.expr.form import FLOORDIV, Atom, AtomKind, Form, content
 from simplifier.laws.catalogue.lemmas import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder
 from simplifier.limits import MAX_RANGE_DEPTH
@@ -76,7 +76,7 @@ class Fact(NamedTuple):
     def multiples_near(self, form: Form) -> Iterator[int]:
         """Multiples of the fact's form, if it is affine, that cancel some term of another."""
         found: dict[int, None] = {}
-        if any(atom.kind is not Kind.VARIABLE for atom in self.form.terms):
+        if any(atom.kind is not AtomKind.VARIABLE for atom in self.form.terms):
             return iter(found)
         for atom, value in self.form.terms.items():
             multiple, remainder = divmod(form.terms.get(atom, 0), value)

@@ -79,7 +79,7 @@ def meet(left: Range, right: Range) -> Range:
 
 
 @final
-class Unknown:
+class Undecided:
     """The third answer of a comparison: true for some values and false for others."""
 
     __slots__ = ("question",)
@@ -94,7 +94,7 @@ class Unknown:
         return f"unknown: {self.question}"
 
 
-Ternary: TypeAlias = "bool | Unknown"
+Ternary: TypeAlias = "bool | Undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ class Interval:
                 return True
             if never(self.ends, other.ends):
                 return False
-        return Unknown(f"{self} {comparison} {other}")
+        return Undecided(f"{self} {comparison} {other}")
 
     def __str__(self) -> str:
         lower, upper = self.ends

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplifier.expr.form import ONE, ZERO, Atom, Form, Kind, collected, content
+from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, collected, content
 from simplifier.limits import MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def factors(atom: Atom) -> tuple[Atom, ...]:
     """The atoms that a monomial multiplies; a product of sums, as it is spelled, counts as one."""
-    if atom.kind is not Kind.PRODUCT:
+    if atom.kind is not AtomKind.PRODUCT:
         return (atom,)
     found: list[Atom] = []
     for argument in atom.arguments:
@@ -113,6 +113,9 @@ def _size(form: Form) -> int:
     return len(form.terms) + (form.constant != 0)
 
 
+# Digits of symbolic radix.
+
+
 class SymbolicDigit(NamedTuple):
     """A form as ``rest + weight * (source mod radix)``."""
 
@@ -146,9 +149,9 @@ def symbolic_digits_apart(context: Context, form: Form) -> Iterator[SymbolicDigi
 
 def is_symbolic_quotient(atom: Atom) -> bool:
     """Whether an atom is a quotient by symbols, or one by a constant of such a quotient."""
-    if atom.kind is Kind.FLOORDIV:
-        return any(inner.kind is Kind.QUOTIENT for inner in atom.numerator.terms)
-    return atom.kind is Kind.QUOTIENT
+    if atom.kind is AtomKind.FLOORDIV:
+        return any(inner.kind is AtomKind.QUOTIENT for inner in atom.numerator.terms)
+    return atom.kind is AtomKind.QUOTIENT
 
 
 def as_quotient(context: Context, atom: Atom) -> tuple[Form, Form] | None:
@@ -156,12 +159,12 @@ def as_quotient(context: Context, atom: Atom) -> tuple[Form, Form] | None:
 
     Also of ``floor((floor(N/B) + T)/c) = floor((N + B*T)/(c*B))``.
     """
-    if atom.kind is Kind.QUOTIENT:
+    if atom.kind is AtomKind.QUOTIENT:
         return (atom.arguments[0], atom.arguments[1]) if atom.arguments[1].terms else None
-    if atom.kind is not Kind.FLOORDIV:
+    if atom.kind is not AtomKind.FLOORDIV:
         return None
     for inner, factor in atom.numerator.terms.items():
-        if inner.kind is Kind.QUOTIENT and factor == 1:
+        if inner.kind is AtomKind.QUOTIENT and factor == 1:
             numerator, divisor = inner.arguments
             rest = atom.numerator.without(inner)
             if divisor.terms and len(rest.terms) * len(divisor.terms) <= MAX_FLATTENED_TERMS:

@@ -19,8 +19,8 @@ from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     Atom,
+    AtomKind,
     Form,
-    Kind,
     combine,
     constant,
     variable,
@@ -144,13 +144,13 @@ class _Propagator:
 
     def __init__(self, context: Context) -> None:
         self.is_new = False
-        """Whether something came in since the facts were last gone through."""
+        """Whether something came in since the facts were last propagated."""
         self.is_contradictory = False
-        self._scope = context
+        self._context = context
         self._facts: dict[Form, Fact] = {}
         self._ranges = _Narrowed(context.ranges)
         self._propagated: dict[Form, tuple[Range, list[Range]]] = {}
-        """Facts in the state in which they have nothing more to say."""
+        """Facts and ranges from which nothing more follows."""
 
     def add(self, form: Form, ends: Range) -> None:
         """Add the fact that a canonical form lies in a range."""
@@ -159,10 +159,10 @@ class _Propagator:
             self.is_contradictory |= not ends[0] <= form.constant <= ends[1]
             return
         old = self._facts.get(fact.form)
-        met = fact.ends if old is None else _met(old.ends, fact.ends)
-        self.is_contradictory |= met[0] > met[1]
-        if old is None or met != old.ends:
-            self._facts[fact.form] = fact._replace(ends=met)
+        ends = fact.ends if old is None else _intersection(old.ends, fact.ends)
+        self.is_contradictory |= ends[0] > ends[1]
+        if old is None or ends != old.ends:
+            self._facts[fact.form] = fact._replace(ends=ends)
             self.is_new = True
 
     def propagate(self) -> None:
@@ -180,7 +180,7 @@ class _Propagator:
         return {
             atom.name: Interval.from_range(ends)
             for atom, ends in self._ranges.items()
-            if atom.kind is Kind.VARIABLE
+            if atom.kind is AtomKind.VARIABLE
         }
 
     def others(self) -> tuple[Fact, ...]:
@@ -188,22 +188,22 @@ class _Propagator:
         return tuple(
             fact
             for fact in self._facts.values()
-            if len(fact.form.terms) > 1 or fact.lead.kind is not Kind.VARIABLE
+            if len(fact.form.terms) > 1 or fact.lead.kind is not AtomKind.VARIABLE
         )
 
     def _narrow(self, atom: Atom, ends: Range) -> None:
         old = self._ranges[atom]
-        narrow = _met(old, ends)
+        narrow = _intersection(old, ends)
         if narrow == old:
             return
-        self._scope.used(FACT_RANGE)
+        self._context.used(FACT_RANGE)
         self._ranges[atom] = narrow
         self.is_new = True
         self.is_contradictory |= narrow[0] > narrow[1]
-        if atom.kind is not Kind.VARIABLE and len(self._facts) < MAX_FACTS:
+        if atom.kind is not AtomKind.VARIABLE and len(self._facts) < MAX_FACTS:
             self.add(Form(0, {atom: 1}), narrow)
             for law, form, within in _inside(atom, narrow):
-                self._scope.used(law)
+                self._context.used(law)
                 self.add(form, within)
 
     def _left_to(self, atom: Atom, fact: Fact) -> Range:
@@ -211,7 +211,7 @@ class _Propagator:
         rest = fact.form.without(atom)
         low, high = term_by_term(self._ranges, rest)
         if not rest.is_affine:
-            low, high = _met((low, high), self._scope.range_of(rest))
+            low, high = _intersection((low, high), self._context.range_of(rest))
         lower, upper = fact.ends[0] - high, fact.ends[1] - low
         factor = fact.form.terms[atom]
         if factor < 0:
@@ -227,10 +227,10 @@ def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
     ``B >= l``.
     """
     lower, upper = ends
-    if atom.kind is Kind.FLOORDIV:
+    if atom.kind is AtomKind.FLOORDIV:
         within = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
         yield QUOTIENT_FACT, atom.numerator, within
-    if atom.kind is Kind.MAX:
+    if atom.kind is AtomKind.MAX:
         able = [form for form in atom.arguments if not form.is_constant or form.constant >= lower]
         for argument in atom.arguments:
             is_greatest = able == [argument]
@@ -238,7 +238,7 @@ def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
             yield law, argument, (lower if is_greatest else NEGATIVE_INFINITY, upper)
 
 
-def _met(old: Range, new: Range) -> Range:
+def _intersection(old: Range, new: Range) -> Range:
     return max(old[0], new[0]), min(old[1], new[1])
 
 
@@ -332,7 +332,7 @@ def _unknowns(form: Form) -> Iterator[Atom]:
     """Variables that have a coefficient of 1 or -1 and occur nowhere else; the last ones first."""
     nested = set(variables_of(argument for atom in form.terms for argument in atom.arguments))
     for atom, factor in reversed(form.terms.items()):
-        if atom.kind is Kind.VARIABLE and factor in (1, -1) and atom.name not in nested:
+        if atom.kind is AtomKind.VARIABLE and factor in (1, -1) and atom.name not in nested:
             yield atom
 
 
@@ -359,7 +359,7 @@ def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[SolvedVari
     if len(form.terms) == 1:
         ((atom, factor),) = form.terms.items()
         common = gcd(factor, divisor)
-        if atom.kind is Kind.VARIABLE and remainder % common == 0:
+        if atom.kind is AtomKind.VARIABLE and remainder % common == 0:
             modulus = divisor // common
             inverse = pow(factor // common, -1, modulus)
             itself, residue = Form(0, {atom: 1}), remainder // common * inverse

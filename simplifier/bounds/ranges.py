@@ -11,7 +11,7 @@ from simplifier.bounds.context import term_by_term
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
 from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
 from simplifier.expr.fold import fold
-from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, Kind
+from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form
 from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.lemmas import (
     BETWEEN_BRANCHES,
@@ -75,7 +75,7 @@ def _readings(
             yield from _without_any_rounding(context, form, depth)
     if MAX in kinds:
         yield from _by_maxima(context, form, depth)
-    if Kind.PRODUCT in kinds:
+    if AtomKind.PRODUCT in kinds:
         yield from _by_common_factor(context, form, depth)
         yield from _by_symbolic_digits(context, form, depth)
     if context.facts:
@@ -182,7 +182,7 @@ def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Read
     """A factor of every term multiplies the range of what is left."""
     if form.constant:
         return
-    first = next(atom for atom in form.terms if atom.kind is Kind.PRODUCT)
+    first = next(atom for atom in form.terms if atom.kind is AtomKind.PRODUCT)
     for factor in factors(first):
         if all(factor in factors(atom) for atom in form.terms):
             rest = range_of(context, cofactor(context, form, factor), depth - 1)
@@ -352,13 +352,13 @@ def _greatest(operands: Sequence[Range]) -> Range:
     return max(low for low, _ in operands), max(high for _, high in operands)
 
 
-_ARITHMETIC: Final[Mapping[Kind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
-    Kind.FLOORDIV: (QUOTIENT_RANGE, _floordiv_range),
-    Kind.QUOTIENT: (CORNERS, _floordiv_range),
-    Kind.CEILDIV: (QUOTIENT_RANGE, _ceildiv_range),
-    Kind.MOD: (REMAINDER_RANGE, _mod_range),
-    Kind.MIN: (BRANCHES_RANGE_NEGATIVE, _least),
-    Kind.MAX: (BRANCHES_RANGE, _greatest),
-    Kind.PRODUCT: (PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
-    Kind.SUM: (SUM_RANGE, lambda operands: operands[0]),
+_ARITHMETIC: Final[Mapping[AtomKind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
+    AtomKind.FLOORDIV: (QUOTIENT_RANGE, _floordiv_range),
+    AtomKind.QUOTIENT: (CORNERS, _floordiv_range),
+    AtomKind.CEILDIV: (QUOTIENT_RANGE, _ceildiv_range),
+    AtomKind.MOD: (REMAINDER_RANGE, _mod_range),
+    AtomKind.MIN: (BRANCHES_RANGE_NEGATIVE, _least),
+    AtomKind.MAX: (BRANCHES_RANGE, _greatest),
+    AtomKind.PRODUCT: (PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
+    AtomKind.SUM: (SUM_RANGE, lambda operands: operands[0]),
 }

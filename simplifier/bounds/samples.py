@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from zlib import crc32
 
 from simplifier.expr.fold import fold
-from simplifier.expr.form import Kind
+from simplifier.expr.form import AtomKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -67,10 +67,10 @@ def _sum(form: Form, known: Mapping[Atom, Values]) -> Values:
 
 
 def _values_of_atom(ranges: Mapping[Atom, Range], atom: Atom, rows: tuple[Values, ...]) -> Values:
-    if atom.kind is Kind.VARIABLE:
-        places = _places(ranges[atom])
+    if atom.kind is AtomKind.VARIABLE:
+        some = _some_of(ranges[atom])
         start = crc32(atom.name.encode())
-        return [places[(start * (point + 1) + point) % len(places)] for point in range(POINTS)]
+        return [some[(start * (point + 1) + point) % len(some)] for point in range(POINTS)]
     operation = _OPERATIONS.get(atom.kind)
     if operation is None:
         return None
@@ -78,7 +78,7 @@ def _values_of_atom(ranges: Mapping[Atom, Range], atom: Atom, rows: tuple[Values
     return list(map(operation, zip(*known, strict=True))) if len(known) == len(rows) else None
 
 
-def _places(ends: Range) -> list[int]:
+def _some_of(ends: Range) -> list[int]:
     """The ends of a range, what is next to them, the middle, and numbers around zero."""
     lower, upper = ends
     low = (
@@ -88,13 +88,13 @@ def _places(ends: Range) -> list[int]:
     )
     high = upper if isinstance(upper, int) else max(_FAR, low + _FAR)
     found = (low, high, (low + high) // 2, 0, low + 1, high - 1, 1, -1)
-    return [place for place in dict.fromkeys(found) if low <= place <= high] or [low]
+    return [value for value in dict.fromkeys(found) if low <= value <= high] or [low]
 
 
-_OPERATIONS: Final[Mapping[Kind, Callable[[tuple[int, ...]], int]]] = {
-    Kind.FLOORDIV: lambda operands: operands[0] // operands[1],
-    Kind.QUOTIENT: lambda operands: operands[0] // operands[1] if operands[1] else 0,
-    Kind.MAX: max,
-    Kind.PRODUCT: prod,
-    Kind.SUM: lambda operands: operands[0],
+_OPERATIONS: Final[Mapping[AtomKind, Callable[[tuple[int, ...]], int]]] = {
+    AtomKind.FLOORDIV: lambda operands: operands[0] // operands[1],
+    AtomKind.QUOTIENT: lambda operands: operands[0] // operands[1] if operands[1] else 0,
+    AtomKind.MAX: max,
+    AtomKind.PRODUCT: prod,
+    AtomKind.SUM: lambda operands: operands[0],
 }

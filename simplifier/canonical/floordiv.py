@@ -17,8 +17,8 @@ from simplifier.expr.form import (
     MAX,
     ZERO,
     Atom,
+    AtomKind,
     Form,
-    Kind,
     accumulate,
     atom_of,
     collected,
@@ -120,7 +120,7 @@ def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
     if isinstance(lower, int) and lower // divisor == upper // divisor:
         context.fired(ONE_VALUE)
         return residue.plus_constant(-(lower // divisor) * divisor).times(sign)
-    remainder = atom_of(Kind.MOD, (residue, constant(divisor)))
+    remainder = atom_of(AtomKind.MOD, (residue, constant(divisor)))
     return context.remember(remainder, (0, divisor - 1)).times(sign)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.branches import branches, cancelling, maxima
 from simplifier.bounds.samples import is_somewhere_negative
-from simplifier.expr.form import ZERO, Atom, Form, Kind, atom_of, collected, constant, postorder
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, atom_of, collected, constant, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.laws.catalogue.extrema import (
     ABSORB,
@@ -80,7 +80,7 @@ def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:
     if len(kept) == 1:
         return kept[0]
     ends = max(ranges[form][0] for form in kept), max(ranges[form][1] for form in kept)
-    return context.remember(atom_of(Kind.MAX, tuple(kept)), ends)
+    return context.remember(atom_of(AtomKind.MAX, tuple(kept)), ends)
 
 
 def choices(form: Form, sign: int) -> list[Form]:
@@ -117,15 +117,15 @@ def _flat(operands: Sequence[Form]) -> list[Form] | None:
 def _undominated(context: Context, operands: Iterable[Form]) -> list[Form]:
     """The operands, each once, less those that never exceed all others."""
     kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
-    place = 0
-    while place < len(kept):
-        others = [*kept[:place], *kept[place + 1 :]]
-        law = is_reached(context, kept[place], others) if others else None
+    index = 0
+    while index < len(kept):
+        others = [*kept[:index], *kept[index + 1 :]]
+        law = is_reached(context, kept[index], others) if others else None
         if law is not None:
             context.fired(law)
             kept = others
         else:
-            place += 1
+            index += 1
     return kept
 
 
@@ -145,11 +145,11 @@ def two_valued(context: Context, operands: Sequence[Form]) -> Form | None:
 
 def absorb(context: Context, operands: Sequence[Form]) -> Form | None:
     """``max(y, min(max(x, y), z)) = max(y, min(x, z))``."""
-    for place, operand in enumerate(operands):
+    for index, operand in enumerate(operands):
         lesser = choices(operand, -1)
         if len(lesser) == 1:
             continue
-        others = [*operands[:place], *operands[place + 1 :]]
+        others = [*operands[:index], *operands[index + 1 :]]
         shortened = [_without_choices(context, form, others) for form in lesser]
         if shortened != lesser:
             context.fired(ABSORB)
@@ -166,11 +166,11 @@ def _without_choices(context: Context, form: Form, known: Sequence[Form]) -> For
 
 def shorten_minimum(context: Context, operands: Sequence[Form]) -> Form | None:
     """``max(A, min(B, C)) = max(A, C)`` where ``C <= max(A, B)``."""
-    for place, operand in enumerate(operands):
+    for index, operand in enumerate(operands):
         lesser = choices(operand, -1)
         if len(lesser) == 1:
             continue
-        others = [*operands[:place], *operands[place + 1 :]]
+        others = [*operands[:index], *operands[index + 1 :]]
         for dropped in lesser:
             rest = [form for form in lesser if form is not dropped]
             if any(is_reached(context, form, [*others, dropped]) for form in rest):
@@ -206,8 +206,8 @@ def take_end(context: Context, operands: Sequence[Form]) -> Form | None:
 
     Or for the greatest, where ``b <= max(A, B)``.
     """
-    for place, operand in enumerate(operands):
-        others = [*operands[:place], *operands[place + 1 :]]
+    for index, operand in enumerate(operands):
+        others = [*operands[:index], *operands[index + 1 :]]
         lower, upper = context.range_of(operand)
         if lower == upper or all(context.range_of(other)[1] < upper for other in others):
             continue
@@ -244,7 +244,7 @@ def _quotients_by_divisor(form: Form) -> dict[int, Atom]:
     return {
         atom.divisor: atom
         for atom, factor in reversed(form.terms.items())
-        if atom.kind is Kind.FLOORDIV and abs(factor) == 1
+        if atom.kind is AtomKind.FLOORDIV and abs(factor) == 1
     }
 
 
@@ -269,7 +269,7 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
             (other.plus(candidate, -1) for other in others), key=lambda form: form.order
         )
         nested = sum(
-            factor > 0 and atom.kind is Kind.MAX
+            factor > 0 and atom.kind is AtomKind.MAX
             for form in differences
             for atom, factor in form.terms.items()
         )
@@ -298,11 +298,14 @@ def _turn(form: Form) -> tuple[object, ...]:
 
 def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
     """``max(0, D1, D2, ...)`` as an atom."""
-    atom = atom_of(Kind.MAX, (ZERO, *differences))
+    atom = atom_of(AtomKind.MAX, (ZERO, *differences))
     ranges = [(0, 0), *(context.range_of(form) for form in differences)]
     return context.remember(
         atom, (max(ends[0] for ends in ranges), max(ends[1] for ends in ranges))
     )
+
+
+# Which operand is the greatest.
 
 
 def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | None:
@@ -396,7 +399,7 @@ def _smooth(form: Form) -> Form:
     ``c*S + k*N + c - 1 >= 0`` for negative ``k``.
     """
     while True:
-        quotient = next((a for a in reversed(form.terms) if a.kind is Kind.FLOORDIV), None)
+        quotient = next((a for a in reversed(form.terms) if a.kind is AtomKind.FLOORDIV), None)
         if quotient is None:
             return form
         factor, divisor = form.terms[quotient], quotient.divisor

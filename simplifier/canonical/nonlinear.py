@@ -31,8 +31,8 @@ from simplifier.expr.form import (
     ONE,
     ZERO,
     Atom,
+    AtomKind,
     Form,
-    Kind,
     accumulate,
     atom_of,
     collected,
@@ -68,7 +68,10 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Key
 
 
-def by_zero(context: Context, kind: Kind, numerator: Form) -> Form:
+# Quotients.
+
+
+def by_zero(context: Context, kind: AtomKind, numerator: Form) -> Form:
     """A division by zero, kept as it is: it has no value, so any range holds it."""
     return context.remember(atom_of(kind, (numerator, ZERO)), (NEGATIVE_INFINITY, INFINITY))
 
@@ -76,7 +79,7 @@ def by_zero(context: Context, kind: Kind, numerator: Form) -> Form:
 def mod(context: Context, numerator: Form, divisor: Form) -> Form:
     """``A - B*floor(A/B)`` for a divisor that is zero or not a constant."""
     if divisor == ZERO:
-        return by_zero(context, Kind.MOD, numerator)
+        return by_zero(context, AtomKind.MOD, numerator)
     context.fired(REMAINDER)
     return numerator.plus(context.product(divisor, quotient(context, numerator, divisor)), -1)
 
@@ -87,7 +90,7 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
     ``floor((T*B + A)/B) = T + floor(A/B)``, as long as the numerator gets shorter.
     """
     if divisor == ZERO:
-        return by_zero(context, Kind.QUOTIENT, numerator)
+        return by_zero(context, AtomKind.QUOTIENT, numerator)
     if is_deep(numerator) or is_deep(divisor):
         return _atom(context, numerator, divisor)
     numerator, divisor = _oriented(context, numerator, divisor)
@@ -232,7 +235,7 @@ def _flattened(context: Context, numerator: Form, divisor: Form) -> tuple[Form, 
     A negative one is turned first: ``-floor(A/C) = floor((-A - 1)/C) + 1`` for ``C >= 1``.
     """
     for atom, factor in numerator.terms.items():
-        if factor not in (1, -1) or atom.kind not in (Kind.FLOORDIV, Kind.QUOTIENT):
+        if factor not in (1, -1) or atom.kind not in (AtomKind.FLOORDIV, AtomKind.QUOTIENT):
             continue
         inner, radix = atom.arguments
         least = 1 if factor < 0 else NEGATIVE_INFINITY
@@ -300,7 +303,7 @@ def _reflected(context: Context, numerator: Form, divisor: Form) -> Form:
 
 
 def _atom(context: Context, numerator: Form, divisor: Form) -> Form:
-    atom = atom_of(Kind.QUOTIENT, (numerator, divisor))
+    atom = atom_of(AtomKind.QUOTIENT, (numerator, divisor))
     if atom in context.ranges:
         return Form(0, {atom: 1})
     ends: Range = (NEGATIVE_INFINITY, INFINITY)
@@ -332,6 +335,9 @@ def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Ra
         count if lower >= 0 else NEGATIVE_INFINITY,
         count - 1 if upper < 0 else INFINITY,
     )
+
+
+# Products.
 
 
 def product(context: Context, left: Form, right: Form) -> Form:
@@ -429,7 +435,7 @@ def _monomial_form(context: Context, atoms: list[Atom]) -> Form:
 
 def clamp_square(context: Context, atom: Atom) -> Form | None:
     """``max(0, D)**2 = D * max(0, D)``."""
-    if atom.kind is Kind.MAX and len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
+    if atom.kind is AtomKind.MAX and len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
         context.fired(CLAMP_SQUARE)
         return context.product(atom.arguments[1], Form(0, {atom: 1}))
     return None
@@ -449,7 +455,7 @@ def monomial(context: Context, atoms: Iterable[Atom]) -> Atom:
     ordered = sorted(atoms, key=lambda atom: atom.order)
     if len(ordered) == 1:
         return ordered[0]
-    atom = atom_of(Kind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
+    atom = atom_of(AtomKind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
     if atom not in context.ranges:
         context.remember(atom, monomial_range(context, ordered))
     return atom

@@ -19,8 +19,8 @@ from simplifier.canonical import floordiv, maxima, nonlinear
 from simplifier.expr.form import (
     ZERO,
     Atom,
+    AtomKind,
     Form,
-    Kind,
     atom_of,
     combine,
     constant,
@@ -88,7 +88,7 @@ class Scope(Context):
             return
         self.bounds, self.facts, self.smaller = knowledge
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
-            if atom.kind is Kind.VARIABLE:
+            if atom.kind is AtomKind.VARIABLE:
                 self.remember(atom, self.variable_range(atom))
 
     # Canonical forms.
@@ -130,9 +130,9 @@ class Scope(Context):
             value = self.canonical(Form(0, {atom: 1}))
         return not value.constant and len(value.terms) == 1 and value.terms.get(atom) == 1
 
-    def kept(self, kind: Kind, arguments: tuple[Form, ...], value: Form) -> Form:
+    def kept(self, kind: AtomKind, arguments: tuple[Form, ...], value: Form) -> Form:
         """An operation whose value holds too many quotients, as one term."""
-        if kind not in (Kind.FLOORDIV, Kind.MOD) or arguments[1].constant < 1:
+        if kind not in (AtomKind.FLOORDIV, AtomKind.MOD) or arguments[1].constant < 1:
             return self.single(value)
         return self.remember(atom_of(kind, arguments), self.range_of(value))
 
@@ -140,7 +140,7 @@ class Scope(Context):
         """The form as one term, which laws do not look into."""
         if len(form.terms) + (form.constant != 0) <= 1:
             return form
-        return self.remember(atom_of(Kind.SUM, (form,)), self.range_of(form))
+        return self.remember(atom_of(AtomKind.SUM, (form,)), self.range_of(form))
 
     def variable(self, atom: Atom, _: tuple[Form, ...] = ()) -> Form:
         """A variable, or its only value."""
@@ -235,22 +235,22 @@ class Scope(Context):
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
-        return nonlinear.by_zero(scope, Kind.CEILDIV, numerator)
+        return nonlinear.by_zero(scope, AtomKind.CEILDIV, numerator)
     scope.fired(CEILING)
     return -scope.quotient(-numerator, divisor)
 
 
-_MEANINGS: Final[Mapping[Kind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {
-    Kind.VARIABLE: Scope.variable,
-    Kind.FLOORDIV: lambda scope, _, arguments: scope.quotient(*arguments),
-    Kind.QUOTIENT: lambda scope, _, arguments: scope.quotient(*arguments),
-    Kind.MOD: lambda scope, _, arguments: scope.mod(*arguments),
-    Kind.CEILDIV: _ceildiv,
-    Kind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
-    Kind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
-    Kind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
-    Kind.SUM: lambda scope, _, arguments: scope.single(*arguments),
-    Kind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
+_MEANINGS: Final[Mapping[AtomKind, Callable[[Scope, Atom, tuple[Form, ...]], Form]]] = {
+    AtomKind.VARIABLE: Scope.variable,
+    AtomKind.FLOORDIV: lambda scope, _, arguments: scope.quotient(*arguments),
+    AtomKind.QUOTIENT: lambda scope, _, arguments: scope.quotient(*arguments),
+    AtomKind.MOD: lambda scope, _, arguments: scope.mod(*arguments),
+    AtomKind.CEILDIV: _ceildiv,
+    AtomKind.MIN: lambda scope, _, arguments: scope.minimum(arguments),
+    AtomKind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
+    AtomKind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
+    AtomKind.SUM: lambda scope, _, arguments: scope.single(*arguments),
+    AtomKind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
 }
 
 

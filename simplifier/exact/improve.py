@@ -21,7 +21,7 @@ from simplifier.exact.isl import BudgetError, Space, integer
 from simplifier.exact.questions import all_bounds
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, ZERO, Form, Kind, combine, postorder
+from simplifier.expr.form import EXTREMA, ZERO, AtomKind, Form, combine, postorder
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES
@@ -55,7 +55,7 @@ class Task(NamedTuple):
     @property
     def atoms(self) -> list[Atom]:
         """The operations of the form, each after those inside it."""
-        return [atom for atom in postorder((self.form,)) if atom.kind is not Kind.VARIABLE]
+        return [atom for atom in postorder((self.form,)) if atom.kind is not AtomKind.VARIABLE]
 
     def allows(self, old: Form, new: Form) -> bool:
         """Whether the new form is cheaper, and equal on the domain."""
@@ -137,7 +137,7 @@ def _less(atom: Atom) -> Iterator[Form]:
             yield operations.build(atom.kind, others)
     elif atom.divisor:
         yield from _shorter(atom)
-        if atom.kind is not Kind.CEILDIV:
+        if atom.kind is not AtomKind.CEILDIV:
             yield from _coarser(atom)
 
 
@@ -157,7 +157,7 @@ def _coarser(atom: Atom) -> Iterator[Form]:
         whole = Form(numerator.constant // unit, _divided(multiples, unit))
         rest = numerator.plus(whole, -unit)
         quotient = forms.constant(divisor.constant // unit)
-        if atom.kind is Kind.FLOORDIV:
+        if atom.kind is AtomKind.FLOORDIV:
             yield operations.floordiv(whole, quotient)
         else:
             yield operations.mod(whole, quotient).times(unit).plus(rest)
@@ -196,6 +196,9 @@ Method: TypeAlias = Callable[[Task], Form]
 _METHODS: Final[tuple[Method, ...]] = (_by_relations, _by_leaving_out, _by_pieces)
 
 
+# Linear equations.
+
+
 def relations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> dict[Atom, Form]:
     """Forms that are 0 on the domain, each by its most expensive atom, which occurs in no other.
 
@@ -220,7 +223,9 @@ def _equations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> Iterat
 
 def _equation(space: Space, row: islpy.Constraint, unknowns: Sequence[Atom]) -> Form:
     kind = space.isl.dim_type.set
-    factors = (integer(row.get_coefficient_val(kind, place)) for place in range(len(unknowns)))
+    factors = (
+        integer(row.get_coefficient_val(kind, position)) for position in range(len(unknowns))
+    )
     terms = dict(zip(unknowns, factors, strict=True))
     return forms.collected(integer(row.get_constant_val()), terms)
 

@@ -15,7 +15,7 @@ from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
-from simplifier.expr.form import Form, Kind
+from simplifier.expr.form import AtomKind, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -77,7 +77,7 @@ class Space:
         self.bounds = dict(bounds)
         self.budget = checked_budget(budget)
         self.context = context or self.isl.Context()
-        self._places = {name: place for place, name in enumerate(self.bounds)}
+        self._positions = {name: position for position, name in enumerate(self.bounds)}
         space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
         self._local = self.isl.LocalSpace.from_space(space)
 
@@ -116,7 +116,7 @@ class Space:
         """
         simpler = operations.substitute(wanted, self._points())
         for atom in forms.postorder(simpler):
-            if atom.kind is not Kind.VARIABLE:
+            if atom.kind is not AtomKind.VARIABLE:
                 _translation(atom)
         return simpler
 
@@ -131,7 +131,7 @@ class Space:
         simpler = self.checked(wanted)
 
         def of_atom(atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-            if atom.kind is Kind.VARIABLE:
+            if atom.kind is AtomKind.VARIABLE:
                 return self._variable(atom.name)
             return _translation(atom)(self, atom, arguments)
 
@@ -144,8 +144,8 @@ class Space:
             return None
         point, kind = points.sample_point(), self.isl.dim_type.set
         return {
-            name: integer(point.get_coordinate_val(kind, place))
-            for name, place in self._places.items()
+            name: integer(point.get_coordinate_val(kind, position))
+            for name, position in self._positions.items()
         }
 
     def extent(self, values: islpy.PwAff) -> Interval:
@@ -170,8 +170,8 @@ class Space:
     def form_of(self, expression: islpy.Aff) -> Form:
         """The form of an expression that has only one piece."""
         divisions: list[Form] = []
-        for place in range(expression.dim(self.isl.dim_type.div)):
-            divisions.append(self._quotient(expression.get_div(place), divisions))
+        for position in range(expression.dim(self.isl.dim_type.div)):
+            divisions.append(self._quotient(expression.get_div(position), divisions))
         return self._quotient(expression, divisions)
 
     def value(self, value: int) -> islpy.Val:
@@ -192,8 +192,8 @@ class Space:
             self.isl.dim_type.div: divisions,
         }
         for kind, terms in known.items():
-            for place, term in enumerate(terms):
-                factor = expression.get_coefficient_val(kind, place).mul(divisor)
+            for position, term in enumerate(terms):
+                factor = expression.get_coefficient_val(kind, position).mul(divisor)
                 numerator = numerator.plus(term, integer(factor))
         by = integer(divisor)
         return numerator if by == 1 else operations.floordiv(numerator, forms.constant(by))
@@ -206,8 +206,8 @@ class Space:
         }
 
     def _variable(self, name: str) -> islpy.PwAff:
-        place = self._places[name]
-        return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, place)
+        position = self._positions[name]
+        return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, position)
 
     def _constant(self, value: int) -> islpy.PwAff:
         return self.isl.PwAff.from_aff(self.isl.Aff.val_on_domain(self._local, self.value(value)))
@@ -240,12 +240,12 @@ def _maximum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.Pw
     return reduce(lambda left, right: left.max(right), arguments)
 
 
-_DIVISIONS: Final[Mapping[Kind, Translation]] = {
-    Kind.FLOORDIV: _floordiv,
-    Kind.CEILDIV: _ceildiv,
-    Kind.MOD: _mod,
+_DIVISIONS: Final[Mapping[AtomKind, Translation]] = {
+    AtomKind.FLOORDIV: _floordiv,
+    AtomKind.CEILDIV: _ceildiv,
+    AtomKind.MOD: _mod,
 }
-_EXTREMA: Final[Mapping[Kind, Translation]] = {Kind.MIN: _minimum, Kind.MAX: _maximum}
+_EXTREMA: Final[Mapping[AtomKind, Translation]] = {AtomKind.MIN: _minimum, AtomKind.MAX: _maximum}
 
 
 def _translation(atom: Atom) -> Translation:
@@ -258,9 +258,9 @@ def _translation(atom: Atom) -> Translation:
 
 
 def _objection(atom: Atom) -> str:
-    if atom.kind is Kind.PRODUCT:
+    if atom.kind is AtomKind.PRODUCT:
         return "a product of variables"
-    if atom.kind is Kind.OPAQUE:
+    if atom.kind is AtomKind.OPAQUE:
         return "a foreign function"
     is_zero = atom.arguments[1].is_constant
     return "a division by zero" if is_zero else "a division by what is not a constant"

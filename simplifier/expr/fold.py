@@ -14,7 +14,7 @@ from simplifier.expr.form import VARIABLE, postorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from simplifier.expr.form import Atom, Form, Kind
+    from simplifier.expr.form import Atom, AtomKind, Form
 
     Value = TypeVar("Value")
 
@@ -51,15 +51,15 @@ def fold(
 def evaluate(
     forms: Iterable[Form],
     variables: Mapping[str, Any],
-    operations: Mapping[Kind, Callable[[Atom, tuple[Any, ...]], Any]],
+    operations: Mapping[AtomKind, Callable[[Atom, tuple[Any, ...]], Any]],
 ) -> tuple[Any, ...]:
     """The values of forms where the variables have some values: integers, or arrays of them.
 
     ``operations`` says what each kind of atom computes from the values of its arguments.
 
-    >>> from simplifier.expr.form import Kind
+    >>> from simplifier.expr.form import AtomKind
     >>> from simplifier.expr.parser import parse_form
-    >>> remainder = {Kind.MOD: lambda atom, values: values[0] % values[1]}
+    >>> remainder = {AtomKind.MOD: lambda atom, values: values[0] % values[1]}
     >>> evaluate([parse_form("(x + 5) mod 8 - y")], {"x": 6, "y": 2}, remainder)
     (1,)
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import sympy
 
 
-class Kind(enum.IntEnum):
+class AtomKind(enum.IntEnum):
     """What an atom is; the numbers order atoms of different kinds."""
 
     VARIABLE = 0
@@ -44,15 +44,15 @@ class Kind(enum.IntEnum):
     """A sum that stands for itself, where multiplying it out would leave too many terms."""
 
 
-VARIABLE: Final = Kind.VARIABLE
-FLOORDIV: Final = Kind.FLOORDIV
-MAX: Final = Kind.MAX
+VARIABLE: Final = AtomKind.VARIABLE
+FLOORDIV: Final = AtomKind.FLOORDIV
+MAX: Final = AtomKind.MAX
 """The commonest kinds, asked for all the time: before Python 3.12 an enum's members are slow."""
 
-EXTREMA: Final = (Kind.MIN, Kind.MAX)
+EXTREMA: Final = (AtomKind.MIN, AtomKind.MAX)
 
 Key: TypeAlias = "tuple[object, ...]"
-Content: TypeAlias = "tuple[Kind, str, tuple[Key, ...]]"
+Content: TypeAlias = "tuple[AtomKind, str, tuple[Key, ...]]"
 """What tells an atom from others: its kind, its name and the keys of its arguments."""
 
 _REMEMBERED_NAMES = 4096
@@ -85,7 +85,7 @@ class Atom:
         "order",
     )
 
-    kind: Kind
+    kind: AtomKind
     arguments: tuple[Form, ...]
     name: str
     divisor: int
@@ -151,14 +151,14 @@ class Atom:
         return blake2b("|".join(content).encode(), digest_size=16).hexdigest()
 
 
-_BY_CONSTANT = frozenset({Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV})
+_BY_CONSTANT = frozenset({AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV})
 
 
 @lru_cache(maxsize=_REMEMBERED_NAMES)
 def natural_order(name: str) -> tuple[str | int, ...]:
     """A sort key that puts ``d2`` before ``d10``."""
     pieces = _NUMBERS.split(name)
-    return tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
+    return tuple(int(piece) if index % 2 else piece for index, piece in enumerate(pieces))
 
 
 class Form:
@@ -398,7 +398,7 @@ class _Atoms:
 
     def intern(
         self,
-        kind: Kind,
+        kind: AtomKind,
         arguments: tuple[Form, ...] = (),
         name: str = "",
         expression: sympy.Expr | None = None,
@@ -444,7 +444,7 @@ def variable(name: str) -> Form:
 
 def opaque(name: str, expression: sympy.Expr) -> Form:
     """A foreign integer expression that is not taken apart; ``name`` tells it from others."""
-    return Form(0, {_intern(Kind.OPAQUE, name=name, expression=expression): 1})
+    return Form(0, {_intern(AtomKind.OPAQUE, name=name, expression=expression): 1})
 
 
 def floordiv_atom(numerator: Form, divisor: int) -> Atom:
@@ -452,7 +452,7 @@ def floordiv_atom(numerator: Form, divisor: int) -> Atom:
     return _intern(FLOORDIV, (numerator, constant(divisor)))
 
 
-def atom_of(kind: Kind, arguments: tuple[Form, ...]) -> Atom:
+def atom_of(kind: AtomKind, arguments: tuple[Form, ...]) -> Atom:
     """The atom of an operation on forms, as it stands."""
     return _intern(kind, arguments)
 
@@ -561,7 +561,7 @@ def _assemble(program: _Program, result: _Row) -> Form:
         return Form(row[0], in_order({atoms[number]: factor for number, factor in row[1]}))
 
     for kind, name, rows, expression in program:
-        atoms.append(_intern(Kind(kind), tuple(form(row) for row in rows), name, expression))
+        atoms.append(_intern(AtomKind(kind), tuple(form(row) for row in rows), name, expression))
     return form(result)
 
 

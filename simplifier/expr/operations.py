@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplifier.expr.fold import fold
-from simplifier.expr.form import VARIABLE, Atom, Form, Kind, atom_of, combine, constant, postorder
+from simplifier.expr.form import (
+    VARIABLE,
+    Atom,
+    AtomKind,
+    Form,
+    atom_of,
+    combine,
+    constant,
+    postorder,
+)
 from simplifier.limits import MAX_FACTORS_JOINED
 
 if TYPE_CHECKING:
@@ -20,35 +29,37 @@ def floordiv(numerator: Form, divisor: Form) -> Form:
     if not divisor.terms and divisor.constant:
         if not numerator.terms:
             return constant(numerator.constant // divisor.constant)
-        return Form(0, {atom_of(Kind.FLOORDIV, (numerator, divisor)): 1})
-    return Form(0, {atom_of(Kind.QUOTIENT, (numerator, divisor)): 1})
+        return Form(0, {atom_of(AtomKind.FLOORDIV, (numerator, divisor)): 1})
+    return Form(0, {atom_of(AtomKind.QUOTIENT, (numerator, divisor)): 1})
 
 
 def mod(numerator: Form, divisor: Form) -> Form:
     """``numerator mod divisor``, with the sign of the divisor; only constants are evaluated."""
     if not numerator.terms and not divisor.terms and divisor.constant:
         return constant(numerator.constant % divisor.constant)
-    return Form(0, {atom_of(Kind.MOD, (numerator, divisor)): 1})
+    return Form(0, {atom_of(AtomKind.MOD, (numerator, divisor)): 1})
 
 
 def ceildiv(numerator: Form, divisor: Form) -> Form:
     """``numerator ceildiv divisor``; only constants are evaluated."""
     if not numerator.terms and not divisor.terms and divisor.constant:
         return constant(-(-numerator.constant // divisor.constant))
-    return Form(0, {atom_of(Kind.CEILDIV, (numerator, divisor)): 1})
+    return Form(0, {atom_of(AtomKind.CEILDIV, (numerator, divisor)): 1})
 
 
 def minimum(arguments: Iterable[Form]) -> Form:
     """The least of the arguments; equal ones count once, constants are folded into one."""
-    return _extremum(Kind.MIN, min, arguments)
+    return _extremum(AtomKind.MIN, min, arguments)
 
 
 def maximum(arguments: Iterable[Form]) -> Form:
     """The greatest of the arguments; equal ones count once, constants are folded into one."""
-    return _extremum(Kind.MAX, max, arguments)
+    return _extremum(AtomKind.MAX, max, arguments)
 
 
-def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> Form:
+def _extremum(
+    kind: AtomKind, choose: Callable[[list[int]], int], arguments: Iterable[Form]
+) -> Form:
     operands = _distinct(choose, arguments)
     if not operands:
         raise ValueError(f"{kind.name.lower()} of nothing")
@@ -56,9 +67,9 @@ def _extremum(kind: Kind, choose: Callable[[list[int]], int], arguments: Iterabl
     return operands[0] if len(operands) == 1 else Form(0, {atom_of(kind, tuple(operands)): 1})
 
 
-def extremum_operands(kind: Kind, arguments: Iterable[Form]) -> list[Form]:
+def extremum_operands(kind: AtomKind, arguments: Iterable[Form]) -> list[Form]:
     """The operands that are left of a minimum or maximum, in any order."""
-    return _distinct(min if kind is Kind.MIN else max, arguments)
+    return _distinct(min if kind is AtomKind.MIN else max, arguments)
 
 
 def _distinct(choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> list[Form]:
@@ -80,7 +91,7 @@ def product(factors: Iterable[Form]) -> Form:
         if not factor.constant and len(factor.terms) == 1:
             ((atom, value),) = factor.terms.items()
             scale *= value
-            is_joined = atom.kind is Kind.PRODUCT and len(atom.arguments) < MAX_FACTORS_JOINED
+            is_joined = atom.kind is AtomKind.PRODUCT and len(atom.arguments) < MAX_FACTORS_JOINED
             parts += atom.arguments if is_joined else (Form(0, {atom: 1}),)
         else:
             parts.append(factor)
@@ -89,22 +100,22 @@ def product(factors: Iterable[Form]) -> Form:
     if len(parts) == 1:
         return parts[0].times(scale)
     parts.sort(key=lambda form: form.order)
-    return Form(0, {atom_of(Kind.PRODUCT, tuple(parts)): scale})
+    return Form(0, {atom_of(AtomKind.PRODUCT, tuple(parts)): scale})
 
 
-_CONSTRUCTORS: Mapping[Kind, Callable[[tuple[Form, ...]], Form]] = {
-    Kind.FLOORDIV: lambda arguments: floordiv(*arguments),
-    Kind.QUOTIENT: lambda arguments: floordiv(*arguments),
-    Kind.MOD: lambda arguments: mod(*arguments),
-    Kind.CEILDIV: lambda arguments: ceildiv(*arguments),
-    Kind.MIN: minimum,
-    Kind.MAX: maximum,
-    Kind.PRODUCT: product,
-    Kind.SUM: lambda arguments: arguments[0],
+_CONSTRUCTORS: Mapping[AtomKind, Callable[[tuple[Form, ...]], Form]] = {
+    AtomKind.FLOORDIV: lambda arguments: floordiv(*arguments),
+    AtomKind.QUOTIENT: lambda arguments: floordiv(*arguments),
+    AtomKind.MOD: lambda arguments: mod(*arguments),
+    AtomKind.CEILDIV: lambda arguments: ceildiv(*arguments),
+    AtomKind.MIN: minimum,
+    AtomKind.MAX: maximum,
+    AtomKind.PRODUCT: product,
+    AtomKind.SUM: lambda arguments: arguments[0],
 }
 
 
-def build(kind: Kind, arguments: tuple[Form, ...]) -> Form:
+def build(kind: AtomKind, arguments: tuple[Form, ...]) -> Form:
     """The form of an operation on forms; only constants are evaluated."""
     return _CONSTRUCTORS[kind](arguments)
 

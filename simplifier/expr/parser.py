@@ -307,8 +307,8 @@ class _ExpressionParser:
         is_extremum = self._name(group) in _EXTREMA
         what = "',' or ')'" if is_extremum else "')'"
         opening = self._lexer.span_at(group.opening - is_extremum)
-        place = f"{opening.line}:{opening.column}"
-        return self._lexer.expected(f"{what} for the parenthesis opened at {place}")
+        position = f"{opening.line}:{opening.column}"
+        return self._lexer.expected(f"{what} for the parenthesis opened at {position}")
 
     def _unknown_name(self, position: int, names: Mapping[str, Form]) -> TextError:
         message = f"{quoted(self._lexer.tokens[position])} is not a declared variable"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from simplifier.expr.form import Atom, Form, Kind, natural_order, postorder
+from simplifier.expr.form import Atom, AtomKind, Form, natural_order, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,16 +47,16 @@ def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = 
 
 
 _RANKS: Final = {
-    Kind.MOD: 0,
-    Kind.FLOORDIV: 1,
-    Kind.QUOTIENT: 1,
-    Kind.CEILDIV: 2,
-    Kind.MAX: 3,
-    Kind.MIN: 4,
-    Kind.PRODUCT: 5,
-    Kind.OPAQUE: 6,
-    Kind.VARIABLE: 7,
-    Kind.SUM: 8,
+    AtomKind.MOD: 0,
+    AtomKind.FLOORDIV: 1,
+    AtomKind.QUOTIENT: 1,
+    AtomKind.CEILDIV: 2,
+    AtomKind.MAX: 3,
+    AtomKind.MIN: 4,
+    AtomKind.PRODUCT: 5,
+    AtomKind.OPAQUE: 6,
+    AtomKind.VARIABLE: 7,
+    AtomKind.SUM: 8,
 }
 
 
@@ -68,12 +68,12 @@ class Printer:
 
     def __init__(self, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> None:
         self.texts: dict[Atom, str] = {}
-        self._places = {name: place for place, name in enumerate(variables)}
+        self._positions = {name: position for position, name in enumerate(variables)}
         self._symbols = {
-            Kind.FLOORDIV: spelling.floordiv,
-            Kind.QUOTIENT: spelling.floordiv,
-            Kind.MOD: spelling.mod,
-            Kind.CEILDIV: spelling.ceildiv,
+            AtomKind.FLOORDIV: spelling.floordiv,
+            AtomKind.QUOTIENT: spelling.floordiv,
+            AtomKind.MOD: spelling.mod,
+            AtomKind.CEILDIV: spelling.ceildiv,
         }
 
     def write(self, form: Form) -> str:
@@ -90,11 +90,11 @@ class Printer:
         if atom.kind in self._symbols:
             numerator, divisor = atom.arguments
             return f"{self._left(numerator)} {self._symbols[atom.kind]} {self.operand(divisor)}"
-        if atom.kind is Kind.PRODUCT:
+        if atom.kind is AtomKind.PRODUCT:
             return " * ".join(
                 self.operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
             )
-        if atom.kind is Kind.SUM:
+        if atom.kind is AtomKind.SUM:
             return f"({self.sum(*atom.arguments)})"
         operands = ", ".join(self.sum(argument) for argument in atom.arguments)
         return f"{atom.kind.name.lower()}({operands})"
@@ -116,7 +116,7 @@ class Printer:
         text = self.texts[atom]
         if factor == 1:
             return text
-        if atom.kind is Kind.PRODUCT:
+        if atom.kind is AtomKind.PRODUCT:
             return f"-({text})" if factor == -1 else f"{text} * {factor}"
         enclosed = f"({text})" if self.is_infix(atom) else text
         return f"-{enclosed}" if factor == -1 else f"{enclosed} * {factor}"
@@ -130,7 +130,7 @@ class Printer:
         text = self.sum(form)
         if not form.constant and len(form.terms) == 1:
             ((atom, factor),) = form.terms.items()
-            if factor == -1 and atom.kind is Kind.VARIABLE:
+            if factor == -1 and atom.kind is AtomKind.VARIABLE:
                 return text
         return self._enclosed(form, text)
 
@@ -147,13 +147,13 @@ class Printer:
             or form.constant
             or factor != 1
             or self.is_infix(atom)
-            or atom.kind is Kind.PRODUCT
+            or atom.kind is AtomKind.PRODUCT
         )
         return f"({text})" if composite else text
 
     def _term_order(self, term: tuple[Atom, int]) -> tuple[object, ...]:
         atom, factor = term
-        is_product = abs(factor) != 1 or atom.kind is Kind.PRODUCT
+        is_product = abs(factor) != 1 or atom.kind is AtomKind.PRODUCT
         return (factor < 0, not is_product, _RANKS[atom.kind], *self._atom_order(atom))
 
     def _factor_order(self, form: Form) -> tuple[object, ...]:
@@ -164,7 +164,11 @@ class Printer:
         return (0, 0, 0, natural_order(self.sum(form)))
 
     def _atom_order(self, atom: Atom) -> tuple[object, ...]:
-        """Declared variables by place, others by their text; very long texts by their structure."""
-        place = self._places.get(atom.name, len(self._places))
+        """Declared variables by position, others by text, or by structure if the text is long."""
+        position = self._positions.get(atom.name, len(self._positions))
         text = self.texts[atom]
-        return (place, len(text) > _LONG, atom.order if len(text) > _LONG else natural_order(text))
+        return (
+            position,
+            len(text) > _LONG,
+            atom.order if len(text) > _LONG else natural_order(text),
+        )

@@ -17,7 +17,7 @@ from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
-from simplifier.expr.form import ONE, Atom, Form, Kind, accumulate, in_order, postorder
+from simplifier.expr.form import ONE, Atom, AtomKind, Form, accumulate, in_order, postorder
 from simplifier.expr.functions import CeilDiv, FloorDiv, IntegerFunction, Max, Min, Mod, symbol
 
 if TYPE_CHECKING:
@@ -247,15 +247,15 @@ _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] =
 
 _ExpressionOf: TypeAlias = "Callable[[Atom], sympy.Expr]"
 
-_FUNCTIONS: Final[Mapping[Kind, type[IntegerFunction]]] = {
-    Kind.FLOORDIV: FloorDiv,
-    Kind.QUOTIENT: FloorDiv,
-    Kind.CEILDIV: CeilDiv,
-    Kind.MOD: Mod,
-    Kind.MIN: Min,
-    Kind.MAX: Max,
+_FUNCTIONS: Final[Mapping[AtomKind, type[IntegerFunction]]] = {
+    AtomKind.FLOORDIV: FloorDiv,
+    AtomKind.QUOTIENT: FloorDiv,
+    AtomKind.CEILDIV: CeilDiv,
+    AtomKind.MOD: Mod,
+    AtomKind.MIN: Min,
+    AtomKind.MAX: Max,
 }
-_SIMPLE: Final = frozenset({Kind.VARIABLE, *_FUNCTIONS})
+_SIMPLE: Final = frozenset({AtomKind.VARIABLE, *_FUNCTIONS})
 """Atoms that sympy cannot merge with each other or with a coefficient."""
 
 _sympys_order: Final = cmp_to_key(sympy.Basic.compare)
@@ -281,7 +281,7 @@ def to_sympy(form: Form, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
 
 def _over(form: Form, own: Mapping[str, sympy.Symbol]) -> sympy.Expr:
     def of_atom(atom: Atom, arguments: tuple[sympy.Expr, ...]) -> sympy.Expr:
-        if atom.kind is Kind.OPAQUE:
+        if atom.kind is AtomKind.OPAQUE:
             return _expression(atom)
         return own.get(atom.name) or _of_arguments(atom, arguments)
 
@@ -303,9 +303,9 @@ def _expression(atom: Atom) -> sympy.Expr:
 
 def _of_arguments(atom: Atom, arguments: tuple[sympy.Expr, ...]) -> sympy.Expr:
     """The expression of an atom whose arguments have theirs."""
-    if atom.kind is Kind.VARIABLE:
+    if atom.kind is AtomKind.VARIABLE:
         return symbol(atom.name)
-    if atom.kind is Kind.PRODUCT:
+    if atom.kind is AtomKind.PRODUCT:
         return sympy.Mul(*arguments)
     made = _FUNCTIONS[atom.kind].of(*arguments)
     hash(made)  # sympy keeps it, and so never needs to recurse for it

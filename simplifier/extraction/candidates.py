@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, Atom, Form, Kind
+from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import extremum_operands
 from simplifier.extraction.cost import FINE, cost_of_operation, cost_of_sum, least_cost
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
@@ -29,7 +29,7 @@ class CostModel(Protocol):
 
     cost: CostOf
 
-    def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
+    def cost_of(self, kind: AtomKind, operands: Sequence[Form]) -> int:
         """The cost of an operation, its operands extracted."""
         ...
 
@@ -49,9 +49,9 @@ class CostModel(Protocol):
 ODD: Final = 2
 """What a negative divisor costs beside: it is hard to read."""
 
-LEAST_DIVISION: Final = cost_of_operation(Kind.MOD, 2, FINE)
+LEAST_DIVISION: Final = cost_of_operation(AtomKind.MOD, 2, FINE)
 
-_UNBUILT: Final = (Kind.MOD, Kind.FLOORDIV, *EXTREMA)
+_UNBUILT: Final = (AtomKind.MOD, AtomKind.FLOORDIV, *EXTREMA)
 """The cost of these is found before they are built."""
 
 
@@ -60,7 +60,7 @@ def fine_cost(form: Form, cost_of: CostOf) -> int:
     return cost_of_sum(form, cost_of, FINE, 1)
 
 
-def fine_cost_of_operation(kind: Kind, operands: Sequence[Form]) -> int:
+def fine_cost_of_operation(kind: AtomKind, operands: Sequence[Form]) -> int:
     """What an operation costs beside its operands."""
     cost = cost_of_operation(kind, len(operands), FINE)
     if kind in _DIVISIONS and operands[1].constant < 0 and not operands[1].terms:
@@ -68,7 +68,7 @@ def fine_cost_of_operation(kind: Kind, operands: Sequence[Form]) -> int:
     return cost
 
 
-_DIVISIONS: Final = (Kind.FLOORDIV, Kind.MOD, Kind.CEILDIV)
+_DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV)
 
 
 class Candidates(NamedTuple):
@@ -76,7 +76,7 @@ class Candidates(NamedTuple):
 
     rest: Form
     weight: int
-    kind: Kind
+    kind: AtomKind
     alternatives: Iterable[tuple[Form, ...]]
     laws: tuple[Law, ...]
     """Why it is equal."""
@@ -195,7 +195,7 @@ def _in_order(candidate: _Candidate) -> tuple[int, int]:
     return candidate.cost, candidate.number
 
 
-def _is_beside(rest: Form, kind: Kind, operands: tuple[Form, ...]) -> bool:
+def _is_beside(rest: Form, kind: AtomKind, operands: tuple[Form, ...]) -> bool:
     """Whether the operation is a term of the rest: the two would be one."""
     count = len(operands)
     for atom in rest.terms:

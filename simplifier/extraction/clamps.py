@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simplifier.bounds.branches import branches, is_clamp, maxima
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Atom, Form, Kind, constant
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant
 from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import NEGATIVE_DIVISOR
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
 
 _PAIR: Final = 2
-_OTHER: Final = {Kind.MAX: Kind.MIN, Kind.MIN: Kind.MAX}
+_OTHER: Final = {AtomKind.MAX: AtomKind.MIN, AtomKind.MIN: AtomKind.MAX}
 
 
 def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
@@ -48,13 +48,13 @@ def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidate
         if form.terms[atom] * form.terms[other] < 0 and is_clamp(atom) and is_clamp(other):
             yield from _clamps(scope, form, limit, atom, other)
     for atom in form.terms:
-        if atom.kind is Kind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
+        if atom.kind is AtomKind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
             yield from _quotients(scope, form, limit, atom)
 
 
-def _greatest_of(factor: int) -> Kind:
+def _greatest_of(factor: int) -> AtomKind:
     """What ``k*max(...)`` is of the operands times ``k``."""
-    return Kind.MAX if factor > 0 else Kind.MIN
+    return AtomKind.MAX if factor > 0 else AtomKind.MIN
 
 
 def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> Iterator[Candidates]:
@@ -86,7 +86,7 @@ def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
 
 
 def _clamped(
-    limit: Limit, rest: Form, inner: Kind, ends: Sequence[Form], why: Law
+    limit: Limit, rest: Form, inner: AtomKind, ends: Sequence[Form], why: Law
 ) -> Iterator[Candidates]:
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for moved in dict.fromkeys(_moves(rest, ends)):
@@ -106,9 +106,9 @@ def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[C
     parts = branches(numerator, inner)
     kind = _greatest_of(numerator.terms[inner] * factor)
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
-    greatest = scope.maximum(divided) if kind is Kind.MAX else scope.minimum(divided)
+    greatest = scope.maximum(divided) if kind is AtomKind.MAX else scope.minimum(divided)
     if greatest in divided:
-        yield Candidates(rest, 1, Kind.SUM, [(greatest,)], (QUOTIENTS_INSIDE, PRUNE))
+        yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (QUOTIENTS_INSIDE, PRUNE))
     operands = operations.extremum_operands(kind, divided)
     yield from _shifted(limit, rest, kind, operands, (QUOTIENTS_INSIDE,))
     turned = constant(-atom.divisor)
@@ -118,13 +118,13 @@ def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[C
         near = (-numerator).plus_constant(-shift)
         far = numerator.plus_constant(1 - atom.divisor + shift)
         laws = (NEGATIVE_DIVISOR, *((ABSORB_TERM,) if whole else ()))
-        yield Candidates(left, factor, Kind.FLOORDIV, [(near, turned)], laws)
+        yield Candidates(left, factor, AtomKind.FLOORDIV, [(near, turned)], laws)
         laws = (TURNED_QUOTIENT, *laws)
-        yield Candidates(left, -factor, Kind.FLOORDIV, [(far, turned)], laws)
+        yield Candidates(left, -factor, AtomKind.FLOORDIV, [(far, turned)], laws)
 
 
 def _shifted(
-    limit: Limit, rest: Form, kind: Kind, operands: Sequence[Form], why: tuple[Law, ...] = ()
+    limit: Limit, rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...] = ()
 ) -> Iterator[Candidates]:
     """``max(A, B) + t = max(A + t, B + t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
@@ -145,13 +145,13 @@ def _moving(moved: Form) -> tuple[Law, ...]:
 
 
 def _turned(
-    kind: Kind, operands: Sequence[Form]
-) -> Iterator[tuple[int, Kind, tuple[Form, ...], tuple[Law, ...]]]:
+    kind: AtomKind, operands: Sequence[Form]
+) -> Iterator[tuple[int, AtomKind, tuple[Form, ...], tuple[Law, ...]]]:
     """``max(g*A, g*B) = g*max(A, B) = -g*min(-A, -B)``."""
     scale = gcd(*(value for form in operands for value in (form.constant, *form.terms.values())))
     for factor in dict.fromkeys((scale or 1, 1)):
         for weight, turned in ((factor, kind), (-factor, _OTHER[kind])):
-            laws = (WRITTEN_MINIMUM,) if turned is Kind.MIN else ()
+            laws = (WRITTEN_MINIMUM,) if turned is AtomKind.MIN else ()
             laws += (SCALED_EXTREMA,) if factor == 1 != scale else ()
             yield weight, turned, tuple([form.exactly_divided(weight) for form in operands]), laws
 
@@ -162,9 +162,9 @@ def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
     near = {atom: value for atom, value in rest.terms.items() if atom in close}
     yield ZERO
     yield Form(rest.constant, near)
-    if len(rest.terms) <= MAX_TERMS_MOVED and any(atom.kind is Kind.FLOORDIV for atom in near):
+    if len(rest.terms) <= MAX_TERMS_MOVED and any(atom.kind is AtomKind.FLOORDIV for atom in near):
         # With what is beside it a quotient may be a remainder.
-        far = {atom: value for atom, value in rest.terms.items() if atom.kind is Kind.VARIABLE}
+        far = {atom: value for atom, value in rest.terms.items() if atom.kind is AtomKind.VARIABLE}
         yield Form(rest.constant, forms.in_order({**near, **far}))
     for atom, value in near.items():
         yield Form(0, {atom: value})
@@ -180,7 +180,7 @@ def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
     yield Form(0, near)
 
 
-def _grouped(kind: Kind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]:
+def _grouped(kind: AtomKind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]:
     """``max(A + t, B + t, C) = max(max(A, B) + t, C)``."""
     if len(operands) == _PAIR:  # nothing to group
         return

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.expr.form import EXTREMA, Atom, Form, Kind, postorder
+from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, postorder
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
@@ -61,15 +61,15 @@ def cost_of_sum(
     return cost + len(multipliers) * unit + (count - positive) * negative
 
 
-def cost_of_operation(kind: Kind, operands: int, unit: int = 1) -> int:
+def cost_of_operation(kind: AtomKind, operands: int, unit: int = 1) -> int:
     """What an operation costs beside its operands."""
     if kind in EXTREMA:
         return DIVISION * unit * (operands - 1)
-    if kind is Kind.PRODUCT:
+    if kind is AtomKind.PRODUCT:
         return OPERATOR * unit * (operands - 1)
-    if kind is Kind.CEILDIV:
+    if kind is AtomKind.CEILDIV:
         return (DIVISION + OPERATOR) * unit
-    if kind is Kind.SUM:
+    if kind is AtomKind.SUM:
         return 0
     return DIVISION * unit if operands else 0
 
@@ -110,12 +110,12 @@ def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
 
 def least_cost_at_a_glance(form: Form) -> int:
     """The cost of one division, if there is any, and of every variable once."""
-    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    quotients = [atom for atom in form.terms if atom.kind is AtomKind.FLOORDIV]
     if not quotients:
         return 0
     seen = {inner for atom in quotients for inner in atom.numerator.terms}
     seen.update(atom for atom in form.terms if atom not in quotients)
-    return (2 + sum(atom.kind is Kind.VARIABLE for atom in seen)) * FINE
+    return (2 + sum(atom.kind is AtomKind.VARIABLE for atom in seen)) * FINE
 
 
 def least_cost(form: Form) -> int:
@@ -172,8 +172,8 @@ def _least_of_operation(atom: Atom, value: Form, canonical: Callable[[Form], For
     return max(least, DIVISION * FINE + operands)
 
 
-_VANISHING: Final = (Kind.SUM, *EXTREMA)
-_DIVISIONS: Final = (Kind.FLOORDIV, Kind.CEILDIV, Kind.MOD, Kind.QUOTIENT)
+_VANISHING: Final = (AtomKind.SUM, *EXTREMA)
+_DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.CEILDIV, AtomKind.MOD, AtomKind.QUOTIENT)
 
 
 def _least_of_kinds(form: Form) -> int:
@@ -181,12 +181,14 @@ def _least_of_kinds(form: Form) -> int:
     inside = postorder((form,))
     kinds = [atom.kind for atom in inside]
     extrema = sum(len(atom.arguments) - 1 for atom in inside if atom.kind in EXTREMA)
-    joints = max(kinds.count(Kind.VARIABLE) - 1 - extrema, 0)
-    return (DIVISION * (extrema + (Kind.FLOORDIV in kinds)) + joints) * FINE
+    joints = max(kinds.count(AtomKind.VARIABLE) - 1 - extrema, 0)
+    return (DIVISION * (extrema + (AtomKind.FLOORDIV in kinds)) + joints) * FINE
 
 
 def _is_simple(atom: Atom) -> bool:
-    return atom.kind is Kind.VARIABLE or (atom.kind is Kind.FLOORDIV and atom.numerator.is_affine)
+    return atom.kind is AtomKind.VARIABLE or (
+        atom.kind is AtomKind.FLOORDIV and atom.numerator.is_affine
+    )
 
 
 def _variables(atom: Atom) -> Iterable[Atom]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from simplifier.bounds.branches import is_clamp
 from simplifier.bounds.samples import spread
 from simplifier.expr import form as forms
-from simplifier.expr.form import ZERO, Atom, Form, Kind, constant, content
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
 from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.spellings import (
     ABSORB_TERM,
@@ -94,15 +94,15 @@ def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates
     ends = scope.range_of(whole)
     for atom, period in periods.items():
         base = _base(ends, period, form.constant)
-        if base is None and atom.kind is Kind.MOD:
+        if base is None and atom.kind is AtomKind.MOD:
             base = _base(_range_beside(scope, form, atom), period, form.constant)
         if base is not None:
             weight, rest = form.terms[atom], form.without(atom)
-            if atom.kind is Kind.MOD:
+            if atom.kind is AtomKind.MOD:
                 rest = rest.plus(atom.numerator, weight)
             inside = scope.canonical(rest.plus_constant(-base))
             residues = _residues(inside, period, period)
-            yield Candidates(constant(base), 1, Kind.MOD, residues, (ONE_PERIOD,), inside)
+            yield Candidates(constant(base), 1, AtomKind.MOD, residues, (ONE_PERIOD,), inside)
 
 
 def _range_beside(scope: Scope, form: Form, remainder: Atom) -> Range:
@@ -116,10 +116,10 @@ def _period(form: Form, atom: Atom) -> int:
     """How far apart values are that differ by the next value of a division; 0 if it has none."""
     if atom.divisor <= 1:
         return 0
-    return abs(form.terms[atom]) * (atom.divisor if atom.kind is Kind.MOD else 1)
+    return abs(form.terms[atom]) * (atom.divisor if atom.kind is AtomKind.MOD else 1)
 
 
-_DIVISIONS: Final = (Kind.MOD, Kind.FLOORDIV)
+_DIVISIONS: Final = (AtomKind.MOD, AtomKind.FLOORDIV)
 
 
 def _base(ends: Range, period: int, offset: int) -> int | None:
@@ -135,23 +135,23 @@ def _base(ends: Range, period: int, offset: int) -> int | None:
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
     """Whether the atom is a quotient in normal shape, not one of a spelling."""
-    return atom.kind is Kind.FLOORDIV and scope.is_canonical(atom)
+    return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
 
 
 def _as_remainder(
     rest: Form, source: Form, radix: int, weight: int, why: _Reasons
 ) -> Iterator[Candidates]:
     """Spellings of ``rest + weight * (source mod radix)``."""
-    yield Candidates(rest, weight, Kind.MOD, _residues(source, radix, radix), why.plain, source)
+    yield Candidates(rest, weight, AtomKind.MOD, _residues(source, radix, radix), why.plain, source)
     if weight < 0:
         residues, negated = _residues(-source, radix, -radix), -source
-        yield Candidates(rest, -weight, Kind.MOD, residues, why.negative, negated)
+        yield Candidates(rest, -weight, AtomKind.MOD, residues, why.negative, negated)
     offset = rest.constant
     if weight > 1 and 0 <= offset < weight:
         # m*(L mod n) + r = (m*L + r) mod (m*n) for 0 <= r < m.
         scaled, period = source.times(weight).plus_constant(offset), radix * weight
         left, residues = rest.plus_constant(-offset), _residues(scaled, period, period)
-        yield Candidates(left, 1, Kind.MOD, residues, why.weighted, scaled)
+        yield Candidates(left, 1, AtomKind.MOD, residues, why.weighted, scaled)
 
 
 def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:
@@ -189,7 +189,7 @@ def _with_whole_digits(source: Form, radix: int) -> Iterator[Form]:
     """
     closed = dict(source.terms)
     for atom, factor in source.terms.items():
-        if atom.kind is not Kind.FLOORDIV:
+        if atom.kind is not AtomKind.FLOORDIV:
             continue
         for weight in _weights(source, atom.numerator, radix):
             closing = weight * atom.divisor
@@ -236,15 +236,20 @@ def _nearest(positive: Form, radix: int, tie: int) -> Form:
     return Form(positive.constant, terms)
 
 
+# Quotients that take terms in or turn their signs.
+
+
 def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
     """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, with either sign of the quotient."""
     for atom, factor in form.terms.items():
-        if atom.kind is not Kind.FLOORDIV or atom.divisor < 1:
+        if atom.kind is not AtomKind.FLOORDIV or atom.divisor < 1:
             continue
         divisor, rest = atom.arguments[1], form.without(atom)
         turned = (-atom.numerator).plus_constant(atom.divisor - 1)
         if limit.admits_division(rest):
-            yield Candidates(rest, -factor, Kind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,))
+            yield Candidates(
+                rest, -factor, AtomKind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,)
+            )
         for numerator, weight, laws in (
             (atom.numerator, factor, (ABSORB_TERM,)),
             (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
@@ -253,7 +258,7 @@ def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
                 yield Candidates(
                     rest.plus(moved, -1),
                     weight,
-                    Kind.FLOORDIV,
+                    AtomKind.FLOORDIV,
                     _with_term(numerator, moved, weight, divisor),
                     laws,
                 )
@@ -277,7 +282,7 @@ def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
         if len(group) > 1 or (group and group is plain and plain != near):
             yield _sum(group)
     for term in terms:
-        if any(atom.kind is Kind.FLOORDIV for atom in term.terms):
+        if any(atom.kind is AtomKind.FLOORDIV for atom in term.terms):
             yield term
             if near and term not in near:
                 yield _sum([*near, term])
@@ -290,9 +295,12 @@ def _sum(terms: Iterable[Form]) -> Form:
     return total
 
 
+# Sums of quotients.
+
+
 def sum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
     """Quotients that step at the same place become one; all residues of one source become it."""
-    quotients = [atom for atom in form.terms if atom.kind is Kind.FLOORDIV]
+    quotients = [atom for atom in form.terms if atom.kind is AtomKind.FLOORDIV]
     if len(quotients) > 1:
         yield from _same_step(scope, form, quotients)
         yield from _all_residues(scope, form, quotients)
@@ -310,7 +318,7 @@ def _same_step(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Cand
         if other is not atom:
             moved = Form(lower - base, {other: 1})
             rest = form.without(atom)
-            yield Candidates(rest, form.terms[atom], Kind.SUM, [(moved,)], (SAME_STEP,))
+            yield Candidates(rest, form.terms[atom], AtomKind.SUM, [(moved,)], (SAME_STEP,))
 
 
 def _step_of(scope: Scope, atom: Atom) -> tuple[Key, int, int] | None:
@@ -340,18 +348,18 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
         lowest = min(atoms, key=lambda atom: atom.numerator.constant).numerator
         step, remainder = divmod(divisor, len(atoms))
         offsets = sorted(atom.numerator.constant - lowest.constant for atom in atoms)
-        if not remainder and offsets == [step * place for place in range(len(atoms))]:
+        if not remainder and offsets == [step * index for index in range(len(atoms))]:
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, constant(step))]
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, Kind.FLOORDIV, operands, (ALL_RESIDUES,))
+            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (ALL_RESIDUES,))
         if divisor > 2 * len(form.terms) + 2:
             continue
         missing = _missing(scope, lowest, divisor, atoms)
         if missing is not None:
             total = lowest.plus_constant(-missing)
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, Kind.SUM, [(total,)], (ALL_RESIDUES,))
+            yield Candidates(rest, factor, AtomKind.SUM, [(total,)], (ALL_RESIDUES,))
 
 
 def _missing(scope: Scope, lowest: Form, divisor: int, atoms: list[Atom]) -> int | None:

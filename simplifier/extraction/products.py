@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simplifier.bounds.polynomials import as_quotient, factors, from_its_end, symbolic_digits
 from simplifier.canonical.nonlinear import turned
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Atom, Form, Kind
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form
 from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.quotients import FLATTEN
 from simplifier.laws.catalogue.spellings import (
@@ -70,14 +70,14 @@ def _with_cofactor(
     rest: Form, factor: Atom, shared: Form, extracted: Form, scale: int
 ) -> Iterator[Candidates]:
     single = Form(0, {factor: 1})
-    yield Candidates(rest, scale, Kind.PRODUCT, [(single, shared)], (FACTORED,))
+    yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (FACTORED,))
     lead = next(iter(shared.terms), None)
     repeats = rest.terms.get(lead, 0) // (shared.terms[lead] * scale) if lead is not None else 0
     if repeats and rest == shared.times(repeats * scale):
         both = single.plus_constant(repeats)
-        yield Candidates(ZERO, scale, Kind.PRODUCT, [(both, shared)], (FACTORED,))
+        yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (FACTORED,))
     if len(extracted.terms) == 1 and not extracted.constant:
-        yield Candidates(rest, scale, Kind.PRODUCT, [(single, extracted)], (FACTORED,))
+        yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, extracted)], (FACTORED,))
 
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
@@ -89,7 +89,7 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
         if scope.divisor_range(digit.radix)[0] >= 1:
             readings.append((from_its_end(digit), (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
         for (rest, weight, source, radix), laws in readings:
-            yield Candidates(rest.plus(kept), weight, Kind.MOD, [(source, radix)], laws)
+            yield Candidates(rest.plus(kept), weight, AtomKind.MOD, [(source, radix)], laws)
 
 
 def _is_canonical(scope: Scope, atom: Atom) -> bool:
@@ -105,14 +105,16 @@ def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
         numerator, divisor = divided
         rest = form.without(atom)
         flat: tuple[Law, ...] = ()
-        if atom.kind is Kind.FLOORDIV:
+        if atom.kind is AtomKind.FLOORDIV:
             flat = (INTEGER_OUTSIDE,) if len(atom.numerator.terms) == 1 else (FLATTEN,)
-        yield Candidates(rest, factor, Kind.QUOTIENT, [divided], flat)
+        yield Candidates(rest, factor, AtomKind.QUOTIENT, [divided], flat)
         up = (*flat, ROUNDED_UP)
-        yield Candidates(rest, -factor, Kind.CEILDIV, [(-numerator, divisor)], up)
+        yield Candidates(rest, -factor, AtomKind.CEILDIV, [(-numerator, divisor)], up)
         if scope.divisor_range(divisor)[0] >= 1:
             # floor(A/B) + 1 = ceil((A + 1)/B) = -floor((-A - 1)/B).
             less = rest.plus_constant(-factor)
             above, other = [(numerator.plus_constant(1), divisor)], (*flat, TURNED_BY_SYMBOLS)
-            yield Candidates(less, factor, Kind.CEILDIV, above, (*other, ROUNDED_UP))
-            yield Candidates(less, -factor, Kind.QUOTIENT, [(turned(numerator), divisor)], other)
+            yield Candidates(less, factor, AtomKind.CEILDIV, above, (*other, ROUNDED_UP))
+            yield Candidates(
+                less, -factor, AtomKind.QUOTIENT, [(turned(numerator), divisor)], other
+            )

@@ -12,7 +12,7 @@ from simplifier.bounds.branches import maxima
 from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Atom, Form, Kind, postorder
+from simplifier.expr.form import Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit, fine_cost, fine_cost_of_operation
 from simplifier.extraction.clamps import extremum_steps
@@ -97,7 +97,7 @@ class Extractor:
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
 
-    def cost_of(self, kind: Kind, operands: Sequence[Form]) -> int:
+    def cost_of(self, kind: AtomKind, operands: Sequence[Form]) -> int:
         """The cost of an operation, its operands extracted."""
         operands = self.arguments(kind, operands)
         cost = fine_cost_of_operation(kind, operands)
@@ -113,7 +113,7 @@ class Extractor:
         """Whether there is nothing to search for."""
         return not self._steps or form.is_affine
 
-    def arguments(self, kind: Kind, operands: Sequence[Form]) -> tuple[Form, ...]:
+    def arguments(self, kind: AtomKind, operands: Sequence[Form]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
         found = tuple(map(self.extract, operands))
         if kind in _QUOTIENTS and _turns_signs(found):
@@ -187,7 +187,7 @@ def _affordable_steps(form: Form, level: int) -> int:
             size += len(argument.terms)
     if size > MAX_EXTRACTED_TERMS or is_deep(form):
         return 0
-    quotients = sum(atom.kind is Kind.FLOORDIV for atom in form.terms)
+    quotients = sum(atom.kind is AtomKind.FLOORDIV for atom in form.terms)
     few, many = MAX_QUOTIENTS_SEARCHED[level]
     kinds = 2 if quotients <= few else 1 if quotients <= many else 0
     if kinds and nests_extrema(form):
@@ -226,7 +226,7 @@ class _SearchCosts(dict[Atom, int]):
         return cost
 
 
-_QUOTIENTS: Final = (Kind.FLOORDIV, Kind.QUOTIENT)
+_QUOTIENTS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT)
 
 
 def _turns_signs(operands: tuple[Form, ...]) -> bool:
@@ -251,7 +251,7 @@ def _digit_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]
 
 
 def _is_symbolic(atom: Atom) -> bool:
-    return atom.kind is Kind.PRODUCT or is_symbolic_quotient(atom)
+    return atom.kind is AtomKind.PRODUCT or is_symbolic_quotient(atom)
 
 
 def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:

@@ -138,7 +138,7 @@ def _chain(text: str, start: int, stop: int) -> list[Comparison]:
     relations = [match[0] for match in _RELATION.finditer(text, start, stop)]
     if not relations:
         raise TextError("expected a comparison", Span(text, start, stop))
-    sides = [_side(text, *place) for place in _between(_RELATION, text, start, stop)]
+    sides = [_side(text, *ends) for ends in _between(_RELATION, text, start, stop)]
     return [Comparison(*parts) for parts in zip(sides[:-1], relations, sides[1:], strict=True)]
 
 
@@ -146,8 +146,8 @@ def _side(text: str, start: int, stop: int) -> Form:
     try:
         return parse_form(text[start:stop])
     except TextError as error:
-        place = Span(text, start + error.span.start, start + error.span.stop)
-        raise TextError(error.message, place, error.hint) from None
+        span = Span(text, start + error.span.start, start + error.span.stop)
+        raise TextError(error.message, span, error.hint) from None
 
 
 def _between(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 COUNTS: Final[dict[Law, int]] = dict.fromkeys(LAWS, 0)
-"""How often each law was applied in this process, as :func:`simplifier.laws.rewrite_log` shows it.
+"""How often each law was applied in this process, as :func:`rules` shows it.
 
 Counted without a lock: of two threads that count at the same time, one may be lost.
 """
@@ -156,7 +156,7 @@ class Rules(tuple[Rule, ...]):
     def __str__(self) -> str:
         rows = [("fired", "name", "identity, and when it holds")]
         rows += [(str(rule.fired), rule.name, _claim(rule)) for rule in self]
-        first, second = (max(len(row[place]) for row in rows) for place in (0, 1))
+        first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
         lines = [f"{fired:>{first}}  {name:<{second}}  {claim}" for fired, name, claim in rows]
         return "\n".join(lines)
 

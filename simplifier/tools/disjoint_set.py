@@ -26,8 +26,8 @@ def connected_components(
     first_keys: list[tuple[Item, Hashable]] = []
     for number, item in enumerate(items):
         first: Hashable = (_ALONE, number)
-        for place, key in enumerate(keys_of(item)):
-            if place == 0:
+        for index, key in enumerate(keys_of(item)):
+            if index == 0:
                 first = _leader(leaders, key)
             else:
                 leaders[_leader(leaders, key)] = first

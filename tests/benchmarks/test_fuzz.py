@@ -145,7 +145,7 @@ def test_a_case_is_made_as_small_as_its_fault_allows() -> None:
     )
 
     def has_remainder(near: Case) -> bool:
-        return any(atom.kind is forms.Kind.MOD for atom in forms.postorder((near.form,)))
+        return any(atom.kind is forms.AtomKind.MOD for atom in forms.postorder((near.form,)))
 
     assert shrunk(case, has_remainder).row == '"0 mod 0", {}, {}'
 

@@ -141,10 +141,10 @@ def test_variables_come_in_xla_s_order() -> None:
 TWICE = [
     # both use the name n: the second one goes
     ("(d0)[n] -> (d0 + n)", "(d0)[n] -> (d0 * n)", ["d0", "n", "s1"]),
-    # a name that another variable has by its place goes, one that is a free place stays
+    # a name that is the identifier of another variable goes, one that is a free identifier stays
     ("(s0)[n] -> (s0 + n)", "(d0)[s0] -> (d0 * s0)", ["d0", "s0", "n"]),
     ("(s0)[n] -> (s0 + n)", "(d0)[m] -> (d0 * m)", ["s0", "m", "n"]),
-    # the name of a place that becomes needed when another name goes
+    # a name that is an identifier needed once another name goes
     ("(s1)[n] -> (s1 + n)", "(d0)[n] -> (d0 * n)", ["d0", "n", "s1"]),
     # a coordinate of a launch keeps its name and kind once
     ("(d0)[th_x] -> (d0 + th_x)", "(d0)[th_x] -> (d0 * th_x)", ["d0", "th_x", "s1"]),

@@ -221,7 +221,7 @@ def test_a_constraint_beyond_the_bounds_has_no_shape(form: str, interval: tuple[
 
 def test_many_constraints_on_shared_variables_stay() -> None:
     dims = [Variable((0, 9)) for _ in range(20)]
-    chain = [(parse_form(f"d{place} + d{place + 1}"), Interval(3, 9)) for place in range(19)]
+    chain = [(parse_form(f"d{at} + d{at + 1}"), Interval(3, 9)) for at in range(19)]
     once = identity_on(Domain.of(dims, constraints=chain)).simplify()
     assert once.domain.constraints == tuple(chain)
 
@@ -271,8 +271,8 @@ def test_the_exact_way_is_no_larger(limited: tuple[Domain, list[Constraint]]) ->
     fast, exact = before.simplify(), before.simplify(exact=True)
     assert related(exact) == related(before)
     assert exact.is_known_empty or cost_of_map(exact) <= cost_of_map(fast)
-    for place, bounds in exact.domain.bounds.items():
-        assert fast.domain.bounds[place].contains(bounds)
+    for identifier, bounds in exact.domain.bounds.items():
+        assert fast.domain.bounds[identifier].contains(bounds)
 
 
 # Remainders for themselves.

@@ -269,7 +269,7 @@ def library(text: str, folder: Path) -> ctypes.CDLL:
 def test_c_is_right(text: str, tmp_path: Path) -> None:
     indexing_map = parse_map(text)
     count = len(indexing_map.domain.identifiers)
-    arguments = ", ".join(f"point[{place}]" for place in range(count))
+    arguments = ", ".join(f"point[{position}]" for position in range(count))
     source = f"""{indexing_map.to_c("result_of")}
 void call(const int64_t *point, int64_t *results) {{
   result_of({arguments}{", " if count else ""}results);

@@ -263,8 +263,8 @@ def test_sets_hold_what_all_points_say(made: IndexingMap) -> None:
     assert image.count() == len(results)
     assert all(result in image for result in results)
     assert list(made.domain_set()) == sorted({point[0] for point in points})
-    for place, bounds in enumerate(image.bounds):
-        column = [result[place] for result in results]
+    for axis, bounds in enumerate(image.bounds):
+        column = [result[axis] for result in results]
         assert (bounds.lower, bounds.upper) == (min(column), max(column)) if results else (0, -1)
 
 

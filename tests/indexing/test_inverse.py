@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, UndefinedMap, parse_map
-from indexing.exact.to_isl import relation_of
+from indexing.exact.isl_sets import relation_of
 from tests.evaluation import related
 from tests.indexing.tables import table
 from tests.strategies import index_maps, maps

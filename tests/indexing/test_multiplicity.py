@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from indexing.exact import multiplicity
+from indexing.exact.isl_sets import in_order
 from indexing.exact.multiplicity import (
     independent_parts,
     levels_of,
@@ -18,7 +19,6 @@ from indexing.exact.multiplicity import (
     reached,
     reached_again,
 )
-from indexing.exact.points import in_order
 from simplifier import BudgetError, NotQuasiAffineError
 from simplifier.exact import Space
 from tests.strategies import maps

@@ -200,7 +200,7 @@ ROLES = [
     (MIXED.ranges_to_dims([-1]), "row, d1, k, s0, rt0"),
     (MIXED.ranges_to_dims([1, 0]), "row, d1, k, d3, rt0"),
     (MIXED.ranges_to_dims([]), "row, d1, s0, k, rt0"),
-    # the place of a variable without name may be the name of another one
+    # the identifier of a variable without name may be the name of another one
     (MIXED.rename(k="d2").symbols_to_dims(), "row, d1, d2, d3, d4"),
     (MIXED.rename(row="d2").ranges_to_dims([0]), "d0, d1, d2, k, rt0"),
 ]
@@ -292,9 +292,9 @@ def congruences(draw: st.DrawFn) -> IndexingMap:
     """A map whose variables are also constrained by residues."""
     made = draw(maps())
     found: list[tuple[forms.Form, Interval]] = []
-    for place in made.domain.identifiers:
+    for identifier in made.domain.identifiers:
         for modulus in draw(st.lists(st.integers(1, 6), max_size=2)):
-            shifted = forms.variable(place).times(draw(st.integers(-3, 3)))
+            shifted = forms.variable(identifier).times(draw(st.integers(-3, 3)))
             shifted = shifted.plus_constant(draw(st.integers(-5, 5)))
             residue = draw(st.integers(0, modulus - 1))
             remainder = operations.mod(shifted, forms.constant(modulus))
@@ -331,7 +331,7 @@ def test_variables_are_renamed_at_once(made: IndexingMap, names: str) -> None:
 
 @given(maps())
 def test_names_go_and_come_back(made: IndexingMap) -> None:
-    names = {name: f"v{place}" for place, name in enumerate(made.domain.names)}
+    names = {name: f"v{position}" for position, name in enumerate(made.domain.names)}
     renamed = made.rename(names)
     assert list(renamed.domain.names) == list(names.values())
     assert renamed.rename({new: old for old, new in names.items()}) == made
@@ -371,7 +371,7 @@ SUBSTITUTED: list[tuple[IndexingMap, str]] = [
             "u in [0, 3], k in [0, 4], v in [1, 2], row + k in [0, 6], t * 4 + u in [0, 7]"
         ),
     ),
-    # a new variable without name goes by the next place
+    # a new variable without name goes by the next identifier
     (
         IndexingMap.identity([8, 9]).substitute({"d0": symbol("d2")}, dims=[Variable((2, 30))]),
         "(d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [2, 7]",
@@ -394,17 +394,17 @@ def test_points_where_variables_have_the_values_stay(
     made: IndexingMap, data: st.DataObject
 ) -> None:
     """The point that a substituted map has is the old one less the variable that went."""
-    places = made.domain.identifiers
-    if not places:
+    identifiers = made.domain.identifiers
+    if not identifiers:
         return
-    gone = data.draw(st.sampled_from(places))
-    left = [place for place in places if place != gone]
+    gone = data.draw(st.sampled_from(identifiers))
+    left = [identifier for identifier in identifiers if identifier != gone]
     constants = st.integers(-3, 3).map(forms.constant)
     value = data.draw(quasi_affine(left, leaves=3) if left else constants)
     after = made.substitute({gone: to_sympy(value)})
-    points = ((dict(zip(places, flat(p), strict=True)), p[3]) for p in made.points())
+    points = ((dict(zip(identifiers, flat(p), strict=True)), p[3]) for p in made.points())
     assert {(flat(point), point[3]) for point in after.points()} == {
-        (tuple(point[place] for place in left), results)
+        (tuple(point[identifier] for identifier in left), results)
         for point, results in points
         if value_at(value, point) == point[gone]
     }
@@ -435,8 +435,8 @@ def pairs(draw: st.DrawFn) -> tuple[IndexingMap, IndexingMap]:
     dims, ranges, runtime = first.domain.by_role(
         variable.within(variable.bounds + shift) for variable in first.domain
     )
-    places = first.domain.identifiers
-    limited = draw(constraints(places)) if places else []
+    identifiers = first.domain.identifiers
+    limited = draw(constraints(identifiers)) if identifiers else []
     domain = Domain.of(dims, ranges, runtime, limited)
     return first, IndexingMap.from_forms([form for form, _ in limited], domain)
 
@@ -554,7 +554,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         "rename: the name 'k' stands for two variables; expected different names",
     ),
     (
-        "taken place",
+        "taken identifier",
         lambda: MIXED.rename(row="d1"),
         "rename: the name 'd1' stands for two variables; expected different names",
     ),

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-_Name = TypeVar("_Name", str, tuple[str, str])
-
-
-def report(found: Mapping[_Name, str], known: frozenset[_Name]) -> list[str]:
-    """What is new among the findings, and which of those known are no longer there."""
-    new = sorted(said for name, said in found.items() if name not in known)
-    gone = sorted(f"{name} is mended: strike it out" for name in known - found.keys())
-    return [*new, *gone]
+    from collections.abc import Iterable
 
 
 def fail_with(lines: Iterable[str]) -> None:

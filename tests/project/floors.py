@@ -125,3 +125,8 @@ SAME_IDEA: Final[Mapping[str, str]] = {
     "limits": "how much each package does at most, with the reasons",
 }
 """File names that several modules may carry, and the idea that these share."""
+
+SAME_CLASS_NAME: Final[Mapping[str, str]] = {
+    "Step": "public in both packages: of a simplification, and from an index to its offset",
+}
+"""Class names that several classes may carry, and why."""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project.findings import fail_with, report
+from tests.project.findings import fail_with
 from tests.project.floors import FLOORS, LOADED_LATE, RECURSIONS, THE_ONE_IMPORT_UPWARDS
 from tests.project.imports import Import, circles, imports_of, module_of
-from tests.project.not_yet import HIDDEN_IMPORTS, IMPORTS, UNBUILT, UNNAMED
 from tests.project.sources import PACKAGES, Source, sources
 
 if TYPE_CHECKING:
@@ -115,22 +114,21 @@ def hidden_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
 
 def test_imports_run_down() -> None:
     """Those for type checkers count too: who names a type of a higher floor knows of it."""
-    fail_with(report(wrong_imports(all_imports()), IMPORTS))
+    fail_with(wrong_imports(all_imports()).values())
 
 
 def test_imports_stand_on_top_of_modules() -> None:
-    fail_with(report(hidden_imports(all_imports()), HIDDEN_IMPORTS))
+    fail_with(hidden_imports(all_imports()).values())
 
 
 def test_every_module_lies_on_a_floor() -> None:
     modules = [module_of(source) for source in sources(*PACKAGES)]
-    without = {
-        module: f"{module} lies on no floor of {package or 'the project'}"
+    fail_with(
+        f"{module} lies on no floor of {package or 'the project'}"
         for module in modules
         for package in packages_of(module)
         if floor(module, package) is None
-    }
-    fail_with(report(without, UNNAMED))
+    )
 
 
 def test_every_name_is_that_of_modules() -> None:
@@ -138,7 +136,7 @@ def test_every_name_is_that_of_modules() -> None:
     names = {name for floors in FLOORS.values() for names in floors for name in names}
     names |= {name for recursion in RECURSIONS.values() for name in recursion}
     unused = {name for name in names if not any(_lies_in(module, name) for module in modules)}
-    fail_with(report({name: f"no module is called {name}" for name in unused}, UNBUILT))
+    fail_with(f"no module is called {name}" for name in sorted(unused))
 
 
 def test_recursions_are_recursions() -> None:

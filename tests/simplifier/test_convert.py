@@ -10,7 +10,7 @@ import sympy
 from hypothesis import given
 
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
-from simplifier.expr.form import Kind
+from simplifier.expr.form import AtomKind
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_conversion import _remembered_reading, from_sympy, to_sympy
@@ -211,5 +211,5 @@ def test_high_powers_are_not_multiplied_out() -> None:
     (square,) = from_sympy(x**2).terms
     assert len(square.arguments) == 2
     (huge,) = from_sympy(x ** (10**9) * 3).terms
-    assert huge.kind is Kind.OPAQUE
+    assert huge.kind is AtomKind.OPAQUE
     assert to_sympy(from_sympy(x ** (10**9) * 3 + 1)) == x ** (10**9) * 3 + 1

@@ -18,7 +18,7 @@ from hypothesis import given
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form, Kind
+from simplifier.expr.form import AtomKind, Form
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from tests.evaluation import first_difference, values_of
@@ -90,7 +90,7 @@ def test_atoms_go_when_nobody_holds_them() -> None:
 def test_the_table_of_atoms_forgets_dead_ones() -> None:
     table = forms._Atoms()
     for number in range(3 * forms._FIRST_SWEEP):
-        table.intern(forms.Kind.VARIABLE, name=f"x{number}")
+        table.intern(forms.AtomKind.VARIABLE, name=f"x{number}")
     assert len(table._references) <= forms._FIRST_SWEEP
 
 
@@ -225,7 +225,7 @@ def test_the_comparison_sees_a_difference() -> None:
 
 def test_kinds_of_divisions() -> None:
     (atom,) = operations.floordiv(x, y).terms
-    assert atom.kind is Kind.QUOTIENT
+    assert atom.kind is AtomKind.QUOTIENT
     assert atom.divisor == 0
     (atom,) = operations.floordiv(x, forms.constant(-4)).terms
-    assert (atom.kind, atom.divisor) == (Kind.FLOORDIV, -4)
+    assert (atom.kind, atom.divisor) == (AtomKind.FLOORDIV, -4)

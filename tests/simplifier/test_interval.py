@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval, IntervalError, UndecidedError
-from simplifier.bounds.interval import Unknown
+from simplifier.bounds.interval import Undecided
 from tests.conformance import Row, for_each, rows
 from tests.strategies import bounded_intervals, half_open_intervals
 
@@ -90,8 +90,8 @@ RANGES: list[tuple[str, Interval, bool | None]] = [
 def answer(name: str, a: Interval, b: Interval) -> bool | None:
     """What a comparison says; ``None`` if it depends on the values."""
     said = COMPARISONS[name](a, b)
-    assert isinstance(said, bool | Unknown)
-    return UNKNOWN if isinstance(said, Unknown) else said
+    assert isinstance(said, bool | Undecided)
+    return UNKNOWN if isinstance(said, Undecided) else said
 
 
 @pytest.mark.parametrize(("name", "interval", "point", "expected"), POINTS)
@@ -205,7 +205,7 @@ def some_values(interval: Interval) -> list[int]:
 def test_a_decided_comparison_holds_for_all_values(name: str, a: Interval, b: Interval) -> None:
     answer = COMPARISONS[name](a, b)
     found = {ON_INTEGERS[name](x, y) for x in some_values(a) for y in some_values(b)}
-    assert found == {answer} if isinstance(answer, bool) else isinstance(answer, Unknown)
+    assert found == {answer} if isinstance(answer, bool) else isinstance(answer, Undecided)
 
 
 @pytest.mark.parametrize("name", ["add", "mul", "min", "max"])
@@ -237,7 +237,7 @@ QUESTIONS = [
 )
 def test_unknown_is_no_truth_value(ask: Callable[[], object], question: str) -> None:
     answer = ask()
-    assert isinstance(answer, Unknown)
+    assert isinstance(answer, Undecided)
     with pytest.raises(UndecidedError) as caught:
         bool(answer)
     assert caught.value.question == question

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given
 
-from simplifier.expr.form import Kind
+from simplifier.expr.form import AtomKind
 from simplifier.expr.parser import parse_form
 from simplifier.extraction import extracted
 from simplifier.extraction.cost import FINE, cost_of_form, least_cost
@@ -30,6 +30,6 @@ def test_the_least_cost_is_reached(text: str, cheapest: str) -> None:
 def test_no_spelling_costs_less(problem: Problem) -> None:
     scope = problem.scope()
     form = scope.canonical(problem.form)
-    assume(all(atom.kind in (Kind.VARIABLE, Kind.FLOORDIV) for atom in form.terms))
+    assume(all(atom.kind in (AtomKind.VARIABLE, AtomKind.FLOORDIV) for atom in form.terms))
     assume(all(argument.is_affine for atom in form.terms for argument in atom.arguments))
     assert least_cost(form) <= cost_of_form(extracted(scope, form)) * FINE

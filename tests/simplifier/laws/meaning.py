@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simplifier.expr.form import Kind, postorder
+from simplifier.expr.form import AtomKind, postorder
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.law import RELATIONS, statement
 from tests.evaluation import values_of
@@ -107,7 +107,7 @@ def _defined(forms: Iterable[Form], points: Columns) -> Column:
 
 # By z3.
 
-DIVISIONS: Final = (Kind.FLOORDIV, Kind.CEILDIV, Kind.MOD, Kind.QUOTIENT)
+DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.CEILDIV, AtomKind.MOD, AtomKind.QUOTIENT)
 
 
 class Encoding:
@@ -157,25 +157,25 @@ class Encoding:
         return sum(terms, self.z3.IntVal(form.constant, self.context))
 
     def _atom(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
-        if atom.kind is Kind.VARIABLE:
+        if atom.kind is AtomKind.VARIABLE:
             return self.z3.Int(atom.name, self.context)
         if atom.kind in DIVISIONS:
             return self._division(atom)
         arguments = [self._sum(argument) for argument in atom.arguments]
         when = self.z3.If
-        if atom.kind is Kind.MAX:
+        if atom.kind is AtomKind.MAX:
             return reduce(lambda a, b: when(a >= b, a, b), arguments)
-        if atom.kind is Kind.MIN:
+        if atom.kind is AtomKind.MIN:
             return reduce(lambda a, b: when(a <= b, a, b), arguments)
         return reduce(lambda a, b: a * b, arguments)
 
     def _division(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
         numerator, divisor = atom.arguments
         self._divisors[atom] = self._sum(divisor)
-        if atom.kind is Kind.CEILDIV:
+        if atom.kind is AtomKind.CEILDIV:
             return -self._divided(numerator.times(-1), divisor)[0]
         quotient, rest = self._divided(numerator, divisor)
-        return rest if atom.kind is Kind.MOD else quotient
+        return rest if atom.kind is AtomKind.MOD else quotient
 
     def _divided(self, dividend: Form, by: Form) -> tuple[Any, Any]:
         """Quotient and rest."""
