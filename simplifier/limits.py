@@ -64,12 +64,15 @@ MAX_OPERANDS_COMPARED: Final = 6
 """Of more operands a maximum compares only pairs, not one with two others together [clamps]."""
 
 MAX_CASES: Final = 8
-"""How many cases are told apart to see which of several forms is the greatest."""
+"""How many cases are distinguished to find the greatest of several forms.
+
+[8 levels of max((f + 1) // 2, f % 7)]
+"""
 
 MAX_NESTED_SIZE: Final = 10
 """Variables and operations in a form of maxima inside maxima that is compared with others.
 
-[100 levels of max((f + 1) // 2, f % 7)]
+[8 levels of max((f + 1) // 2, f % 7)]
 """
 
 # Constraints.
