@@ -13,7 +13,7 @@ from typing import Final
 MAX_MAPS: Final = 128
 """If more different maps lead to an array, one map that holds them all takes their place.
 
-A chain of shifts or butterflies doubles its maps with each step; real modules have below 20.
+A chain of shifts or butterflies doubles its maps with each step.
 Test: ``test_budgets.test_one_map_takes_the_place_of_many_and_is_marked``."""
 
 MAX_MAPS_OF_LOOP: Final = 64
@@ -31,7 +31,7 @@ Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 USUAL_WEIGHT: Final = 16
 """An indexing with so many terms costs one composition; with more, it costs their square.
 
-Test: ``test_tensor_networks.test_work_is_bounded_in_both_directions``."""
+Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 
 # How long a formula may be.
 
@@ -51,7 +51,7 @@ Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 MAX_REMEMBERED_COMPOSITIONS: Final = 1 << 14
 """So many compositions of maps are remembered: the layers of a model repeat them.
 
-Test: ``test_work_of_paths.test_work_is_linear_in_depth``."""
+It only saves time, and mostly between questions; no test fails without it."""
 
 MAX_INTERNED: Final = 1 << 16
 """When so many dependences are interned, all are forgotten, and memory stays bounded.
@@ -62,7 +62,7 @@ Test: ``test_budgets.test_what_is_forgotten_is_found_again``."""
 MAX_REMEMBERED_MODULES: Final = 4
 """So many modules are remembered with what was found about them: questions come in groups.
 
-Test: ``test_work_of_paths.test_equal_maps_are_composed_once``."""
+Test: ``test_work_of_paths.test_equal_maps_are_composed_once`` fails if none is."""
 
 # How much other tools do.
 

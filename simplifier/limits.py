@@ -2,8 +2,8 @@
 
 A limit is about the forms at hand, never about the work done so far, so results do not depend on
 earlier questions. Beyond a limit a form is read term by term, which is always sound.
-The names in brackets are the inputs of ``tests/simplifier/large.py`` that take too long, or the
-tests that fail, without the bound.
+The names in brackets are inputs of ``tests/simplifier/large.py``, which ``test_budget.py`` runs.
+They took several times as long, or did not end, when the limit was lifted.
 """
 
 from __future__ import annotations
@@ -15,55 +15,64 @@ from typing import Final
 MAX_DEPTH: Final = 20
 """Operations on forms that are nested deeper are kept as they stand.
 
-Each level may ask for several readings of the level below [levels of x // (f + 1)].
+Each level may ask for several readings of the level below [levels of (f * 5 + y) // n].
 """
 
 MAX_QUOTIENTS: Final = 24
-"""A form of more quotients is crowded: comparing each with each takes too long [200 bits]."""
+"""A form of more quotients is crowded: comparing each with each takes too long [x // n % m]."""
 
 # Products.
 
 MAX_PRODUCT_TERMS: Final = 24
-"""A product that would have more terms is not multiplied out [product of 20 sums]."""
+"""A product that would have more terms is not multiplied out [quotient of products]."""
 
 MAX_FACTORS: Final = 16
 """A product of more atoms is not multiplied out: powers of powers never end [(x + 1) ** 200]."""
 
 MAX_FACTORS_JOINED: Final = 64
-"""A product with more factors is one factor of another product [product of 300 shifts]."""
+"""A product with more factors is one factor of another product.
+
+[8 levels of max(min(f * 3, 50) % 11, f // 3) + f]
+"""
 
 MAX_BITS: Final = 1 << 13
-"""A product whose ends need more bits counts as unbounded [500 digits, symbolic]."""
+"""A product whose ends need more bits counts as unbounded: repeated squares double their digits."""
 
 MAX_FLATTENED_TERMS: Final = 8
-"""A quotient of a quotient by symbols is flattened to at most so many [levels of x // (f + 1)]."""
+"""A quotient of a quotient by symbols is flattened to at most so many products."""
 
 # Ranges.
 
 MAX_RANGE_DEPTH: Final = 3
-"""How often a reading of a range may ask for the range of a smaller form [clamps of x]."""
+"""How often a reading of a range may ask for the range of a smaller form [clamps]."""
 
 MAX_CONTENT: Final = 16
 """How great a common factor of what was divided is looked for where digits are put together.
 
-Tensors have small ones; each is tried [test_ranges_are_as_narrow_as_they_can_be].
+Tensors have small ones; each number is tried [24 levels of f + f // 2].
 """
 
 # Maxima.
 
 MAX_OPERANDS: Final = 24
-"""Of more operands a maximum compares only those that differ by a constant [min of 1,000]."""
+"""Of more operands a maximum compares only those that differ by a constant.
+
+[max of 1,000 clamps]
+"""
 
 MAX_OPERANDS_COMPARED: Final = 6
-"""Of more operands a maximum compares only each with each, never with two others together."""
+"""Of more operands a maximum compares only pairs, not one with two others together [clamps]."""
 
 MAX_CASES: Final = 8
-"""How many cases are told apart to see which of several forms is the greatest."""
+"""How many cases are distinguished to find the greatest of several forms.
+
+[8 levels of max((f + 1) // 2, f % 7)]
+"""
 
 MAX_NESTED_SIZE: Final = 10
 """Variables and operations in a form of maxima inside maxima that is compared with others.
 
-[100 levels of max((f + 1) // 2, f % 7)]
+[8 levels of max((f + 1) // 2, f % 7)]
 """
 
 # Constraints.

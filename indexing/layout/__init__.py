@@ -1,4 +1,4 @@
-"""Shapes and the layouts of their elements in memory."""
+"""Shapes, and how their elements lie in memory: offsets, maps, bitcasts and pictures."""
 
 from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
 from indexing.layout.bitcasts import bitcast_map, decompose_bitcast

@@ -1,4 +1,4 @@
-"""The command line: arguments in, calls, text or JSON out. It holds no logic of its own."""
+"""The command line: commands that call the library, and print text or JSON."""
 
 from ops.cli.main import main
 

@@ -1,4 +1,4 @@
-"""The commands: one function each, from the options to a document, and what they read and write."""
+"""The commands: a function for each, from its options to a document."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def maps(  # noqa: PLR0913 - one for each option
     linear_offsets: bool,
     console: Console,
 ) -> Document:
-    """The maps of every instruction of modules, or of one."""
+    """The maps of every instruction of modules, or of one instruction."""
     question = InstructionMaps(instruction, direction, physical_layout, linear_offsets)
     return answer_files("maps", question, files, jobs, console)
 
@@ -62,10 +62,10 @@ _SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
 
 
 def _map_spans(file: str) -> list[Span]:
-    """The texts between lines of ``---`` in a file or standard input; blank ones are skipped.
+    """The texts between lines of ``---`` in a file or standard input, without blank ones.
 
     Raises:
-        HloFileError: there is no such file, or it holds no text.
+        HloFileError: there is no such file, or it is not text.
     """
     text, name = read_input(file)
     starts = [0, *(match.end() for match in _SEPARATOR.finditer(text))]
@@ -75,10 +75,10 @@ def _map_spans(file: str) -> list[Span]:
 
 
 def _read_map(span: Span) -> IndexingMap:
-    """The map that is written at a span.
+    """The map from its text.
 
     Raises:
-        TextError: there is none.
+        TextError: the text is no map.
     """
     try:
         return parse_map(span.source[span.start : span.stop])
@@ -103,10 +103,10 @@ def _drawn(shape: str, output: str | None) -> LayoutReport:
 
 
 def _read_array(text: str) -> Shape:
-    """The array that a text writes, with a layout whose offsets can be told.
+    """The array from its text, with a layout that has offsets.
 
     Raises:
-        TextError: the text is none.
+        TextError: the text is no such array.
     """
     shape = Shape.parse(text)
     try:
@@ -117,7 +117,7 @@ def _read_array(text: str) -> Shape:
 
 
 def _write(file: str, text: str) -> None:
-    """Make ``text`` the content of a file.
+    """Write a text to a file.
 
     Raises:
         HloFileError: the file cannot be written.
@@ -129,12 +129,12 @@ def _write(file: str, text: str) -> None:
 
 
 def schema(*, console: Console) -> Document:
-    """The schema of the JSON documents, as it stands."""
+    """The schema of the JSON documents."""
     return Document("schemas", map(Verbatim, console.track([schema_text()], "schemas")), {})
 
 
 def schema_text() -> str:
-    """The JSON Schema (draft 2020-12) of what every command prints with ``--json``.
+    """The JSON Schema (draft 2020-12) of the documents that commands print with ``--json``.
 
     >>> import json
     >>> json.loads(schema_text())["title"]

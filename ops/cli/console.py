@@ -1,4 +1,4 @@
-"""Where commands print, and how: answers, errors, and a progress bar for people who wait."""
+"""The console: answers, errors, and a progress bar for people who wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE: Final = 0.5
 
 
 class SizedIterable(Protocol[T_co]):
-    """Things of which the number is known before they are there."""
+    """Items whose number is known before they are made."""
 
     def __iter__(self) -> Iterator[T_co]: ...
 
@@ -28,8 +28,8 @@ class SizedIterable(Protocol[T_co]):
 class Console:
     """Prints answers on standard output, errors and the bar on standard error.
 
-    The bar is shown where standard error is a terminal and tqdm is installed. ``rendering`` is
-    what makes text of a document.
+    It shows the bar if standard error is a terminal and tqdm is installed. ``rendering`` turns
+    documents into text.
     """
 
     def __init__(self, rendering: Rendering) -> None:
@@ -59,7 +59,7 @@ class Console:
             self._bar.write(text)
 
     def report_error(self, message: str) -> None:
-        """Say on standard error what is wrong."""
+        """Print an error on standard error."""
         self.has_errors = True
         text = f"error: {message}"
         if self._bar is None:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Fields: TypeAlias = "dict[str, Any]"
-"""What JSON says of something, as ``schema.json`` describes it."""
+"""The members of a JSON object; ``schema.json`` describes them."""
 
 SCHEMA_VERSION: Final = 1
-"""Counts the changes of the JSON documents that a reader of older ones does not understand."""
+"""Goes up when a program that reads older documents would misread newer ones."""
 
 
 class Item(Protocol):
@@ -43,11 +43,11 @@ class Row:
     __slots__ = ()
 
     def text(self) -> str:
-        """What it says to people."""
+        """The item for people."""
         raise NotImplementedError
 
     def fields(self) -> Fields:
-        """What it says to programs."""
+        """The item for programs."""
         raise NotImplementedError
 
     def json(self) -> str:
@@ -74,9 +74,9 @@ class Verbatim:
 class Document:
     """What a command answers: a list of items, which may be made while they are printed.
 
-    An item that is an error says what went wrong in place of an answer. ``fields`` are what JSON
-    says beside the list, which it calls ``name``. ``title`` is a line above the texts, if there
-    are any, and ``separator`` one between two of them.
+    An item that is an error takes the place of an answer. In JSON, ``name`` is the name of the list
+    and ``fields`` stand beside it. In text, ``title`` is a line above the items, if there are
+    any, and ``separator`` one between two of them.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Document:
 
 
 def fields_of_command(command: str) -> Fields:
-    """What the documents of a command begin with."""
+    """The first fields of the documents of a command."""
     return {"schema_version": SCHEMA_VERSION, "command": command}
 
 
@@ -127,7 +127,7 @@ class ErrorLog:
 
 
 def _error_fields(error: IndexingError) -> Fields:
-    """What is wrong, and where if it is in a text."""
+    """The message, and the position of an error in a text."""
     if not isinstance(error, TextError):
         return {"message": str(error)}
     place = {"file": error.span.file, "line": error.span.line, "column": error.span.column}
@@ -136,7 +136,7 @@ def _error_fields(error: IndexingError) -> Fields:
 
 
 def attempt(answer: Callable[..., T], *arguments: object) -> T | IndexingError:
-    """The answer, or the error in its place: one wrong item leaves the others alone."""
+    """The answer, or the error in its place, so that the other items are answered."""
     try:
         return answer(*arguments)
     except IndexingError as error:

@@ -1,4 +1,4 @@
-"""The command line: the commands and their arguments as a table, and how one of them runs."""
+"""The command line: a table of commands with their arguments, and how one of them runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _DISTRIBUTION: Final = "symbolic-indexing"
 
 FINE: Final = 0
 INPUT_ERROR: Final = 1
-"""Something that was read is wrong, or is not there; a wrong use of the command exits with 2."""
+"""An input is wrong or missing; wrong arguments exit with 2."""
 INTERRUPTED: Final = 130
-"""What a shell gives for a process that the user stopped."""
+"""The exit code of shells for a process that the user stopped."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,7 +58,7 @@ def _run(arguments: _Arguments) -> int:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more: what is left to write, at exit too, goes nowhere."""
+    """Nobody reads any more: drop what is left to write, also at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -66,13 +66,13 @@ def _forget_output() -> None:
 
 
 class _Arguments(argparse.Namespace):
-    """What the user asked for: the function that answers, its options, and how to print."""
+    """The function of a command, its options, and how to print."""
 
     run: Callable[..., Document]
     json: bool = False
 
     def document(self, console: Console) -> Document:
-        """The answer."""
+        """The document of the command."""
         how_to_run = ("run", "json")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
         return self.run(console=console, **options)
@@ -80,9 +80,9 @@ class _Arguments(argparse.Namespace):
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """One command: its function, a line that says what it does, calls to show, its arguments.
+    """One command: its function, a summary, examples for the help, and its arguments.
 
-    ``has_json`` says whether it prints JSON on demand.
+    ``has_json`` is whether it takes ``--json``.
     """
 
     run: Callable[..., Document]
@@ -137,11 +137,11 @@ _COMMANDS: Final = {
             },
             "--physical-layout": {
                 "action": "store_true",
-                "help": "tell elements by the dimensions in memory, with tiles cut",
+                "help": "use the dimensions in memory, after tiles are cut",
             },
             "--linear-offsets": {
                 "action": "store_true",
-                "help": "end maps at the offset in memory, counted in elements",
+                "help": "lead to offsets in memory, counted in elements",
             },
         },
     ),
@@ -193,7 +193,7 @@ _COMMANDS: Final = {
 
 
 def _parsed(argv: Sequence[str] | None) -> _Arguments:
-    """Read the arguments, those of the process by default; exits where they make no sense."""
+    """Parse the arguments, those of the process by default; exits if they make no sense."""
     parser = argparse.ArgumentParser(
         prog=_PROGRAM,
         description="Which elements of one tensor are needed for which elements of another.",

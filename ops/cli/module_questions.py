@@ -1,4 +1,4 @@
-"""The commands about modules: a question about each of many files, alone or in several processes.
+"""Questions about modules, and their answers for one file or for many, in one or several processes.
 
 A question is a value, so that it can be sent to another process.
 """
@@ -39,24 +39,24 @@ Subject = TypeVar("Subject")
 
 
 class ModuleQuestion(Protocol[Subject]):
-    """What to ask about each subject of a module; ``name`` is what documents call them all."""
+    """A question about each subject of a module; ``name`` is their name in documents."""
 
     name: ClassVar[str]
 
     def about(self) -> Fields:
-        """What documents say of the question."""
+        """The fields of the question in documents."""
         ...
 
     def subjects(self, module: HloModule) -> Sequence[Subject]:
-        """What of a module it asks about.
+        """The subjects in a module.
 
         Raises:
-            NoSuchInstructionError: it asks for something by a name that the module does not have.
+            NoSuchInstructionError: the module has nothing with the name that it asks for.
         """
         ...
 
     def answer(self, analysis: ModuleAnalysis, subject: Subject) -> Section:
-        """What is answered about one of them.
+        """The answer about a subject.
 
         Raises:
             HloTextError: shapes and attributes of an instruction do not fit.
@@ -125,7 +125,7 @@ DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
     "output-to-input": _from_results,
     "input-to-output": _from_operands,
 }
-"""What ``--direction`` may be, the default first."""
+"""The values of ``--direction``, the default first."""
 
 
 # Computations.
@@ -200,10 +200,10 @@ def _entries(
 # Files.
 
 _FILES_PER_JOB: Final = 8
-"""How many files may be ahead of the one that is printed next."""
+"""The number of files for each process that may be ahead of the one that is printed next."""
 
 _FAST: Final = 1
-"""The level of compression; JSON becomes a tenth, and better ones take ten times as long."""
+"""The level of compression: it makes JSON ten times smaller, in a hundredth of the time of maps."""
 
 _STANDARD_INPUT: Final = "-"
 
@@ -211,10 +211,10 @@ _STANDARD_INPUT: Final = "-"
 def answer_files(
     command: str, question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
 ) -> Document:
-    """What a command answers about files, and about the modules in folders.
+    """The document of a command about files, and about the modules in folders.
 
-    One file has a document of its own, in which what is asked about has items. Of several, each is
-    an item; ``jobs`` processes work on them, or as many as there are cores where it is 0.
+    The items of the document are the answers about one file, or else a document for each file.
+    ``jobs`` processes answer, or one for each core if it is 0.
     """
     if len(files) == 1 and not Path(files[0]).is_dir():
         return _about_one(command, question, files[0], console)
@@ -255,10 +255,10 @@ def _answered(
 
 
 def read_input(file: str) -> tuple[str, str]:
-    """What a file or standard input says, and what messages call it.
+    """The text of a file or of standard input, and its name in messages.
 
     Raises:
-        HloFileError: there is no such file, or it holds no text.
+        HloFileError: there is no such file, or it is not text.
     """
     if file == _STANDARD_INPUT:
         return decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
@@ -269,10 +269,10 @@ def read_input(file: str) -> tuple[str, str]:
 
 
 class _Printed(NamedTuple):
-    """A document as it stands, and what its errors say."""
+    """The text of a document, and the messages of its errors."""
 
     content: bytes
-    """Compressed: another process may have printed many that wait for their turn."""
+    """Compressed, because many may wait for their turn."""
     messages: tuple[str, ...]
 
 
@@ -323,7 +323,7 @@ def _batch(
 
 
 def _processes(count: int) -> Callable[[], Executor]:
-    """What makes a pool of fresh processes, which an interrupt ends without a word."""
+    """A function that makes a pool of fresh processes, which an interrupt ends silently."""
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - few need it
     from multiprocessing import get_context  # noqa: PLC0415 - likewise
 
@@ -332,14 +332,14 @@ def _processes(count: int) -> Callable[[], Executor]:
 
 
 def _entry(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
-    """What many documents say of one file; it is made where the file is read."""
+    """The document of one among many files; it is made in the process that reads the file."""
     module = analysis.module
     items = _answered(question, analysis, question.subjects(module))
     return _printed(question, {"file": module.file, "module": module.name}, items, rendering)
 
 
 def _unread(question: AnyQuestion, answer: FileAnswer[_Printed], rendering: Rendering) -> _Printed:
-    """The same of a file whose module cannot be asked about."""
+    """The document of a file without an answer."""
     error = answer.error
     if not isinstance(error, IndexingError):
         error = HloFileError(answer.path, f"{type(error).__name__}: {error}")
@@ -361,7 +361,7 @@ def _printed(
 def _no_such(
     errors: Sequence[NoSuchInstructionError], files: Sequence[str]
 ) -> NoSuchInstructionError:
-    """That no file has an instruction of a name, with the nearest names of all."""
+    """The error that no file has an instruction with a name, with the nearest names of all."""
     name = errors[0].name
     near = dict.fromkeys(other for error in errors for other in error.near)
     return NoSuchInstructionError(name, get_close_matches(name, near), listed(files))

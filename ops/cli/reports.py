@@ -1,4 +1,4 @@
-"""What commands say of maps and layouts: text for people, and fields for programs."""
+"""Reports of maps and layouts: text for people, and fields for programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from simplifier import Interval
 
 _MAX_CACHED: Final = 1024
-"""Most maps of a module are equal: what was said of so many is kept."""
+"""Most maps of a module are equal; the reports of the latest ones are kept."""
 
 
 # Maps between tensors.
@@ -50,7 +50,7 @@ class Entry:
     about: Fields
 
     def text(self, of: str) -> str:
-        """The maps, indented under a title; ``of`` is what the pair belongs to."""
+        """The maps, indented under a title; ``of`` is the owner of the pair."""
         if isinstance(self.answer, Unknown):
             return f"{of}, {self.title}: {self.answer}"
         texts = map(_indexing_text, self.answer)
@@ -65,7 +65,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Section(Row):
-    """What is answered for one instruction or computation."""
+    """The answer about one instruction or computation."""
 
     title: str
     entries: Sequence[Entry]
@@ -112,12 +112,12 @@ _cached_text: Final = lru_cache(maxsize=_MAX_CACHED)(_uncached_text)
 
 
 def indented(text: str) -> str:
-    """The lines of a text, moved to the right."""
+    """The lines of a text with an indent."""
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
 def map_text(indexing_map: IndexingMap) -> str:
-    """A map for people, a line for each part of its domain."""
+    """A map for people, with a line for each part of its domain."""
     return format_map(indexing_map, multiline=True)
 
 
@@ -196,7 +196,7 @@ _MAPS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LayoutReport(Row):
-    """What there is to say of the layout of an array."""
+    """The layout of an array."""
 
     shape: Shape
 

@@ -216,7 +216,7 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpInd
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 15], s0 in [0, 8]
     """
     output_sizes = fft_sizes(operand_sizes, fft_type, fft_length)
-    same = [(place, place) for place in range(len(output_sizes) - len(fft_length))]
+    same = [(axis, axis) for axis in range(len(output_sizes) - len(fft_length))]
     to_input, to_output = paired(output_sizes, operand_sizes, same)
     return OpIndexing(output_sizes, (to_input,), (to_output,))
 

@@ -547,7 +547,7 @@ def _disassemble(form: Form) -> tuple[_Program, _Row]:
             int(atom.kind),
             atom.name,
             tuple(row(argument) for argument in atom.arguments),
-            atom.expression,
+            atom.expression if atom.kind is AtomKind.OPAQUE else None,  # of others, a cache
         )
         for atom in atoms
     )

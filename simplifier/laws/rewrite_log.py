@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 COUNTS: Final[dict[Law, int]] = dict.fromkeys(LAWS, 0)
-"""How often each law was applied in this process, as :func:`simplifier.laws.rewrite_log` shows it.
+"""How often each law was applied in this process, as :func:`rules` shows it.
 
 Counted without a lock: of two threads that count at the same time, one may be lost.
 """
