@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import extremum_operands
-from simplifier.extraction.cost import FINE, cost_of_operation, cost_of_sum, least_cost
+from simplifier.extraction.cost import (
+    DIVISIONS,
+    FINE,
+    USED_AGAIN,
+    WIDE,
+    Prices,
+    cost_of_operation,
+    fine_cost,
+    DIVISION,
+    least_cost,
+)
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 from simplifier.laws.rewrite_log import Rewrite
 
@@ -46,29 +56,15 @@ class CostModel(Protocol):
         ...
 
 
-ODD: Final = 2
-"""What a negative divisor costs beside: it is hard to read."""
-
-LEAST_DIVISION: Final = cost_of_operation(AtomKind.MOD, 2, FINE)
+LEAST_DIVISION: Final = USED_AGAIN * FINE
 
 _UNBUILT: Final = (AtomKind.MOD, AtomKind.FLOORDIV, *EXTREMA)
 """The cost of these is found before they are built."""
 
 
-def fine_cost(form: Form, cost_of: CostOf) -> int:
-    """The cost in fine units: of spellings of equal cost the one with fewer signs is better."""
-    return cost_of_sum(form, cost_of, FINE, 1)
-
-
 def fine_cost_of_operation(kind: AtomKind, operands: Sequence[Form]) -> int:
     """What an operation costs beside its operands."""
-    cost = cost_of_operation(kind, len(operands), FINE)
-    if kind in _DIVISIONS and operands[1].constant < 0 and not operands[1].terms:
-        cost += ODD
-    return cost
-
-
-_DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV)
+    return cost_of_operation(kind, len(operands)) * FINE
 
 
 class Candidates(NamedTuple):
@@ -108,20 +104,20 @@ class _Candidate(NamedTuple):
 class Limit:
     """What a candidate has to undercut: the cost of the best one so far."""
 
-    __slots__ = ("_cost_of", "_helper", "cost")
+    __slots__ = ("_helper", "_prices", "cost")
 
-    def __init__(self, cost: int, cost_of: CostOf, helper: CostModel) -> None:
+    def __init__(self, cost: int, prices: Prices, helper: CostModel) -> None:
         self.cost = cost
-        self._cost_of = cost_of
+        self._prices = prices
         self._helper = helper
 
     def admits_division(self, rest: Form) -> bool:
         """Whether a division beside the rest may be cheap enough."""
-        return self._cost_beside(rest, 1) + LEAST_DIVISION < self.cost
+        return self._prices.sum(rest, 1) + LEAST_DIVISION < self.cost
 
     def admits_extrema(self, rest: Form, count: int, operands: Sequence[Form] = ()) -> bool:
         """Whether so many extrema of multiples of these operands may be cheap enough."""
-        least = self._cost_beside(rest, 1) + count * LEAST_DIVISION
+        least = self._prices.sum(rest, 1) + count * DIVISION * FINE
         if least < self.cost:
             least += sum(map(self._helper.least, operands))
         return least < self.cost
@@ -152,14 +148,20 @@ class Limit:
         for candidates in families:
             beside = 0
             if candidates.kind in _UNBUILT:
-                beside = self._cost_beside(candidates.rest, candidates.weight)
+                beside = self._prices.sum(candidates.rest, candidates.weight)
                 if beside + LEAST_DIVISION > self.cost:
                     continue
             for operands in candidates.alternatives:
                 number += 1
                 candidate = self._candidate(candidates, operands, beside, number)
                 if candidate.cost < self.cost:
-                    yield candidate
+                    if not candidate.is_exact or self._is_narrow(candidates, operands):
+                        yield candidate
+
+    def _is_narrow(self, candidates, operands) -> bool:
+        return candidates.kind is AtomKind.SUM or self._prices.is_narrow(
+            candidates.kind, operands, candidates.weight
+        )
 
     def _candidate(
         self, candidates: Candidates, operands: tuple[Form, ...], beside: int, number: int
@@ -167,7 +169,7 @@ class Limit:
         """The cost of a division or an extremum, unbuilt unless the same stands beside it."""
         kind, helper = candidates.kind, self._helper
         if kind not in _UNBUILT or _is_beside(candidates.rest, kind, operands):
-            built = fine_cost(candidates.built(operands), self._cost_of)
+            built = self._prices.sum(candidates.built(operands))
             return _Candidate(built, number, candidates, operands, is_exact=True)
         if kind in EXTREMA:
             operands = tuple(extremum_operands(kind, operands))
@@ -182,13 +184,10 @@ class Limit:
 
     def _extracted(self, candidate: _Candidate) -> _Candidate:
         candidates = candidate.candidates
-        beside = self._cost_beside(candidates.rest, candidates.weight)
+        beside = self._prices.sum(candidates.rest, candidates.weight)
         cost = self._helper.cost_of(candidates.kind, candidate.operands)
-        return candidate._replace(cost=beside + cost, is_exact=True)
-
-    def _cost_beside(self, rest: Form, weight: int) -> int:
-        """The cost of the rest and one more term of this weight, but for the term itself."""
-        return cost_of_sum(rest, self._cost_of, FINE, 1, further=weight)
+        wide = 0 if self._is_narrow(candidates, candidate.operands) else WIDE
+        return candidate._replace(cost=beside + cost + wide, is_exact=True)
 
 
 def _in_order(candidate: _Candidate) -> tuple[int, int]:
@@ -196,11 +195,11 @@ def _in_order(candidate: _Candidate) -> tuple[int, int]:
 
 
 def _is_beside(rest: Form, kind: AtomKind, operands: tuple[Form, ...]) -> bool:
-    """Whether the operation is a term of the rest: the two would be one."""
+    """Whether the operation is a term of the rest, or a division that shares work with one."""
     count = len(operands)
     for atom in rest.terms:
-        if atom.kind is not kind or len(atom.arguments) != count:
+        if atom.kind is not kind and not (kind in DIVISIONS and atom.kind in DIVISIONS):
             continue
-        if all(operand in atom.arguments for operand in operands):
+        if len(atom.arguments) == count and all(operand in atom.arguments for operand in operands):
             return True
     return False

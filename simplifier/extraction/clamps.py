@@ -12,16 +12,13 @@ from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant
 from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import NEGATIVE_DIVISOR
 from simplifier.laws.catalogue.spellings import (
-    ABSORB_TERM,
     DOUBLE_CLAMP,
     GROUPED_EXTREMA,
     OPPOSITE_CLAMPS,
     QUOTIENTS_INSIDE,
     SCALED_EXTREMA,
     SHIFTED_EXTREMA,
-    TURNED_QUOTIENT,
     WRITTEN_MINIMUM,
 )
 from simplifier.limits import MAX_TERMS_MOVED
@@ -111,16 +108,6 @@ def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[C
         yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (QUOTIENTS_INSIDE, PRUNE))
     operands = operations.extremum_operands(kind, divided)
     yield from _shifted(limit, rest, kind, operands, (QUOTIENTS_INSIDE,))
-    turned = constant(-atom.divisor)
-    moved = rest.constant // factor if rest.constant % factor == 0 else 0
-    for whole in dict.fromkeys((0, moved)):
-        left, shift = rest.plus_constant(-whole * factor), whole * atom.divisor
-        near = (-numerator).plus_constant(-shift)
-        far = numerator.plus_constant(1 - atom.divisor + shift)
-        laws = (NEGATIVE_DIVISOR, *((ABSORB_TERM,) if whole else ()))
-        yield Candidates(left, factor, AtomKind.FLOORDIV, [(near, turned)], laws)
-        laws = (TURNED_QUOTIENT, *laws)
-        yield Candidates(left, -factor, AtomKind.FLOORDIV, [(far, turned)], laws)
 
 
 def _shifted(

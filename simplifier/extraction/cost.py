@@ -1,104 +1,340 @@
-"""What a spelling costs a reader, and what it costs at least.
+"""What an expression costs a reader and a machine, and what a spelling costs at least.
 
 ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max`` cost 3;
-``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does, so that only one of the two is ever
-the cheapest.
+``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does. A second use of the same numerator and
+divisor, as quotient or remainder, costs 1: a compiler computes both at once.
 
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
-``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1.
+``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. So does a remainder that
+is torn into its dividend and its quotient: nobody reads the digit off ``x - (x floordiv 8) * 7``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
+from simplifier.expr import operations
+from simplifier.bounds.interval import meet
+from simplifier.extraction.width import magnitude
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
 
 
 OPERATOR: Final = 1
 DIVISION: Final = 3
+USED_AGAIN: Final = 1
 
 
-def cost_of_sum(
-    form: Form,
-    cost_of: Callable[[Atom], int],
-    unit: int = 1,
-    negative: int = 0,
-    further: int = 0,
-) -> int:
-    """The cost of a form when its atoms cost what ``cost_of`` says.
-
-    An operator costs ``unit``; each negative number costs ``negative`` more, which tells
-    spellings of equal cost apart. ``further`` is the coefficient of one more term, whose
-    own cost is not counted.
-    """
-    count = len(form.terms) + (form.constant != 0)
-    positive = 1 if form.constant > 0 else 0
-    multipliers: set[int] = set()
-    if further:
-        count += 1
-        positive += further > 0
-        multipliers.add(abs(further))
-    if not count:
-        return 0
-    cost = (count - 1) * unit
-    for atom, factor in form.terms.items():
-        cost += cost_of(atom)
-        if factor > 0:
-            positive += 1
-            multipliers.add(factor)
-        else:
-            multipliers.add(-factor)
-    multipliers.discard(1)
-    if not positive and not (count == 1 and (form.constant or multipliers)):
-        cost += unit
-    return cost + len(multipliers) * unit + (count - positive) * negative
-
-
-def cost_of_operation(kind: AtomKind, operands: int, unit: int = 1) -> int:
+def cost_of_operation(kind: AtomKind, operands: int) -> int:
     """What an operation costs beside its operands."""
     if kind in EXTREMA:
-        return DIVISION * unit * (operands - 1)
+        return DIVISION * (operands - 1)
     if kind is AtomKind.PRODUCT:
-        return OPERATOR * unit * (operands - 1)
+        return OPERATOR * (operands - 1)
     if kind is AtomKind.CEILDIV:
-        return (DIVISION + OPERATOR) * unit
+        return DIVISION + OPERATOR
     if kind is AtomKind.SUM:
         return 0
-    return DIVISION * unit if operands else 0
+    return DIVISION if operands else 0
+
+
+def operators_of_sum(form: Form) -> int:
+    """What a sum costs beside its atoms: additions, multiplications, a sign, torn remainders."""
+    count = len(form.terms) + (form.constant != 0)
+    if not count:
+        return 0
+    factors = form.terms.values()
+    multipliers = set(map(abs, factors))
+    multipliers.discard(1)
+    cost = count - 1 + len(multipliers)
+    if form.constant <= 0 and max(factors, default=0) < 0 and not (count == 1 and multipliers):
+        cost += 1
+    return cost + overlaps(form)
+
+
+SAME_DIGITS: Final = 1
+TAKEN_BACK: Final = 8
+
+
+def overlaps(form: Form) -> int:
+    """What it costs that terms of a sum read the same digits of one number.
+
+    With opposite signs one takes back what the other has given, and nobody reads a stride off.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
+    ...     print(overlaps(parse_form(text)))
+    8
+    1
+    0
+    """
+    terms = form.terms
+    if len(terms) < 2:
+        return 0
+    readings: dict[Key, list[tuple[int, int, int]]] = {}
+    sources: list[Form] = []
+    for atom, factor in terms.items():
+        if atom.divisor > 0:
+            source, low, high = digits_read(atom)
+            if source.key not in readings:
+                readings[source.key] = []
+                sources.append(source)
+            readings[source.key].append((low, high, factor))
+    cost = 0
+    for source in sources:
+        found = readings[source.key]
+        weight = _weight_beside(terms, source)
+        if weight:
+            found.append((1, 0, weight))
+        if len(found) > 1:
+            cost += _cost_of_overlaps(found)
+    return cost
+
+
+def _cost_of_overlaps(found: list[tuple[int, int, int]]) -> int:
+    cost = 0
+    for index, (low, high, factor) in enumerate(found):
+        for other_low, other_high, other in found[:index]:
+            if (not other_high or low < other_high) and (not high or other_low < high):
+                cost += SAME_DIGITS if (factor > 0) == (other > 0) else TAKEN_BACK
+    return cost
+
+
+def digits_read(atom: Atom) -> tuple[Form, int, int]:
+    """What a division reads digits of, and where they begin and end; 0 for no end."""
+    source, divisor, low = atom.numerator, atom.divisor, 1
+    if _is_quotient(source):
+        (inner,) = source.terms
+        source, low = inner.numerator, inner.divisor
+    if atom.kind is AtomKind.MOD:
+        return source, low, low * divisor
+    return source, low * divisor, 0
+
+
+def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
+    """How many times the source, but for its constant, stands in the sum; 0 if it does not."""
+    weight = 0
+    for atom, value in source.terms.items():
+        beside = terms.get(atom)
+        if beside is None:
+            return 0
+        if not weight:
+            weight, rest = divmod(beside, value)
+            if rest:
+                return 0
+        elif beside != weight * value:
+            return 0
+    return weight
 
 
 def cost_of_form(form: Form) -> int:
-    """The cost of a form as it stands."""
+    """The cost of a form as it stands.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> for text in ("x floordiv 8 + y", "x floordiv 8 + x mod 8", "(x mod 8) * 3 - x"):
+    ...     print(cost_of_form(parse_form(text)))
+    4
+    5
+    5
+    """
     if form.cost is None:
-        for atom in postorder((form,), skip=_has_cost):
-            inner = sum(map(_with_known_atoms, atom.arguments))
-            atom.cost = cost_of_operation(atom.kind, len(atom.arguments)) + inner
-        form.cost = _with_known_atoms(form)
+        form.cost = _Shared().cost(form)
     return form.cost
 
 
-def _has_cost(atom: Atom) -> bool:
-    return atom.cost is not None
+class _Shared:
+    """The cost of a form in which each division is paid once, and its further uses less."""
+
+    def __init__(self) -> None:
+        self._uses: dict[Atom, int] = {}
+        self._divisions: dict[tuple[Key, Key], None] = {}
+
+    def cost(self, form: Form) -> int:
+        """The cost of all atoms, those outside first: then it is known how often each is used."""
+        total = operators_of_sum(form)
+        self._use(form, 1)
+        for atom in reversed(postorder((form,))):
+            if atom.arguments:
+                total += self._cost_of_atom(atom, self._uses[atom])
+        return total
+
+    def _cost_of_atom(self, atom: Atom, uses: int) -> int:
+        times = uses
+        again = 0
+        if atom.kind in DIVISIONS:
+            key = division_key(atom)
+            is_known = key in self._divisions
+            self._divisions[key] = None
+            times = 0 if is_known else 1
+            again = (uses - times) * USED_AGAIN
+        if not times:
+            return again
+        inside = cost_of_operation(atom.kind, len(atom.arguments))
+        for argument in atom.arguments:
+            inside += operators_of_sum(argument)
+            self._use(argument, times)
+        return again + times * inside
+
+    def _use(self, form: Form, times: int) -> None:
+        for atom in form.terms:
+            self._uses[atom] = self._uses.get(atom, 0) + times
 
 
-def _with_known_atoms(form: Form) -> int:
-    return cost_of_sum(form, lambda atom: atom.cost or 0)
+DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV})
+"""Operations that divide."""
 
 
-# Fine costs, and lower bounds. Most candidates need not be extracted to be known to cost too much.
-# The bounds hold for forms whose canonical form misses nothing; of others a cheap spelling may be
-# overlooked. They rest on what steps of extraction keep: variables, extrema, a division, and how
-# the form grows.
+def division_key(atom: Atom) -> tuple[Key, ...]:
+    """What two divisions have in common that a computer does once.
 
-FINE: Final = 256
-"""The cost of an operator in fine units, in which a negative number costs one more."""
+    A quotient of a quotient stands alone: it is written as one quotient.
+    """
+    numerator, divisor = atom.arguments
+    if atom.kind is AtomKind.CEILDIV or (atom.kind is FLOORDIV and _is_quotient(numerator)):
+        return numerator.key, divisor.key, (atom.kind,)
+    return numerator.key, divisor.key
+
+
+def _is_quotient(form: Form) -> bool:
+    """Whether the form is a quotient alone."""
+    if form.constant or len(form.terms) != 1:
+        return False
+    ((atom, factor),) = form.terms.items()
+    return factor == 1 and atom.kind is FLOORDIV
+
+
+# Fine costs: of spellings of equal cost, the one with fewer terms is better, then the one with fewer
+# numbers, then that with fewer signs.
+
+FINE: Final = 4096
+"""The cost of an operator in fine units."""
+
+TERM: Final = 256
+"""The cost of a further term of a sum, beside that of the operator, in fine units."""
+
+NUMBER: Final = 8
+"""The cost of a number in fine units; a negative one costs 1 more."""
+
+WIDE: Final = 1 << 48
+"""The cost of a term that needs wider integers than the problem: more than any number of operators."""
+
+
+class Prices:
+    """The costs of sums in fine units, where atoms cost what ``cost_of`` says.
+
+    No term may be greater than ``widest``, where that is a number.
+    """
+
+    __slots__ = ("_cost_of", "_scope", "_widest")
+
+    def __init__(
+        self,
+        cost_of: Callable[[Atom], int],
+        scope: Scope,
+        widest: int | None,
+    ) -> None:
+        self._cost_of = cost_of
+        self._scope = scope
+        self._widest = widest
+
+    def sum(self, form: Form, further: int = 0) -> int:
+        """The cost of a form and, if ``further`` is not zero, of one more term of this weight.
+
+        What the further term costs itself is not counted.
+        """
+        return fine_cost(form, self._cost_of, further) + self._width_of_terms(form)
+
+    def _width_of_terms(self, form: Form) -> int:
+        widest = self._widest
+        if widest is None:
+            return 0
+        count = 0
+        for atom, factor in form.terms.items():
+            greatest = magnitude(atom_range(self._scope, atom))
+            if greatest is not None and abs(factor) * greatest > widest:
+                count += 1
+        return count * WIDE
+
+    def is_narrow(self, kind, operands, weight) -> bool:
+        widest = self._widest
+        if widest is None:
+            return True
+        for operand in operands:
+            greatest = magnitude(self._scope.range_of(self._scope.canonical(operand)))
+            if greatest is not None and greatest > widest:
+                return False
+        if weight not in (1, -1):
+            atom = operations.build(kind, operands)
+            for a, f in atom.terms.items():
+                greatest = magnitude(atom_range(self._scope, a))
+                if greatest is not None and abs(weight * f) * greatest > widest:
+                    return False
+        return True
+
+
+def atom_range(scope: Scope, atom: Atom):
+    ends = scope.ranges.get(atom)
+    if ends is None:
+        ends = scope.range_of(scope.canonical(Form(0, {atom: 1})))
+        if atom.kind is AtomKind.MOD and atom.divisor > 0:
+            ends = meet(ends, (0, atom.divisor - 1))
+    return ends
+
+
+def fine_cost(form: Form, cost_of: Callable[[Atom], int], further: int = 0) -> int:
+    """The cost in fine units of a form, and of one more term of this weight."""
+    terms, constant = form.terms, form.constant
+    count = len(terms)
+    multipliers: set[int] = set()
+    negative = cost = 0
+    if constant:
+        count += 1
+        cost = NUMBER
+        negative = constant < 0
+    if further:
+        count += 1
+        multipliers.add(abs(further))
+        negative += further < 0
+    if not count:
+        return 0
+    divisions = 0
+    for atom, factor in terms.items():
+        cost += cost_of(atom)
+        if factor < 0:
+            negative += 1
+            multipliers.add(-factor)
+        else:
+            multipliers.add(factor)
+        if atom.kind in DIVISIONS:
+            divisions += 1
+    multipliers.discard(1)
+    operators = count - 1 + len(multipliers)
+    if negative == count and not (count == 1 and (multipliers or constant)):
+        cost += FINE + TERM
+    if divisions:
+        cost += overlaps(form) * (FINE + TERM)
+        if divisions > 1:
+            cost -= _shared(terms, cost_of)
+    return cost + operators * FINE + (count - 1) * TERM + len(multipliers) * NUMBER + negative
+
+
+def _shared(terms: dict[Atom, int], cost_of: Callable[[Atom], int]) -> int:
+    """What second uses of divisions save."""
+    seen: set[tuple[Key, ...]] = set()
+    saved = 0
+    for atom in terms:
+        if atom.kind in DIVISIONS:
+            key = division_key(atom)
+            if key in seen:
+                saved += cost_of(atom) - USED_AGAIN * FINE
+            seen.add(key)
+    return saved
 
 
 def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
@@ -166,14 +402,13 @@ def least_cost_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:
 
 def _least_of_operation(atom: Atom, value: Form, canonical: Callable[[Form], Form]) -> int:
     least = least_cost(value)
-    if atom.kind not in _DIVISIONS:
+    if atom.kind not in DIVISIONS:
         return least
     operands = sum(least_cost(canonical(operand)) for operand in atom.arguments)
     return max(least, DIVISION * FINE + operands)
 
 
 _VANISHING: Final = (AtomKind.SUM, *EXTREMA)
-_DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.CEILDIV, AtomKind.MOD, AtomKind.QUOTIENT)
 
 
 def _least_of_kinds(form: Form) -> int:

@@ -143,15 +143,6 @@ def _as_remainder(
 ) -> Iterator[Candidates]:
     """Spellings of ``rest + weight * (source mod radix)``."""
     yield Candidates(rest, weight, AtomKind.MOD, _residues(source, radix, radix), why.plain, source)
-    if weight < 0:
-        residues, negated = _residues(-source, radix, -radix), -source
-        yield Candidates(rest, -weight, AtomKind.MOD, residues, why.negative, negated)
-    offset = rest.constant
-    if weight > 1 and 0 <= offset < weight:
-        # m*(L mod n) + r = (m*L + r) mod (m*n) for 0 <= r < m.
-        scaled, period = source.times(weight).plus_constant(offset), radix * weight
-        left, residues = rest.plus_constant(-offset), _residues(scaled, period, period)
-        yield Candidates(left, 1, AtomKind.MOD, residues, why.weighted, scaled)
 
 
 def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:

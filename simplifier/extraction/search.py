@@ -14,9 +14,10 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
-from simplifier.extraction.candidates import Limit, fine_cost, fine_cost_of_operation
+from simplifier.extraction.candidates import Limit, fine_cost_of_operation
 from simplifier.extraction.clamps import extremum_steps
-from simplifier.extraction.cost import least_cost_at_a_glance, plain_cost
+from simplifier.extraction.cost import FINE, Prices, fine_cost, least_cost_at_a_glance, plain_cost
+from simplifier.extraction.width import natural_width
 from simplifier.extraction.divisions import (
     joining_steps,
     quotient_steps,
@@ -70,7 +71,6 @@ def _with_arguments(extractor: Extractor, form: Form) -> Form:
             stack += missing
             continue
         stack.pop()
-        extractor.record_signs(atom)
         parts = tuple(forms.combine(argument, finished) for argument in arguments)
         finished[atom] = operations.build(atom.kind, parts) if parts else Form(0, {atom: 1})
     return forms.combine(spelling, finished)
@@ -116,8 +116,6 @@ class Extractor:
     def arguments(self, kind: AtomKind, operands: Sequence[Form]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a quotient of negative terms turns signs."""
         found = tuple(map(self.extract, operands))
-        if kind in _QUOTIENTS and _turns_signs(found):
-            return tuple([self.extract(-operand) for operand in operands])
         return found
 
     def record_signs(self, atom: Atom) -> None:
@@ -143,36 +141,85 @@ class Extractor:
             return form
         helper = self._helper or self
         cost_of = _SearchCosts(self, helper, form).__getitem__
+        prices = Prices(cost_of, self._scope, natural_width(self._scope, form))
 
         order = self._steps[:kinds]
-        best = self._descent(form, order, cost_of, helper)
+        MODE = __import__("os").environ.get("MODE", "both")
+        best = self._descent(form, order, prices, helper) if MODE not in ("nat","short") else []
+        start = _natural(self._scope, form)
+        if start is None and MODE in ("nat", "short"): best = self._descent(form, order, prices, helper)
+        if start is not None and MODE != "canon":
+            first = Rewrite((), form, start)
+            further = [first, *self._descent(start, order[1:] if MODE == "short" else order, prices, helper)]
+            if prices.sum(_end(form, further)) < prices.sum(_end(form, best)):
+                best = further
         if self._level == 0 and len(form.terms) > 1 and maxima(form) and (best or kinds == 1):
             # A term that first moves into an extremum may become a remainder there.
-            other = self._descent(form, (extremum_steps, *order), cost_of, helper)
-            best = min(best, other, key=lambda descent: fine_cost(_end(form, descent), cost_of))
+            other = self._descent(form, (extremum_steps, *order), prices, helper)
+            best = min(best, other, key=lambda descent: prices.sum(_end(form, descent)))
+        if MODE == "stat":
+            nat = start if start is not None else form
+            clean = _is_clean(self._scope, form, nat)
+            win = prices.sum(_end(form, best)) < prices.sum(nat)
+            STAT[self._level, clean, win] = STAT.get((self._level, clean, win), 0) + 1
+            if clean and win: print("CLEAN", self._level, nat, " | ", _end(form, best), " | ", form)
         if self._level == 0:
             for rewrite in best:
                 self._scope.extracted(rewrite)
         return _end(form, best)
 
     def _descent(
-        self, form: Form, order: Sequence[Steps], cost_of: Callable[[Atom], int], helper: Extractor
+        self, form: Form, order: Sequence[Steps], prices: Prices, helper: Extractor
     ) -> list[Rewrite]:
         """Steps to cheaper and cheaper spellings, one kind of steps at a time, until none helps."""
         descent: list[Rewrite] = []
-        current, cost, least = form, fine_cost(form, cost_of), least_cost_at_a_glance(form)
+        current, cost, least = form, prices.sum(form), least_cost_at_a_glance(form)
         kind = 0
         while kind < len(order) and cost > least:
-            limit = Limit(cost, cost_of, helper)
+            limit = Limit(cost, prices, helper)
             found = limit.cheapest(current, order[kind](self._scope, current, limit))
             # A candidate whose cost was found before it was built may cost more.
-            following = cost if found is None else fine_cost(found.after, cost_of)
+            following = cost if found is None else prices.sum(found.after)
             if found is None or following >= cost:
                 kind += 1
             else:
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+
+STAT = {}
+
+def _is_clean(scope, form, nat):
+    from simplifier.extraction.cost import overlaps
+    if nat.constant < 0 or any(f < 0 for f in nat.terms.values()): return False
+    if any(a.kind not in (AtomKind.VARIABLE, AtomKind.FLOORDIV, AtomKind.MOD) for a in nat.terms): return False
+    if overlaps(nat): return False
+    if nat.constant and any(a.kind is AtomKind.FLOORDIV and nat.constant % f == 0 for a, f in nat.terms.items()): return False
+    for a, f in nat.terms.items():
+        if a.arguments:
+            if any(v < 0 for v in a.numerator.terms.values()): return False
+            if a.kind is AtomKind.FLOORDIV:
+                if any(o in nat.terms and nat.terms[o] % f == 0 for o in a.numerator.terms): return False
+    return True
+
+def _natural(scope, form):
+    if not all(atom in scope.ranges for atom in form.terms): return None
+    units = [(w, u) for w, u in scope.view(form).units if u.quotient is not None]
+    if not units: return None
+    for w, u in units:
+        src = u.value.plus_atom(u.quotient, u.radix)
+        form = form.plus(u.value, -w).plus(operations.mod(_best_residue(src, u.radix), forms.constant(u.radix)), w)
+    return form
+
+
+def _best_residue(source, radix):
+    from simplifier.extraction.divisions import _residues
+    best = None
+    for num, _ in _residues(source, radix, radix):
+        c = fine_cost(num, lambda atom: FINE*3 if atom.arguments else 0)
+        if best is None or c < best[0]: best = (c, num)
+    return best[1]
 
 
 def _end(form: Form, descent: Sequence[Rewrite]) -> Form:

@@ -1,0 +1,100 @@
+"""How wide integers a formula needs: the greatest absolute values of what is computed.
+
+A spelling is narrow if none of its parts goes beyond the :func:`natural_width` of the form: the
+widest of the result, the variables, and what the digits of the form are taken of.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplifier.expr.form import FLOORDIV, VARIABLE, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simplifier.bounds.context import Context
+    from simplifier.bounds.interval import Range
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Atom, Key
+
+
+class _Widths(dict["Key", "int | None"]):
+    """The natural widths of the forms of a scope."""
+
+    def __init__(self, _: Context) -> None:
+        super().__init__()
+
+
+def natural_width(scope: Scope, form: Form) -> int | None:
+    """The greatest absolute value that the natural reading of a canonical form computes.
+
+    ``None`` where something has no bounds.
+    """
+    known = scope.memory(_Widths)
+    found = known.get(form.key, -1)
+    if found == -1:
+        found = known[form.key] = _widest(_widths(scope, scope.canonical(form)))
+    return found
+
+
+def _widest(widths: Iterator[int | None]) -> int | None:
+    widest = 0
+    for width in widths:
+        if width is None:
+            return None
+        widest = max(widest, width)
+    return widest
+
+
+def magnitude(ends: Range) -> int | None:
+    """The greatest absolute value in a range; ``None`` if there is none."""
+    lower, upper = ends
+    if isinstance(lower, int) and isinstance(upper, int):
+        return max(abs(lower), abs(upper))
+    return None
+
+
+def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
+    yield magnitude(scope.range_of(form))
+    for _, unit in scope.view(form).units:
+        if unit.quotient is not None:
+            yield from _widths_of_digit(
+                scope, unit.value.plus_atom(unit.quotient, unit.radix), unit.radix
+            )
+    for atom in form.terms:
+        if atom.kind is FLOORDIV:
+            yield from _widths_of_quotient(scope, form, atom)
+        yield from _widths_inside(scope, atom)
+
+
+def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | None]:
+    """Of what the digit is taken, also without negative coefficients."""
+    yield magnitude(scope.range_of(source))
+    yield magnitude(scope.range_of(reduced(source, radix)))
+
+
+def _widths_of_quotient(scope: Scope, form: Form, quotient: Atom) -> Iterator[int | None]:
+    """Of what the quotient is taken, with its multiples beside it, counted from either end."""
+    factor, divisor, source = form.terms[quotient], quotient.divisor, quotient.numerator
+    for atom in quotient.numerator.terms:
+        beside = form.terms.get(atom, 0)
+        if beside % factor == 0:
+            source = source.plus_atom(atom, divisor * beside // factor)
+    yield magnitude(scope.range_of(source))
+    yield magnitude(scope.range_of((-source).plus_constant(divisor - 1)))
+
+
+def _widths_inside(scope: Scope, atom: Atom) -> Iterator[int | None]:
+    if atom.kind is VARIABLE:
+        yield magnitude(scope.ranges[atom])
+    for argument in atom.arguments:
+        yield natural_width(scope, argument)
+
+
+def reduced(form: Form, radix: int) -> Form:
+    """The congruent form without negative coefficients."""
+    return Form(
+        form.constant % radix,
+        {atom: value % radix for atom, value in form.terms.items() if value % radix},
+    )
