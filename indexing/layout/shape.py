@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from indexing.errors import ShapeError
 from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
 from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
-from indexing.layout.errors import ShapeError
 from indexing.layout.layout import (
     COMBINE_DIMENSION,
     LETTERS,
