@@ -20,6 +20,7 @@ from ops.hlo.errors import HloTextError
 from ops.index_maps import check_sizes
 from ops.rules.op_indexing import Direction, OpIndexing, Unknown
 from ops.rules.rule import Routes, arrays_in_operands
+from simplifier.errors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -163,6 +164,10 @@ def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
     for output, indexing, count in listed:
         if isinstance(indexing, OpIndexing):
             _check_indexing(instruction, outputs[output], indexing, count)
+        elif not isinstance(indexing, Unknown):  # pyright: ignore[reportUnnecessaryIsInstance] - rules may be untyped
+            expected = "an OpIndexing, a tuple of them, or Unknown"
+            message = f"the rule returns {quoted(indexing)}; expected {expected}"
+            raise ShapeError(f"{instruction.opcode}: {message}")
     for pair in _pairs(instruction, answer):
         _check_ranks(instruction, pair)
 
