@@ -48,7 +48,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.__main__",),
     ),
     "indexing.layout": (
-        ("indexing.layout.errors", "indexing.layout.element_type"),
+        ("indexing.layout.element_type",),
         ("indexing.layout.layout",),
         ("indexing.layout.array_shape",),
         ("indexing.layout.dimensions",),
