@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = "tuple[Instruction, ...]"
 
-_LONGEST_NUMBER: Final = 64
+_MAX_NUMBER_BITS: Final = 64
 """A number of more bits is printed as a power of two."""
 
 
@@ -71,7 +71,7 @@ class Provenance:
         lines = [str(self.way), *(f"  {path_text(path)}" for path in self.paths)]
         more = self.count - len(self.paths)
         if more:
-            is_short = more.bit_length() <= _LONGEST_NUMBER
+            is_short = more.bit_length() <= _MAX_NUMBER_BITS
             number = more if is_short else f"at least 2**{more.bit_length() - 1}"
             lines.append(f"  and {number} more")
         return "\n".join(lines)
