@@ -22,7 +22,6 @@ from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
 from ops.hlo.files import decoded, read_text
 from ops.modules.analysis import instructions_named
-from ops.rules.op_indexing import Unknown
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
-    from ops.dependence.dependence import Indexings
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
 
 Subject = TypeVar("Subject")
@@ -177,7 +176,7 @@ class FusionMaps:
 
 
 def _entries(
-    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Indexings
+    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: AnyDependence
 ) -> Iterator[Entry]:
     """The entries of a result and an operand or parameter: one for each array that is needed."""
     if answer == NOTHING:
@@ -185,15 +184,12 @@ def _entries(
     result = f"result {output}, " if len(of.shape.arrays) > 1 else ""
     title = f"{result}{role} {number} %{source.name}"
     about = {"result": output, role: number, "name": source.name}
-    if isinstance(answer, Unknown):
-        yield Entry(title, answer, about)
-        return
-    simplified = Dependence(dict.fromkeys(indexing.simplify() for indexing in answer))
-    if not source.shape.is_tuple:
+    simplified = answer.simplify()
+    if not source.shape.is_tuple or not simplified.indexings:
         yield Entry(title, simplified, about)
         return
-    for element in dict.fromkeys(indexing.element for indexing in simplified):
-        of_element = Dependence(each for each in simplified if each.element == element)
+    for element in dict.fromkeys(indexing.element for indexing in simplified.indexings):
+        of_element = Dependence(each for each in simplified.indexings if each.element == element)
         yield Entry(f"{title} element {element}", of_element, about | {"element": element})
 
 

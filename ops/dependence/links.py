@@ -72,8 +72,6 @@ def links_of(
     for output, operand, element, indexing, number in _pairs(instruction, answer):
         if indexing is None:
             found: AnyDependence = identity_of(outputs[output])
-        elif isinstance(indexing, Unknown):
-            found = indexing
         else:
             found = _bound(instruction, indexing.map_of_operand(direction, number))
         yield Link(output, operand, element, found)
@@ -83,9 +81,9 @@ def reads_operands(answer: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
     if isinstance(answer, Routes):
         return False
-    if isinstance(answer, (OpIndexing, Unknown)):
-        return answer.reads_operands
-    listed = answer.values() if isinstance(answer, Mapping) else answer
+    if isinstance(answer, Mapping):
+        return any(indexing.reads_operands for indexing in answer.values())
+    listed = answer if isinstance(answer, tuple) else (answer,)
     return any(indexing.reads_operands for indexing in listed)
 
 
@@ -195,7 +193,7 @@ def _check_indexing(
         _check_number(instruction, "operands", len(maps), count)
         for number in range(count):
             found = indexing.map_of_operand(direction, number)
-            if not isinstance(found.map, UndefinedMap):
+            if not found.map.is_undefined:
                 given = len(found.origins)
                 _check_number(instruction, "runtime variables", given, len(found.map.runtime))
 
@@ -211,7 +209,7 @@ def _check_ranks(instruction: Instruction, pair: _Pair) -> None:
         (Direction.INPUT_TO_OUTPUT, operand, result),
     ):
         found = pair.indexing.map_of_operand(direction, pair.number).map
-        if isinstance(found, UndefinedMap):
+        if found.is_undefined:
             continue
         given = len(found.dims), len(found.forms)
         if given != (source.rank, target.rank):

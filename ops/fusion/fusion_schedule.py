@@ -11,7 +11,6 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing import UndefinedMap
 from indexing.layout import ShapeError, bitcast_map
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.fusion import Fusion, FusionError
@@ -225,7 +224,7 @@ def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
 def _same_place(shape: Shape, other: Shape) -> IndexingMap:
     """From an element of an array to the one at its place in the memory of another."""
     found = bitcast_map(shape.with_element_type(other.element_type), other)
-    if shape.element_count != other.element_count or isinstance(found, UndefinedMap):
+    if shape.element_count != other.element_count or found.is_undefined:
         raise FusionError(f"fusion: no schedule where {other} is written beside {shape}")
     return found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.analysis.findings import Addressing, Findings, Question
 from ops.analysis.queries import parameters_from, slice_from
-from ops.rules.op_indexing import Direction, Unknown
+from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError
 
@@ -283,7 +283,9 @@ def _html_of_module(analysis: ModuleAnalysis) -> str:
 def _html_of_instruction(part: InstructionAnalysis) -> str:
     """The maps from every result of an instruction to the operands that it needs."""
     pairs = [*islice(_pairs(part), _MAX_ROWS + 1)]
-    answers = "".join(f"<p>{title}</p>{_html_of(answer)}" for title, answer in pairs[:_MAX_ROWS])
+    answers = "".join(
+        f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:_MAX_ROWS]
+    )
     rest = "<p>and more</p>" if len(pairs) > _MAX_ROWS else ""
     nothing = "" if pairs else "<p>depends on nothing</p>"
     return f"<div><p>{escape(repr(part))}</p>{answers}{rest}{nothing}</div>"
@@ -308,10 +310,5 @@ def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
         for number, answer in enumerate(answers):
             if answer != ():
                 name = escape(instruction.operands[number].name)
-                yield f"{result} to operand {number}, %{name}", answer
-
-
-def _html_of(answer: AnyDependence) -> str:
-    if isinstance(answer, Unknown):
-        return f"<p>{escape(str(answer))}</p>"
-    return "".join(each.simplify()._repr_html_() for each in answer)
+                simplified = answer.simplify()
+                yield f"{result} to operand {number}, %{name}", simplified
