@@ -138,7 +138,7 @@ def _write(file: str, text: str) -> None:
 
 def schema(*, console: Console) -> Document:
     """The schema of the JSON documents."""
-    return Document("schemas", map(Verbatim, console.track([schema_text()], "schemas")), {})
+    return Document("schemas", [Verbatim(console.track([schema_text()], "schemas"))], {})
 
 
 def schema_text() -> str:

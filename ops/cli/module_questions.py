@@ -5,13 +5,14 @@ A question is a value, so that it can be sent to another process.
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import sys
-import zlib
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -271,6 +272,11 @@ class _Printed(NamedTuple):
     """Compressed, because many may wait for their turn."""
     messages: tuple[str, ...]
 
+    def lines(self) -> Iterator[str]:
+        """The lines of the text, which are never together in memory."""
+        with gzip.open(BytesIO(self.content), "rt", encoding="utf-8", newline="\n") as file:
+            yield from (line[:-1] for line in file)
+
 
 def _about_all(
     question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
@@ -289,7 +295,7 @@ def _about_all(
             printed = answer.answer or _unread(question, answer, console.rendering)
             for message in printed.messages:
                 console.report_error(message)
-            yield Verbatim(zlib.decompress(printed.content).decode())
+            yield Verbatim(printed.lines())
     if nameless and not is_named:
         yield _no_such(nameless, files)
 
@@ -348,10 +354,11 @@ def _printed(
     items: Iterable[Item | IndexingError],
     rendering: Rendering,
 ) -> _Printed:
-    errors = ErrorLog()
+    errors, content = ErrorLog(), BytesIO()
     document = Document(question.name, items, fields, title=f"==> {fields['file']} <==")
-    text = "\n".join(rendering(document, errors))
-    return _Printed(zlib.compress(text.encode(), _FAST), errors.messages)
+    with gzip.open(content, "wt", _FAST, encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{piece}\n" for piece in rendering(document, errors))
+    return _Printed(content.getvalue(), errors.messages)
 
 
 def _no_such(
