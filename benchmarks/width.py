@@ -84,11 +84,11 @@ def dividends(form: Form) -> Iterator[Form]:
 
     >>> from simplifier.expr.parser import parse_form
     >>> print(*dividends(parse_form("min(x, (y + 3) floordiv 4)")), sep="; ")
-    y + 3; x; (y + 3) floordiv 4
+    y + 3; y; x; (y + 3) floordiv 4
     """
     for atom in postorder((form,)):
         if atom.kind in _DIVISIONS:
-            yield atom.numerator
+            yield from _with_terms(atom.numerator)
         elif atom.kind in EXTREMA:
             yield from atom.arguments
 
@@ -127,14 +127,21 @@ def _beside(whole: Form, quotient: Atom, factor: int) -> Form:
 def _sources(quotient: Atom, beside: Form) -> Iterator[Form]:
     """What a quotient divides: as it stands, and with what has left it.
 
-    Each counts from either end, because a quotient and its reflection are one atom.
+    A shift by the divisor is natural: rounding up, counting from the other end, and remainders of
+    positive numbers need it.
     """
     numerator, divisor = quotient.numerator, quotient.divisor
     for source in (numerator, numerator.plus(beside, divisor)):
-        for turned in (source, (-source).plus_constant(divisor - 1)):
-            yield turned
-            if turned.is_affine:
-                yield from _terms(turned)
+        yield from _with_terms(source)
+        yield source.plus_constant(divisor)
+        yield source.plus_constant(-divisor)
+
+
+def _with_terms(form: Form) -> Iterator[Form]:
+    """The form and, if no digit is torn in it, its terms."""
+    yield form
+    if form.is_affine:
+        yield from _terms(form)
 
 
 def has_negative_divisor(form: Form) -> bool:
