@@ -199,6 +199,8 @@ def parse_shape(text: str) -> Shape:
     """
     reader = _ShapeReader(text)
     shape = reader.shape()
+    if shape.is_array and reader.accept("{"):
+        raise reader.expected("a dimension or ':' in the braces of a layout")
     if reader.text:
         raise reader.expected("the end of the shape")
     return shape

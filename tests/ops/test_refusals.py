@@ -22,6 +22,11 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
         "transpose: dimensions are 1; expected integers",
     ),
     (
+        "pad-pair",
+        lambda: ops.pad((3,), [(0, 1)]),  # pyright: ignore[reportArgumentType]
+        "pad: padding[0] is (0, 1); expected (low, high, interior)",
+    ),
+    (
         "replicas",
         lambda: ops.all_reduce((2,), replica_count=10**9),
         "all-reduce: there are 1000000000 replicas; expected 1048576 or fewer",

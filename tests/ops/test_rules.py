@@ -15,7 +15,7 @@ from indexing import IndexingMap
 from ops import ShapeError
 from tests.evaluation import related
 from tests.ops.agreement import check_felt
-from tests.ops.provenance import FAMILIES, Case, unary
+from tests.ops.labelled_elements import FAMILIES, Case, unary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
