@@ -52,7 +52,7 @@ SLOWER: Final = 1.05
 """The ratio of times from which a formula counts as slower: less is noise."""
 
 LEAST_ELEMENTS: Final = 1 << 18
-MOST_ELEMENTS: Final = 1 << 22
+MAX_ELEMENTS: Final = 1 << 22
 POWERS: Final = (2, 4, 8, 16, 32, 64, 128, 256)
 SIZES: Final = (*(3, 5, 6, 7, 10, 12, 15, 24, 28, 33, 48), *(50, 63, 80, 96, 100, 121, 150, 192))
 
@@ -125,7 +125,7 @@ def _drawn(random: Random, sizes: Sequence[int]) -> Transposition:
         drawn = tuple(random.choice(sizes) for _ in range(random.choice((2, 3, 3, 4, 4, 5))))
         order = random.sample(range(len(drawn)), len(drawn))
         moves = any(source + 1 != after for source, after in pairwise(order))
-        if moves and LEAST_ELEMENTS <= prod(drawn) <= MOST_ELEMENTS:
+        if moves and LEAST_ELEMENTS <= prod(drawn) <= MAX_ELEMENTS:
             return Transposition(drawn, tuple(order))
 
 

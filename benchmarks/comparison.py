@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 POINTS: Final = 200
 """The points of each box at which results are evaluated."""
 
-MOST_SECONDS: Final = 10.0
+MAX_SECONDS: Final = 10.0
 """The time limit of peers written in Python; beyond it they have no answer."""
 
 LONG: Final = 0.05
@@ -119,7 +119,7 @@ def _cold_answers(problem: Problem, peer: Peer, runs: int) -> Iterator[Answer]:
     for _ in range(runs):
         peer.forget()
         try:
-            with time_limit(MOST_SECONDS):
+            with time_limit(MAX_SECONDS):
                 answer = peer.solve(problem)
         except UnsupportedError:
             return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom, Key
     from tests.evaluation import Columns
 
-MOST_POINTS: Final = 1024
+MAX_POINTS: Final = 1024
 """A domain of at most this many points is evaluated completely, a larger one at this many."""
 
 _DIVISIONS: Final = frozenset(
@@ -149,9 +149,9 @@ def has_negative_divisor(form: Form) -> bool:
 
 def _points(problem: Problem) -> Columns:
     sizes = [interval.size for _, interval in problem.bounds]
-    if all(sizes) and prod(size or 0 for size in sizes) <= MOST_POINTS:
+    if all(sizes) and prod(size or 0 for size in sizes) <= MAX_POINTS:
         return every_point(dict(problem.bounds))
-    return problem.points(seeded(problem.name), MOST_POINTS)
+    return problem.points(seeded(problem.name), MAX_POINTS)
 
 
 def _magnitude(form: Form, points: Columns) -> int:

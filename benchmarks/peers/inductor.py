@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FAR: Final = 1 << 40
 """The size of unbounded variables, because Inductor requires sizes."""
 
-LARGEST_POWER: Final = 16
+MAX_POWER: Final = 16
 
 
 def load() -> Peer:
@@ -102,7 +102,7 @@ def _sum(*terms: Form) -> Form:
 
 
 def _power(base: Form, exponent: Form) -> Form:
-    if exponent.terms or not 0 < exponent.constant <= LARGEST_POWER:
+    if exponent.terms or not 0 < exponent.constant <= MAX_POWER:
         raise UnsupportedError("Pow")
     return operations.product([base] * exponent.constant)
 

@@ -203,12 +203,12 @@ class Budget:
 
     def _able(self, consumer: AnyDependence, producer: AnyDependence, questions: int) -> int:
         """Those of some questions that can pay for a composition, and now have."""
-        price = cost(consumer, producer)
-        if price <= self._free:
+        step_cost = cost(consumer, producer)
+        if step_cost <= self._free:
             return questions
         paid = self._paid.get((consumer, producer), 0)
         for question in single_questions(questions & ~paid):
-            spent = self._spent.get(question, 0) + price
+            spent = self._spent.get(question, 0) + step_cost
             if spent <= limits.MAX_COMPOSITIONS:
                 self._spent[question] = spent
                 paid |= question

@@ -293,8 +293,8 @@ class Fusion:
 
     def __str__(self) -> str:
         is_whole = self.instructions == self.computation.instructions
-        made_of = [self.computation] if is_whole else self.instructions
-        return f"fusion of {_names(made_of)} that reads {_names(self.operands)}"
+        members = [self.computation] if is_whole else self.instructions
+        return f"fusion of {_names(members)} that reads {_names(self.operands)}"
 
     @property
     def _region(self) -> Region:

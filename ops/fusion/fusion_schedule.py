@@ -46,7 +46,7 @@ _SHORTEST_SIDE_OF_LARGE: Final = 8
 _LARGE: Final = 64 * 128
 """A matrix of so many elements may have shorter sides."""
 
-_MOST_BITS_OF_VECTOR: Final = 64
+_MAX_VECTOR_BITS: Final = 64
 """A last dimension of so many bits may stay the last."""
 
 _FEWEST_ROWS: Final = ((4 * WARP_SIZE, 8), (8 * WARP_SIZE, 3))
@@ -304,7 +304,7 @@ def _is_tiled_transpose(instruction: Instruction) -> bool:
     (operand,) = instruction.operands
     sizes, order = merged_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
     if order and order[-1] == len(order) - 1:
-        if sizes[-1] * operand.shape.element_size_in_bits > _MOST_BITS_OF_VECTOR:
+        if sizes[-1] * operand.shape.element_size_in_bits > _MAX_VECTOR_BITS:
             return False
         sizes, order = sizes[:-1], order[:-1]
     if not order:

@@ -13,7 +13,6 @@ from indexing import parse_map
 from ops import Unknown, hlo, output_to_input
 from ops.cli import main
 from ops.cli.documents import SCHEMA_VERSION
-from tests.cli.modules import LOOKED_UP, SOFTMAX_SUM
 from tests.cli.schema_of import (
     OBJECTS,
     PAGE,
@@ -22,6 +21,7 @@ from tests.cli.schema_of import (
     description_of,
     with_tables,
 )
+from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 from tests.hlo.modules import module_text
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
 from ops.analysis.calls import itself
 from ops.fusion.provenance import path_text
 from tests.fusion.enumeration import dependencies_of
-from tests.fusion.programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
+from tests.fusion.small_programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
 from tests.fusion.test_epilogue import IN_A_BRANCH, IN_A_LOOP
 from tests.fusion.units import Row, entry, fusion_in, named
 from tests.hlo.modules import NAMES, module_text

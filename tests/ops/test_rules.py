@@ -14,7 +14,7 @@ import ops
 from indexing import IndexingMap
 from tests.evaluation import related
 from tests.ops.agreement import check_felt
-from tests.ops.provenance import FAMILIES, Case, unary
+from tests.ops.labelled_elements import FAMILIES, Case, unary
 
 if TYPE_CHECKING:
     from tests.evaluation import Pair

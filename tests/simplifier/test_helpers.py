@@ -11,7 +11,7 @@ from simplifier.expr.parser import parse_form
 from tests.carets import Complaint, complaints
 from tests.conformance import rows, rows_of
 from tests.evaluation import first_difference, plain_range, related, values_of, where
-from tests.strategies import MOST_POINTS, Problem, bounded_boxes, points_of
+from tests.strategies import MAX_POINTS, Problem, bounded_boxes, points_of
 
 BOX = {"x": Interval(-4, 9)}
 
@@ -73,7 +73,7 @@ def test_points_are_in_the_box_and_at_its_ends(box: dict[str, Interval]) -> None
     for name, interval in box.items():
         assert {interval.lower, interval.upper} <= set(points[name])
         assert all(value in interval for value in points[name])
-    assert len(points["x"]) <= MOST_POINTS
+    assert len(points["x"]) <= MAX_POINTS
 
 
 def test_a_problem_prints_the_call_that_shows_it() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from simplifier import Interval, TextError
 from simplifier.laws.law import statement, variables_in
-from tests.simplifier.laws.cases import interval_of
+from tests.simplifier.laws.law_examples import interval_of
 
 READ: list[tuple[str, list[str]]] = [
     ("", []),
