@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 US: Final = "ours"
 PARTS: Final = ("published", "random", "speed", "growth")
-QUICK_COUNT: Final = 110
+QUICK_COUNT: Final = 150
 STAGES: Final[Sequence[tuple[str, Callable[[Stages], float], tuple[int, int]]]] = (
     ("text to canonical form", lambda found: found.canonical, (100, 2000)),
     ("text to cheapest spelling", lambda found: found.canonical + found.spelled, (100, 2000)),
