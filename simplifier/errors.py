@@ -139,9 +139,5 @@ class TextError(IndexingError, ValueError):
         self.hint = hint
 
     def __str__(self) -> str:
-        lines = [f"{self.span}: {self.message}"]
-        if self.span.source.strip():  # an empty text has nothing to show
-            lines.append(self.span.excerpt())
-        if self.hint:
-            lines.append(f"hint: {self.hint}")
-        return "\n".join(lines)
+        text = f"{self.span}: {self.message}\n{self.span.excerpt()}"
+        return f"{text}\nhint: {self.hint}" if self.hint else text

@@ -150,7 +150,7 @@ def _pairs(instruction: Instruction, answer: Maps | Routes) -> Iterator[_Pair]:
 
 
 def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
-    """Raise a :class:`ShapeError` unless a rule tells of the arrays that an instruction has."""
+    """Raise a :class:`ShapeError` unless a rule's answer fits the arrays of the instruction."""
     if isinstance(answer, Routes):
         _check_routes(instruction, answer)
         return

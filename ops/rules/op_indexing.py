@@ -56,7 +56,7 @@ class Unknown(UndefinedMap):
         return self
 
     def singles(self) -> list[Unknown]:
-        """That there is no map is one answer."""
+        """The one answer: there is no map."""
         return [self]
 
     def widened(self) -> Unknown:

@@ -142,11 +142,6 @@ def test_bad_shape(
     assert excerpt == [text, carets]
 
 
-def test_an_empty_shape_has_no_excerpt(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["layout", ""]) == 1
-    assert capsys.readouterr().err == "error: 1:1: expected a shape, but the text ends\n"
-
-
 def test_a_picture_is_an_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "layout.png"
     assert main(["layout", FIGURE_1, "-o", str(file)]) == 1

@@ -1,4 +1,4 @@
-"""Batch normalization and random numbers: what is felt where."""
+"""Batch normalization and random numbers: which elements change which results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sort, top-k and scan: what is said, and what XLA does."""
+"""Sort, top-k and scan: their maps agree with what XLA computes."""
 
 from __future__ import annotations
 
