@@ -1,4 +1,4 @@
-"""Results of several simplifiers on the same problems: cost, correctness, time."""
+"""Results of several simplifiers on the same problems: cost, width, correctness, time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.clock import time_limit
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import seeded
+from benchmarks.width import NaturalReading, has_negative_divisor
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.extraction.cost import cost_of_form
 from tests.evaluation import first_difference
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 POINTS: Final = 200
 """The points of each box at which results are evaluated."""
 
-MOST_SECONDS: Final = 10.0
+MAX_SECONDS: Final = 10.0
 """The time limit of peers written in Python; beyond it they have no answer."""
 
 LONG: Final = 0.05
@@ -42,6 +43,14 @@ class Outcome:
     """That of the problem where there is no right result."""
     seconds: float
     is_wrong: bool
+    is_wide: bool
+    """Whether what is priced needs wider integers than the natural reading of the problem."""
+    has_negative_divisor: bool
+
+    @property
+    def is_right(self) -> bool:
+        """Whether there is a result, and it is right."""
+        return self.form is not None and not self.is_wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,42 +60,58 @@ class Row:
     problem: Problem
     outcomes: Mapping[str, Outcome]
 
-    def best_peer(self, us: str) -> str:
-        """The peer with the cheapest correct result."""
-        return min((name for name in self.outcomes if name != us), key=self._cost_of, default=us)
+    def best_peer(self, us: str) -> str | None:
+        """The peer with the cheapest narrow result; nothing if all are wide."""
+        narrow = [name for name, found in self.outcomes.items() if name != us and not found.is_wide]
+        return min(narrow, key=lambda name: self.outcomes[name].cost, default=None)
 
-    def _cost_of(self, name: str) -> int:
-        return self.outcomes[name].cost
-
-    def best_cost(self, us: str) -> int:
-        """The lowest cost of the peers, here or as published; ours if there are none."""
-        costs = [outcome.cost for name, outcome in self.outcomes.items() if name != us]
-        known = self.problem.best_known
-        return min(costs if known is None else [*costs, known], default=self.outcomes[us].cost)
+    def best_cost(self, us: str) -> int | None:
+        """The lowest cost of a narrow result of the peers; nothing if all are wide."""
+        best = self.best_peer(us)
+        return None if best is None else self.outcomes[best].cost
 
     def excess(self, us: str) -> int:
         """The cost of our result minus the best cost of the peers; negative if ours is cheaper."""
-        return self.outcomes[us].cost - self.best_cost(us)
+        best = self.best_cost(us)
+        return 0 if best is None else self.outcomes[us].cost - best
+
+    def is_at_best(self, name: str, us: str) -> bool:
+        """Whether a result is narrow, and costs no more than the best narrow one of the peers."""
+        found, best = self.outcomes[name], self.best_cost(us)
+        return not found.is_wide and (best is None or found.cost <= best)
 
 
 def compared(problems: Sequence[Problem], peers: Sequence[Peer], runs: int) -> Iterator[Row]:
     """The rows, one by one."""
     for problem in problems:
-        yield Row(problem, {peer.name: outcome(problem, peer, runs) for peer in peers})
+        reading = NaturalReading(problem)
+        yield Row(problem, {peer.name: outcome(problem, peer, runs, reading) for peer in peers})
 
 
-def outcome(problem: Problem, peer: Peer, runs: int) -> Outcome:
-    """The cheaper result of two inputs: the expression as written, and with like terms collected.
+def outcome(problem: Problem, peer: Peer, runs: int, reading: NaturalReading) -> Outcome:
+    """The cheapest narrow result of a peer, or its cheapest one if all are wide.
 
-    The time is the least of the runs on the expression as written.
+    The peer gets two inputs: the expression as written, and with like terms collected. The time is
+    the least of the runs on the expression as written.
     """
     timed = list(_cold_answers(problem, peer, runs))
     answers = [*timed[:1], *_cold_answers(problem.collected, peer, 1)]
-    form = min((answer.form for answer in answers), key=cost_of_form, default=None)
+    form = min(
+        (form for answer in answers for form in answer.forms),
+        key=lambda form: (reading.is_wide(form), cost_of_form(form)),
+        default=None,
+    )
     is_wrong = form is not None and not _is_equal(problem, form)
-    cost = cost_of_form(problem.form if form is None or is_wrong else form)
+    priced = problem.form if form is None or is_wrong else form
     seconds = min((answer.seconds for answer in timed or answers), default=float("nan"))
-    return Outcome(form, cost, seconds, is_wrong)
+    return Outcome(
+        form,
+        cost_of_form(priced),
+        seconds,
+        is_wrong,
+        reading.is_wide(priced),
+        has_negative_divisor(priced),
+    )
 
 
 def _cold_answers(problem: Problem, peer: Peer, runs: int) -> Iterator[Answer]:
@@ -94,7 +119,7 @@ def _cold_answers(problem: Problem, peer: Peer, runs: int) -> Iterator[Answer]:
     for _ in range(runs):
         peer.forget()
         try:
-            with time_limit(MOST_SECONDS):
+            with time_limit(MAX_SECONDS):
                 answer = peer.solve(problem)
         except UnsupportedError:
             return
@@ -123,8 +148,10 @@ class Summary:
 
     name: str
     at_best: int
-    """At or below the best of all but ours."""
+    """Narrow, and at or below the best narrow result of all but ours."""
     total_cost: int
+    wide: int
+    negative: int
     wrong: int
     unanswered: int
     median_seconds: float
@@ -139,13 +166,51 @@ def summary(rows: Sequence[Row], name: str, us: str) -> Summary:
     answered = [row for row in rows if row.outcomes[name].form is not None]
     seconds = [row.outcomes[name].seconds for row in answered] or [float("nan")]
     ratios = [row.outcomes[name].seconds / row.outcomes[us].seconds for row in answered]
+    right = [found for found in outcomes if found.is_right]
     return Summary(
         name,
-        sum(found.cost <= row.best_cost(us) for found, row in zip(outcomes, rows, strict=True)),
+        sum(row.is_at_best(name, us) for row in rows),
         sum(found.cost for found in outcomes),
+        sum(found.is_wide for found in right),
+        sum(found.has_negative_divisor for found in right),
         sum(found.is_wrong for found in outcomes),
         len(rows) - len(answered),
         median(seconds),
         max(seconds),
         median(ratios or [float("nan")]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Our results beside the best narrow results of the peers, on the problems that have one."""
+
+    problems: int
+    at_best: int
+    """Ours is narrow, and costs no more."""
+    below: int
+    """Ours is narrow, and costs less."""
+    our_cost: int
+    """The total on the problems on which ours is narrow."""
+    best_cost: int
+    """The total of the peers on the same problems."""
+    wide: int
+    """The problems on which ours is wide."""
+    best_cost_of_wide: int
+    """The total of the peers on these problems."""
+
+
+def standing(rows: Sequence[Row], us: str) -> Standing:
+    """Where we stand."""
+    pairs = [(row.outcomes[us], best) for row in rows if (best := row.best_cost(us)) is not None]
+    narrow = [(found.cost, best) for found, best in pairs if not found.is_wide]
+    wide = [best for found, best in pairs if found.is_wide]
+    return Standing(
+        len(pairs),
+        sum(ours <= best for ours, best in narrow),
+        sum(ours < best for ours, best in narrow),
+        sum(ours for ours, _ in narrow),
+        sum(best for _, best in narrow),
+        len(wide),
+        sum(wide),
     )

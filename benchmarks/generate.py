@@ -7,12 +7,12 @@ maps produces them; nothing is simplified.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.problems import Ends, Problem, happens, seeded
-from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +24,12 @@ SIZES: Final = (
 )
 """Numbers of elements: powers of two, multiples of three, odd numbers, many mixed divisors."""
 
+POWERS: Final = tuple(1 << power for power in range(6, 21))
+"""Numbers of elements that are powers of two alone."""
 
-LEAST_COST: Final = 8
-"""The least cost of an expression: for example two divisions and their numerators."""
+LEAST_OPERATORS: Final = 3
+"""The least number of operators, as in ``((x + 2) // 3) * 3``. It must not depend on what results
+cost: otherwise each objective would have problems of its own."""
 
 
 def problems(seed: int, count: int) -> list[Problem]:
@@ -40,9 +43,17 @@ def problem(seed: int, number: int, kind: str) -> Problem:
     random = seeded(seed, number)
     while True:
         expression, ends = KINDS[kind](random)
-        drawn = Problem(f"{kind}-{number}", _without_parentheses(expression), ends)
-        if cost_of_form(drawn.form) >= LEAST_COST:
-            return drawn
+        if operators_in(expression) >= LEAST_OPERATORS:
+            return Problem(f"{kind}-{number}", _without_parentheses(expression), ends)
+
+
+def operators_in(expression: str) -> int:
+    """How many operators are written.
+
+    >>> operators_in("min((x + 2) // 3 * 3, 5)")
+    4
+    """
+    return len(re.findall(r"//|[-+*%]|min|max", expression))
 
 
 def _without_parentheses(text: str) -> str:
@@ -204,12 +215,12 @@ def _concatenate(random: Random, array: _Array) -> _Array:
 
 
 def _chain(
-    *steps: Callable[[Random, _Array], _Array],
+    *steps: Callable[[Random, _Array], _Array], sizes: Sequence[int] = SIZES
 ) -> Callable[[Random], tuple[str, dict[str, Ends]]]:
     """A chain of reshapes with some of these steps between them."""
 
     def draw(random: Random) -> tuple[str, dict[str, Ends]]:
-        first = array = _start(random, random.choice(SIZES))
+        first = array = _start(random, random.choice(sizes))
         for _ in range(random.choice((1, 1, 2, 2, 3))):
             if steps:
                 array = random.choice(steps)(random, array)
@@ -217,6 +228,18 @@ def _chain(
         return random.choice((*array.index, array.linear)), first.ends
 
     return draw
+
+
+def _flat(random: Random) -> tuple[str, dict[str, Ends]]:
+    """The flat index in the operand of a transpose, from that in the result, or its digits."""
+    size = random.choice((*SIZES, *POWERS))
+    array = _Array((size,), ("d0",))
+    for _ in range(random.choice((1, 1, 2))):
+        shape = _shape(random, size)
+        array = _transpose(random, _Array(shape, _split(array.linear, shape)))
+    if happens(random, 0.7):
+        return array.linear, {"d0": (0, size - 1)}
+    return random.choice(_split(array.linear, _shape(random, size))), {"d0": (0, size - 1)}
 
 
 # Layouts.
@@ -286,7 +309,58 @@ def _vectorized(random: Random) -> tuple[str, dict[str, Ends]]:
     return digit, array.ends
 
 
+def _transposed_tiles(random: Random) -> tuple[str, dict[str, Ends]]:
+    """Where a thread of a kernel that transposes tiles reads or writes.
+
+    A block has one tile of the matrix, its threads some rows of it, and it loops over the others.
+    """
+    tile, rows = random.choice((16, 32, 32, 64)), random.choice((2, 4, 8))
+    across, down = random.choice(_COUNTS), random.choice(_COUNTS)
+    block, row, column = (
+        _split("bl", (down, across)),
+        f"({_over('th', tile)} + {_times('loop', rows)})",
+        _mod("th", tile),
+    )
+    ends: dict[str, Ends] = {
+        "bl": (0, down * across - 1),
+        "loop": (0, tile // rows - 1),
+        "th": (0, rows * tile - 1),
+    }
+    inner = (column, row) if happens(random, 0.5) else (row, column)
+    height, width = down * tile, across * tile
+    if happens(random, 0.5):
+        block, height, width = (block[1], block[0]), width, height
+    index = [_plus(_times(number, tile), part) for number, part in zip(block, inner, strict=True)]
+    array = _Array((height, width), tuple(index))
+    if happens(random, 0.6):
+        return array.linear, ends
+    return random.choice(_split(array.linear, _shape(random, height * width))), ends
+
+
+_COUNTS: Final = (3, 4, 6, 8, 10, 16, 64)
+
+
 # Arithmetic.
+
+
+def _rounded(random: Random) -> tuple[str, dict[str, Ends]]:
+    """Sizes rounded up to whole tiles, the padding, and what is left beyond the last tile."""
+    size, tile = random.choice((*SIZES, *POWERS)), random.choice((3, 4, 7, 8, 12, 32, 100, 128))
+    inner = random.choice(("x", "x", _plus(_times("x", random.choice((2, 3, 6))), "y")))
+    tiles = _over(_plus(inner, tile - 1), tile)
+    padded = f"({_times(tiles, tile)})"
+    text = random.choice(
+        (
+            padded,
+            f"({padded} - {inner})",
+            f"((-{inner}) % {tile} + {inner})",
+            f"(({padded} - {inner}) // {random.choice((2, 3, 4))})",
+            f"({tiles} - {_over(inner, tile)})",
+            f"min({padded}, {size})",
+            f"min({tile}, {size} - {_times(_over(inner, tile), tile)})",
+        )
+    )
+    return text, {"x": (0, size - 1), "y": (0, random.choice((1, 3, 11)))}
 
 
 def _digits(random: Random) -> tuple[str, dict[str, Ends]]:
@@ -350,12 +424,16 @@ _DIVISORS: Final = (2, 2, 3, 4, 5, 6, 7, 8, 12, 16, 18, 32, 35, 64, 128, 420)
 KINDS: Final[Mapping[str, Callable[[Random], tuple[str, dict[str, Ends]]]]] = {
     "reshape": _chain(),
     "transpose": _chain(_transpose),
+    "power": _chain(_transpose, sizes=POWERS),
+    "flat": _flat,
     "slice": _chain(_slice, _slice, _transpose, _broadcast),
     "pad": _chain(_pad, _reverse, _pad, _transpose),
     "concatenate": _chain(_concatenate, _transpose, _slice),
     "tiled": _tiled,
     "untiled": _untiled,
     "vectorized": _vectorized,
+    "transposed tiles": _transposed_tiles,
+    "rounded": _rounded,
     "digits": _digits,
     "arithmetic": _arithmetic,
     "extrema": _extrema,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Family: TypeAlias = "Callable[[int], Form]"
 
 SIZES: Final = (10, 30, 100, 300, 1000, 3000, 10_000)
-LARGEST_REPEATED: Final = 300
+MAX_REPEATED: Final = 300
 """Larger expressions are timed once."""
 
 BOUNDS: Final = Interval(0, 999)
@@ -59,7 +59,7 @@ def measured(family: Family, sizes: Sequence[int]) -> dict[int, float]:
     times: dict[int, float] = {}
     for size in sizes:
         form = family(size)
-        runs = 3 if size <= LARGEST_REPEATED else 1
+        runs = 3 if size <= MAX_REPEATED else 1
         times[size] = min(_seconds(form) for _ in range(runs))
     return times
 

@@ -53,7 +53,7 @@ TARGETS: Final = ("unoptimized", "cpu", "gpu", "tpu")
 LARGEST: Final = 2
 """The number of modules of each folder that have their own line."""
 
-DEAREST: Final = 60
+PROFILE_ROWS: Final = 60
 """The number of functions in a profile."""
 
 WARM_UP: Final = "ENTRY e { p = f32[8] parameter(0) ROOT r = f32[4,2] reshape(p) }"
@@ -212,7 +212,7 @@ def profile(texts: Sequence[str]) -> str:
     analysed(WARM_UP, defaultdict(float))
     profiler = cProfile.Profile()
     profiler.runcall(lambda: [analysed(text, defaultdict(float)) for text in texts])
-    rows = sorted(own_functions(profiler), reverse=True)[:DEAREST]
+    rows = sorted(own_functions(profiler), reverse=True)[:PROFILE_ROWS]
     return "\n".join([f"\n{'seconds':>7} {'calls':>8}  function", *(row for _, row in rows)])
 
 

@@ -33,7 +33,7 @@ def forget() -> None:
 
 def _solve(problem: Problem) -> Answer:
     form, seconds = timed(lambda: simplified(scope_of(problem.bounds), problem.form))
-    return Answer(form, seconds)
+    return Answer((form,), seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,11 @@ Ends: TypeAlias = "tuple[int | None, int | None]"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An expression, the bounds of its variables, and the best published cost."""
+    """An expression, and the bounds of its variables."""
 
     name: str
     text: str
     ends: Mapping[str, Ends]
-    best_known: int | None = None
-    """The lowest published cost, where there is one."""
 
     @property
     def form(self) -> Form:
@@ -99,7 +97,6 @@ def published() -> list[Problem]:
             row["id"],
             row["expr"],
             {name: (lower, upper) for name, (lower, upper) in row["bounds"].items()},
-            row["best_cost"],
         )
         for row in rows
     ]

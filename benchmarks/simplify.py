@@ -6,9 +6,11 @@
 
 The problems are the published ones of tests/data/conformance, and random ones from a seed. The
 peers are isl, TVM, tinygrad, PyTorch Inductor, MLIR and sympy, as far as they are installed. Each
-gets the expression as written and with like terms collected, and its cheapest result counts, under
-our cost function. Times of peers exclude building their expressions; our times begin with the text.
-All times are the least of several cold runs in this run, on this machine.
+gets the expression as written and with like terms collected, and its cheapest narrow result counts,
+under our cost function. A result is wide if it needs greater integers than the natural reading of
+the problem (see benchmarks/width.py); negative, if it divides by a negative number. Times of peers
+exclude building their expressions; our times begin with the text. All times are the least of
+several cold runs in this run, on this machine.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchmarks import generate, growth, ours, peers
-from benchmarks.comparison import Row, compared, summary
+from benchmarks.comparison import Row, Standing, compared, standing, summary
 from benchmarks.problems import published
 from simplifier.expr.printer import format_form
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 US: Final = "ours"
 PARTS: Final = ("published", "random", "speed", "growth")
-QUICK_COUNT: Final = 110
+QUICK_COUNT: Final = 150
 STAGES: Final[Sequence[tuple[str, Callable[[Stages], float], tuple[int, int]]]] = (
     ("text to canonical form", lambda found: found.canonical, (100, 2000)),
     ("text to cheapest spelling", lambda found: found.canonical + found.spelled, (100, 2000)),
@@ -118,55 +120,71 @@ def _problems(options: argparse.Namespace) -> Iterator[tuple[str, list[Problem]]
 
 # Comparison.
 
-_TITLES: Final = ("at best", "cost", "wrong", "no answer", "median us", "worst us", "x our time")
+_TITLES: Final = (
+    *("at best", "cost", "wide", "negative", "wrong", "no answer"),
+    *("median us", "worst us", "x our time"),
+)
 
 
 def _comparison(part: str, problems: list[Problem], sides: list[Peer], runs: int) -> Report:
-    """Print the table for one set of problems, and every row with a cheaper result of a peer."""
+    """Print the table for one set of problems, and every row in which we are behind a peer."""
     rows: list[Row] = []
     for row in compared(problems, sides, runs):
         rows.append(row)
         print(f"\r{part}: {len(rows)} of {len(problems)}", end="", file=sys.stderr)
     print(file=sys.stderr)
     _print_heading(f"{part}: {len(problems)} problems")
-    print(f"{'':18}" + "".join(f"{title:>12}" for title in _TITLES))
+    print(f"{'':18}" + "".join(f"{title:>11}" for title in _TITLES))
     summaries = [summary(rows, side.name, US) for side in sides]
     for found in summaries:
         print(
-            f"{found.name:18}{found.at_best:12}{found.total_cost:12}{found.wrong:12}"
-            f"{found.unanswered:12}{found.median_seconds * 1e6:12.0f}"
-            f"{found.worst_seconds * 1e6:12.0f}{found.median_ratio:12.1f}"
+            f"{found.name:18}{found.at_best:11}{found.total_cost:11}{found.wide:11}"
+            f"{found.negative:11}{found.wrong:11}{found.unanswered:11}"
+            f"{found.median_seconds * 1e6:11.0f}{found.worst_seconds * 1e6:11.0f}"
+            f"{found.median_ratio:11.1f}"
         )
-    _print_standing(rows)
-    dearer = sorted((row for row in rows if row.excess(US) > 0), key=_excess, reverse=True)
-    for row in dearer:
+    position = standing(rows, US)
+    _print_standing(position)
+    behind = sorted((row for row in rows if not row.is_at_best(US, US)), key=_excess, reverse=True)
+    for row in behind:
         print("\n".join(_lines(row)))
-    return {"summaries": [asdict(found) for found in summaries], "dearer": [*map(_record, dearer)]}
+    return {
+        "summaries": [asdict(found) for found in summaries],
+        "standing": asdict(position),
+        "behind": [*map(_record, behind)],
+    }
 
 
-def _excess(row: Row) -> int:
-    return row.excess(US)
+def _excess(row: Row) -> tuple[bool, int]:
+    return row.outcomes[US].is_wide, row.excess(US)
 
 
-def _print_standing(rows: Sequence[Row]) -> None:
-    """Print how often our result is as cheap as the best result of the peers, or cheaper."""
-    as_cheap = sum(row.excess(US) <= 0 for row in rows)
-    cheaper = sum(row.excess(US) < 0 for row in rows)
-    line = f"at or below the best cost of the peers: {as_cheap / len(rows):.1%}, below: {cheaper}"
-    if "isl" in rows[0].outcomes:
-        above = sum(row.outcomes[US].cost > row.outcomes["isl"].cost for row in rows)
-        line += f", above isl: {above}"
-    print(line)
+def _print_standing(found: Standing) -> None:
+    """Print how often our result is as cheap as the best narrow result of the peers, or cheaper."""
+    if not found.problems:
+        return
+    print(
+        f"at or below the best narrow result of the peers: {found.at_best} of {found.problems} "
+        f"({found.at_best / found.problems:.1%}), below: {found.below}"
+    )
+    if found.best_cost:
+        print(
+            f"where ours is narrow it costs {found.our_cost} in total, the best of the peers "
+            f"{found.best_cost} ({found.our_cost / found.best_cost - 1:+.1%})"
+        )
+    if found.wide:
+        print(f"where ours is wide, {found.wide} times, theirs costs {found.best_cost_of_wide}")
 
 
 def _lines(row: Row) -> Iterator[str]:
-    """A row with a cheaper result of a peer, as text."""
+    """A row in which our result is wide or a narrow one of a peer is cheaper, as text."""
     record = _record(row)
-    yield f"\n{row.problem.name}, +{row.excess(US)}: {row.problem.text}"
+    kind = "wide" if row.outcomes[US].is_wide else f"+{row.excess(US)}"
+    yield f"\n{row.problem.name}, {kind}: {row.problem.text}"
     yield f"    bounds {record['bounds']}"
     for name in (US, row.best_peer(US)):
-        result, cost = record[name], row.outcomes[name].cost
-        yield f"    {name} {cost}: {result}"
+        if name is not None:
+            yield f"    {name} {row.outcomes[name].cost}: {record.get(name, 'no answer')}"
 
 
 def _record(row: Row) -> Report:
@@ -174,12 +192,13 @@ def _record(row: Row) -> Report:
     results = {
         name: format_form(form)
         for name in (US, best)
-        if (form := row.outcomes[name].form) is not None
+        if name is not None and (form := row.outcomes[name].form) is not None
     }
     return {
         "name": row.problem.name,
         "expr": row.problem.text,
         "bounds": dict(row.problem.ends),
+        "is_wide": row.outcomes[US].is_wide,
         "excess": row.excess(US),
         "best": best,
         **results,

@@ -1,4 +1,4 @@
-"""The error of this package."""
+"""The errors of this package: of maps, and of shapes and layouts."""
 
 from __future__ import annotations
 
@@ -7,3 +7,7 @@ from simplifier.errors import IndexingError
 
 class MapError(IndexingError, ValueError):
     """A map or a question makes no sense: wrong arity, unknown variable, name used twice."""
+
+
+class ShapeError(IndexingError, ValueError):
+    """A shape or layout that makes no sense: a negative size, a layout of another rank."""

@@ -184,7 +184,7 @@ def check_sizes(op: str, role: str, sizes: Sizes, expected: Sizes, why: str = ""
     >>> check_sizes("negate", "the result", (2, 3), (2, 4), "as in the operand")
     Traceback (most recent call last):
         ...
-    indexing.layout.errors.ShapeError: negate: dimension 1 of the result has size 3; expected 4, \
+    indexing.errors.ShapeError: negate: dimension 1 of the result has size 3; expected 4, \
 as in the operand
     """
     reason = f", {why}" if why else ""

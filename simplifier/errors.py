@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_LONGEST_EXCERPT: Final = 120
+_MAX_EXCERPT: Final = 120
 """Characters of a source line that a message shows; longer lines are cut around the caret."""
 
-_LONGEST_QUOTE: Final = 60
+_MAX_QUOTE: Final = 60
 """Characters of a value or word that a message quotes."""
 
-_MOST_NAMES: Final = 20
+_MAX_NAMES: Final = 20
 """Names that a message lists."""
 
 
@@ -30,10 +30,10 @@ def quoted(value: object) -> str:
     ("'d0'", 63)
     """
     try:
-        text = repr(value[: _LONGEST_QUOTE + 1] if isinstance(value, str) else value)
+        text = repr(value[: _MAX_QUOTE + 1] if isinstance(value, str) else value)
     except (RecursionError, ValueError):  # deeply nested, or with an integer of very many digits
         text = f"a large {type(value).__name__}"
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
+    return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
 def listed(names: Collection[str]) -> str:
@@ -42,8 +42,8 @@ def listed(names: Collection[str]) -> str:
     >>> listed(["d0", "s0"]), listed([])
     ('d0, s0', 'none')
     """
-    first = ", ".join(islice(names, _MOST_NAMES))
-    more = len(names) - _MOST_NAMES
+    first = ", ".join(islice(names, _MAX_NAMES))
+    more = len(names) - _MAX_NAMES
     return f"{first} and {more} more" if more > 0 else first or "none"
 
 
@@ -99,10 +99,10 @@ class Span:
         line = self.source[begin : end if end >= 0 else len(self.source)].rstrip("\r")
         offset = self.start - begin
         width = max(1, min(self.stop - self.start, len(line) - offset))
-        if len(line) > _LONGEST_EXCERPT:
-            cut = max(0, offset - _LONGEST_EXCERPT // 2)
-            line, offset = line[cut : cut + _LONGEST_EXCERPT], offset - cut
-            width = max(1, min(width, _LONGEST_EXCERPT - offset))
+        if len(line) > _MAX_EXCERPT:
+            cut = max(0, offset - _MAX_EXCERPT // 2)
+            line, offset = line[cut : cut + _MAX_EXCERPT], offset - cut
+            width = max(1, min(width, _MAX_EXCERPT - offset))
         return f"{''.join(map(_visible, line))}\n{' ' * offset}{'^' * width}"
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Complaints about texts, drawn with a caret under the place as a reader sees them."""
+"""Errors in texts, drawn with a caret under the place as a reader sees them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Complaint:
+class DrawnError:
     """A text, the place of the carets under its last line, and what is said there."""
 
     text: str
@@ -28,14 +28,14 @@ class Complaint:
         assert str(error).partition("\nhint: ")[0] == drawn
 
 
-def complaints(drawing: str) -> list[Complaint]:
-    """The complaints of a drawing: a text, carets and a message each, with blank lines between."""
-    return [_complaint(block) for block in drawing.strip("\n").split("\n\n")]
+def drawn_errors(drawing: str) -> list[DrawnError]:
+    """The errors of a drawing: a text, carets and a message each, with blank lines between."""
+    return [_drawn_error(block) for block in drawing.strip("\n").split("\n\n")]
 
 
-def _complaint(block: str) -> Complaint:
+def _drawn_error(block: str) -> DrawnError:
     *lines, caret = block.split("\n")
     marks = re.fullmatch(r"( *)(\^+) (.*)", caret)
     if marks is None:
         raise ValueError(f"no caret in {block!r}")
-    return Complaint("\n".join(lines), len(marks[1]) + 1, len(marks[2]), marks[3])
+    return DrawnError("\n".join(lines), len(marks[1]) + 1, len(marks[2]), marks[3])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.evaluation import Columns
 
 NAMES = ("x", "y", "z")
-MOST_POINTS = 400
+MAX_POINTS = 400
 """Points of a box that are looked at; more are thinned out."""
 
 FAR = 1_000_003
@@ -103,10 +103,10 @@ def _box(
 
 
 def points_of(box: Mapping[str, Interval]) -> Columns:
-    """The points of a box, thinned out to at most ``MOST_POINTS``; both ends of every axis stay."""
+    """The points of a box, thinned out to at most ``MAX_POINTS``; both ends of every axis stay."""
     axes = [_axis(interval) for interval in box.values()]
-    longest = max(2, int(MOST_POINTS ** (1 / max(1, len(axes)))))
-    if prod(map(len, axes)) > MOST_POINTS:
+    longest = max(2, int(MAX_POINTS ** (1 / max(1, len(axes)))))
+    if prod(map(len, axes)) > MAX_POINTS:
         axes = [_thinned(axis, longest) for axis in axes]
     rows = list(product(*axes))
     columns = np.array(rows, dtype=object).reshape(len(rows), len(axes)).T

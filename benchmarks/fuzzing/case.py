@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
     from tests.evaluation import Columns
 
-MOST_POINTS: Final = 256
+MAX_POINTS: Final = 256
 """A box of at most this many points is checked completely, a larger one at this many points."""
 
 
@@ -76,8 +76,8 @@ class Case:
             for lower, upper in self.ends.values()
             if lower is not None and upper is not None
         ]
-        if len(ends) < len(self.ends) or prod(b - a + 1 for a, b in ends) > MOST_POINTS:
-            return Problem("", "", self.ends).points(random, MOST_POINTS)
+        if len(ends) < len(self.ends) or prod(b - a + 1 for a, b in ends) > MAX_POINTS:
+            return Problem("", "", self.ends).points(random, MAX_POINTS)
         rows = list(product(*(range(lower, upper + 1) for lower, upper in ends)))
         columns = np.array(rows, dtype=object).reshape(len(rows), len(ends)).T
         return dict(zip(self.ends, columns, strict=True))

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 ISL_BUDGET: Final = 30_000
 """The operations that isl may spend on one question: some hundredths of a second."""
 
-MOST_SECONDS: Final = 5.0
+MAX_SECONDS: Final = 5.0
 """More processor time than this for one expression is a failure."""
 
-LONGEST_CHECK: Final = 300.0
+MAX_CHECK_SECONDS: Final = 300.0
 """Seconds after which a check is stopped, because the simplifier hangs, even on a busy machine."""
 
 
@@ -46,7 +46,7 @@ def complaints(case: Case) -> Iterator[tuple[str, str]]:
 def complaint(case: Case, name: str) -> str | None:
     """The message of one check; any exception is a failure, too."""
     try:
-        with time_limit(LONGEST_CHECK):
+        with time_limit(MAX_CHECK_SECONDS):
             return CHECKS[name](case)
     except IndexingError as error:
         return f"refused: {error}"
@@ -127,7 +127,7 @@ def _quick(case: Case) -> str | None:
     start = process_time()
     simplified(case.scope, case.form)
     seconds = process_time() - start
-    return f"took {seconds:.1f} s" if seconds > MOST_SECONDS else None
+    return f"took {seconds:.1f} s" if seconds > MAX_SECONDS else None
 
 
 CHECKS: Final[Mapping[str, Callable[[Case], str | None]]] = {

@@ -23,7 +23,7 @@ SECONDS: Final = 30.0
 NAMES: Final = ("x", "y", "z", "w")
 """The names of the variables of a shrunk case."""
 
-_DEEPEST: Final = 20
+_MAX_DEPTH: Final = 20
 """Parts that are nested deeper are not shrunk in place, only extracted or removed."""
 
 
@@ -112,7 +112,7 @@ def _smaller(form: Form, depth: int = 0) -> Iterator[Form]:
         rest = form.without(atom)
         for number in _nearer(factor):
             yield rest.plus_atom(atom, number)
-        if depth < _DEEPEST:
+        if depth < _MAX_DEPTH:
             for other in _smaller_atoms(atom, depth):
                 yield rest.plus(other, factor)
 

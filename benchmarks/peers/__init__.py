@@ -2,8 +2,8 @@
 
 An adapter is a module with a function ``load() -> Peer`` that raises ``ImportError`` if the peer is
 not installed. A peer gets the expression as written and returns its result as a form; only like
-terms are collected. If a peer has several entry points, the adapter calls all of them and takes the
-cheapest result. The time is that of the usual entry point, without building the expression.
+terms are collected. If a peer has several entry points, the adapter calls all of them and returns
+every result. The time is that of the usual entry point, without building the expression.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a peer, and the seconds that its usual entry point took."""
+    """The results of a peer, and the seconds that its usual entry point took."""
 
-    form: Form
+    forms: tuple[Form, ...]
     seconds: float
 
 

@@ -40,7 +40,7 @@ class Adapter:
         names = [name for name, _ in problem.bounds]
         with self._ir.Context():
             result, seconds = timed(lambda: self._simplified(problem.text, names))
-            return Answer(self._read(result, names), seconds)
+            return Answer((self._read(result, names),), seconds)
 
     def _simplified(self, text: str, names: list[str]) -> Native:
         get = self._ir.AffineDimExpr.get

@@ -27,7 +27,7 @@ def _solve(problem: Problem) -> Answer:
     expression = Language(symbols.__getitem__, sympy.Integer, _WORDS).read(problem.text)
     result, seconds = timed(lambda: sympy.simplify(expression))
     try:
-        return Answer(from_sympy(result), seconds)
+        return Answer((from_sympy(result),), seconds)
     except ValueError as error:
         raise UnsupportedError(str(error)) from error
 

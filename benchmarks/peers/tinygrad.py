@@ -58,7 +58,7 @@ class Adapter:
         language = Language(variables.__getitem__, self._uop.const, self._words)
         expression = language.read(problem.text)
         result, seconds = timed(expression.simplify)
-        return Answer(_read(result), seconds)
+        return Answer((_read(result),), seconds)
 
 
 def _read(root: Native) -> Form:

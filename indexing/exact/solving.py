@@ -155,7 +155,7 @@ class _Solver:
         return self._complete_source()
 
     def _with_known_right(self, equation: Equation, digits: Sequence[Digit]) -> Equation:
-        """The equation with all on the right that is known by itself or by digits."""
+        """The equation with the parts on the right that are known, alone or by digits."""
         carried = _carried(equation, digits)
         left, right = ZERO, carried.right - carried.left
         for weight, unit in self._scope.view(carried.left).units:

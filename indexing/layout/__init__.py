@@ -1,5 +1,6 @@
 """Shapes, and how their elements lie in memory: offsets, maps, bitcasts and pictures."""
 
+from indexing.errors import ShapeError
 from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
 from indexing.layout.bitcasts import bitcast_map, decompose_bitcast
 from indexing.layout.dimensions import (
@@ -13,7 +14,6 @@ from indexing.layout.dimensions import (
     reorder_dimensions,
 )
 from indexing.layout.element_type import ElementType, Kind
-from indexing.layout.errors import ShapeError
 from indexing.layout.free_operations import (
     align_layouts,
     copy_is_bitcast,

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
+from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType, Kind
-from indexing.layout.errors import ShapeError
 from indexing.layout.layout import Layout
 
 AnyShape = TypeVar("AnyShape", bound="ArrayShape")

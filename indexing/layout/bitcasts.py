@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
-from indexing.layout.errors import ShapeError
+from indexing.errors import ShapeError
 from indexing.layout.free_operations import deduce_transpose, keeps_offsets
 from indexing.layout.maps import (
     box_of,

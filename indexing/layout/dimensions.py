@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
-from indexing.layout.errors import ShapeError
+from indexing.errors import ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from indexing.errors import ShapeError
 from indexing.layout.dimensions import common_blocks
-from indexing.layout.errors import ShapeError
 from indexing.layout.maps import box_of, dims_of, form_of, logical_to_linear, simplified_in
 from indexing.layout.steps import Reshape, Transpose, memory_size
 from indexing.map import IndexingMap

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from indexing.layout.errors import ShapeError
+from indexing.errors import ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

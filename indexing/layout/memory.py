@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from indexing.layout.errors import ShapeError
+from indexing.errors import ShapeError
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import MAX_INT64, checked_value, is_array
 from simplifier.errors import quoted

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from indexing.layout.errors import ShapeError
+from indexing.errors import ShapeError
 from indexing.layout.layout import Layout
 from indexing.layout.memory import memory_order
 from simplifier.tools.lexer import ScanningLexer

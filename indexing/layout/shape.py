@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from indexing.errors import ShapeError
 from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
 from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
-from indexing.layout.errors import ShapeError
 from indexing.layout.layout import (
     COMBINE_DIMENSION,
     LETTERS,
@@ -199,6 +199,8 @@ def parse_shape(text: str) -> Shape:
     """
     reader = _ShapeReader(text)
     shape = reader.shape()
+    if shape.is_array and reader.accept("{"):
+        raise reader.expected("a dimension or ':' in the braces of a layout")
     if reader.text:
         raise reader.expected("the end of the shape")
     return shape

@@ -16,8 +16,8 @@ from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from indexing.errors import ShapeError
 from indexing.layout.dimensions import common_blocks
-from indexing.layout.errors import ShapeError
 from indexing.layout.layout import COMBINE_DIMENSION
 from simplifier.expr import form as forms
 from simplifier.expr import operations

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType
-from indexing.layout.errors import ShapeError
 
 if TYPE_CHECKING:
     from indexing.layout.layout import Layout

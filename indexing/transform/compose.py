@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from indexing.domain import LETTERS, distinctly_named
 from indexing.errors import MapError
@@ -78,6 +78,3 @@ def _renumbering(consumer: Relation, producer: Relation) -> dict[str, Form]:
         if shift
         for position in range(len(variables))
     }
-
-
-T = TypeVar("T")

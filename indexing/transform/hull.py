@@ -1,4 +1,4 @@
-"""One map for many: it holds all that they relate, and maybe more.
+"""The hull of maps: one map that relates all that they relate, and maybe more.
 
 A result that is the same in all of them stays. Any other becomes a range over all values between
 the least and the greatest that it has in any of them.

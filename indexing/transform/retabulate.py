@@ -1,4 +1,4 @@
-"""Long formulas in one variable alone become tables of their values again.
+"""Shortens a long formula in one variable: a table of its values gives a new formula.
 
 When relations are composed over and over, as along a ring of devices, the formula of one step takes
 the place of the variable in the next, and nests deeper and deeper. But it is a table, of no more

@@ -9,7 +9,6 @@ from ops.analysis.dataflow import Array, Graph, Interner, postorder, single_ques
 from ops.analysis.loops import decided, kept_arrays, repeated, selected
 from ops.dependence.dependence import called_by
 from ops.dependence.links import Link, identity_of
-from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo.errors import HloTextError
 from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
@@ -270,7 +269,7 @@ def _position(array: Array) -> Position:
 def itself(array: Array) -> AnyDependence:
     """How an array depends on itself, simplified as all that is composed with it."""
     instruction, number = array
-    return identity_of(instruction.shape.arrays[number]).apply(OperandIndexing.simplify)
+    return identity_of(instruction.shape.arrays[number]).simplify()
 
 
 def check_output(instruction: Instruction, output: int) -> None:

@@ -202,13 +202,13 @@ class Budget:
         return self._interner.compose(interned(consumer.widened()), interned(producer.widened()))
 
     def _able(self, consumer: AnyDependence, producer: AnyDependence, questions: int) -> int:
-        """Those of some questions that can pay for a composition, and now have."""
-        price = cost(consumer, producer)
-        if price <= self._free:
+        """The questions whose budget allows a composition; its cost is charged to them."""
+        step_cost = cost(consumer, producer)
+        if step_cost <= self._free:
             return questions
         paid = self._paid.get((consumer, producer), 0)
         for question in single_questions(questions & ~paid):
-            spent = self._spent.get(question, 0) + price
+            spent = self._spent.get(question, 0) + step_cost
             if spent <= limits.MAX_COMPOSITIONS:
                 self._spent[question] = spent
                 paid |= question
@@ -240,7 +240,7 @@ def join(arriving: Sequence[Facts], array: Shape, interner: Interner) -> Facts:
 
 
 def _with_arrivals(before: _Arrivals, facts: Facts) -> _Arrivals:
-    """What has come to an array when further facts come."""
+    """The arrivals at an array, with further facts added."""
     both = sum(before.values()) & sum(facts.values())  # no question is in two sets of facts
     after: _Arrivals = {}
     for dependences, questions in before.items():

@@ -1,4 +1,4 @@
-"""Answers about the instructions of a module, each found once for all that are alike."""
+"""Answers about the instructions of a module; equal instructions share one answer."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _widest(
     goes_on = meeting.is_endless or len(left) > most or (before and reasons)
     if left == before or not goes_on:
         return left
-    reason = f"rounds of a loop along more than {most} different maps"
+    reason = f"iterations of a loop along more than {most} different maps"
     both = (*before, *more)
     return Dependence([boxed(both, [*reasons, reason][0], *meeting.sizes, devices)])
 

@@ -1,4 +1,4 @@
-"""Slices: everything that arrays of a computation depend on, there and in what it calls.
+"""Slices: everything that an array depends on, in its computation and in those that it calls.
 
 A slice consists of levels, one for each pass through a computation. A level remembers how others
 led to it, so that whoever asks for the paths of a slice reads them backwards.

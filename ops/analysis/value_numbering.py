@@ -1,4 +1,4 @@
-"""Which instructions are alike, so that what is found out about one holds for the others.
+"""Value numbering: instructions with one number have the same maps, found once for all of them.
 
 Layers of a model repeat themselves. Two instructions are alike if everything that their maps depend
 on is equal: opcode, shapes with their layouts, attributes and the computations in them. One that
@@ -126,7 +126,7 @@ class ValueNumbering:
         return rule is not None and rule.calls is not None
 
     def _answer_of_rule(self, instruction: Instruction, key: Key) -> Maps | Routes:
-        """What the rule tells of all instructions of a key, which are no calls."""
+        """The rule's answer for all instructions of a key; they call no computation."""
         found = self._answers.get(key)
         if found is None:
             routes = self._registry.routes(instruction)

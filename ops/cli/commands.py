@@ -98,6 +98,7 @@ def layout(*, shape: str, output: str | None, console: Console) -> Document:
 def _drawn(shape: str, output: str | None) -> LayoutReport:
     array = _read_array(shape)
     if output is not None:
+        _check_is_svg(output)
         _write(output, svg_of_layout(array))
     return LayoutReport(array)
 
@@ -116,6 +117,13 @@ def _read_array(text: str) -> Shape:
     return shape
 
 
+def _check_is_svg(file: str) -> None:
+    """Raise a :class:`HloFileError` for a name that promises another kind of picture."""
+    kind = Path(file).suffix
+    if kind not in {"", ".svg"}:
+        raise HloFileError(file, f"the picture is an SVG, not {kind}; expected a name in .svg")
+
+
 def _write(file: str, text: str) -> None:
     """Write a text to a file.
 
@@ -130,7 +138,7 @@ def _write(file: str, text: str) -> None:
 
 def schema(*, console: Console) -> Document:
     """The schema of the JSON documents."""
-    return Document("schemas", map(Verbatim, console.track([schema_text()], "schemas")), {})
+    return Document("schemas", [Verbatim(console.track([schema_text()], "schemas"))], {})
 
 
 def schema_text() -> str:

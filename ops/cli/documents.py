@@ -1,7 +1,7 @@
 """Documents: what a command answers, as text for people or as JSON for programs.
 
 A document is a list of items. An item is made, printed and forgotten, so that documents may be of
-any length. JSON has one item on a line.
+any length; a long one is printed in pieces. JSON has one item of a :class:`Row` on a line.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ SCHEMA_VERSION: Final = 1
 
 
 class Item(Protocol):
-    """One part of a document, in both renderings."""
+    """One part of a document, in both renderings; each piece is one or more whole lines."""
 
-    def text(self) -> str:
+    def text_pieces(self) -> Iterator[str]:
         """The item for people."""
         ...
 
-    def json(self) -> str:
+    def json_pieces(self) -> Iterator[str]:
         """The item for programs."""
         ...
 
 
 class Row:
-    """An item whose JSON is an object of fields."""
+    """An item of one piece, whose JSON is an object of fields."""
 
     __slots__ = ()
 
@@ -50,24 +50,32 @@ class Row:
         """The item for programs."""
         raise NotImplementedError
 
-    def json(self) -> str:
+    def text_pieces(self) -> Iterator[str]:
+        """The text, if there is any."""
+        text = self.text()
+        if text:
+            yield text
+
+    def json_pieces(self) -> Iterator[str]:
         """The fields on one line."""
-        return json.dumps(self.fields())
+        yield json.dumps(self.fields())
 
 
-@dataclass(frozen=True, slots=True)
 class Verbatim:
     """An item that is printed as it stands, whatever the rendering."""
 
-    content: str
+    __slots__ = ("_pieces",)
 
-    def text(self) -> str:
-        """The content."""
-        return self.content
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._pieces = pieces
 
-    def json(self) -> str:
-        """The content."""
-        return self.content
+    def text_pieces(self) -> Iterator[str]:
+        """The pieces."""
+        return iter(self._pieces)
+
+    def json_pieces(self) -> Iterator[str]:
+        """The pieces."""
+        return iter(self._pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +161,11 @@ def as_text(document: Document, errors: ErrorLog) -> Iterator[str]:
     """The texts of the items, each as soon as it is made; empty ones leave no line."""
     before = document.title
     for item in errors.answers(document.items):
-        text = item.text()
-        if text:
-            yield from () if before is None else (before,)
-            yield text
+        for number, piece in enumerate(item.text_pieces()):
+            if number == 0 and before is not None:
+                yield before
             before = document.separator
+            yield piece
 
 
 def as_json(document: Document, errors: ErrorLog) -> Iterator[str]:
@@ -165,8 +173,9 @@ def as_json(document: Document, errors: ErrorLog) -> Iterator[str]:
     yield f'{json.dumps(document.fields)[:-1]}, "{document.name}": ['
     before = ""
     for item in errors.answers(document.items):
-        if before:
-            yield f"{before},"
-        before = item.json()
+        for number, piece in enumerate(item.json_pieces()):
+            if before:
+                yield f"{before}," if number == 0 else before
+            before = piece
     yield from (before,) if before else ()
     yield f'], "errors": {json.dumps(errors.fields)}}}'

@@ -5,13 +5,14 @@ A question is a value, so that it can be sent to another process.
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import sys
-import zlib
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -22,7 +23,6 @@ from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
 from ops.hlo.files import decoded, read_text
 from ops.modules.analysis import instructions_named
-from ops.rules.op_indexing import Unknown
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
-    from ops.dependence.dependence import Indexings
+    from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
 
 Subject = TypeVar("Subject")
@@ -177,7 +177,7 @@ class FusionMaps:
 
 
 def _entries(
-    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: Indexings
+    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: AnyDependence
 ) -> Iterator[Entry]:
     """The entries of a result and an operand or parameter: one for each array that is needed."""
     if answer == NOTHING:
@@ -185,15 +185,12 @@ def _entries(
     result = f"result {output}, " if len(of.shape.arrays) > 1 else ""
     title = f"{result}{role} {number} %{source.name}"
     about = {"result": output, role: number, "name": source.name}
-    if isinstance(answer, Unknown):
-        yield Entry(title, answer, about)
-        return
-    simplified = Dependence(dict.fromkeys(indexing.simplify() for indexing in answer))
-    if not source.shape.is_tuple:
+    simplified = answer.simplify()
+    if not source.shape.is_tuple or not simplified.indexings:
         yield Entry(title, simplified, about)
         return
-    for element in dict.fromkeys(indexing.element for indexing in simplified):
-        of_element = Dependence(each for each in simplified if each.element == element)
+    for element in dict.fromkeys(indexing.element for indexing in simplified.indexings):
+        of_element = Dependence(each for each in simplified.indexings if each.element == element)
         yield Entry(f"{title} element {element}", of_element, about | {"element": element})
 
 
@@ -275,6 +272,11 @@ class _Printed(NamedTuple):
     """Compressed, because many may wait for their turn."""
     messages: tuple[str, ...]
 
+    def lines(self) -> Iterator[str]:
+        """The lines of the text, which are never together in memory."""
+        with gzip.open(BytesIO(self.content), "rt", encoding="utf-8", newline="\n") as file:
+            yield from (line[:-1] for line in file)
+
 
 def _about_all(
     question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
@@ -293,7 +295,7 @@ def _about_all(
             printed = answer.answer or _unread(question, answer, console.rendering)
             for message in printed.messages:
                 console.report_error(message)
-            yield Verbatim(zlib.decompress(printed.content).decode())
+            yield Verbatim(printed.lines())
     if nameless and not is_named:
         yield _no_such(nameless, files)
 
@@ -352,10 +354,11 @@ def _printed(
     items: Iterable[Item | IndexingError],
     rendering: Rendering,
 ) -> _Printed:
-    errors = ErrorLog()
+    errors, content = ErrorLog(), BytesIO()
     document = Document(question.name, items, fields, title=f"==> {fields['file']} <==")
-    text = "\n".join(rendering(document, errors))
-    return _Printed(zlib.compress(text.encode(), _FAST), errors.messages)
+    with gzip.open(content, "wt", _FAST, encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{piece}\n" for piece in rendering(document, errors))
+    return _Printed(content.getvalue(), errors.messages)
 
 
 def _no_such(

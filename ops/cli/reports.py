@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap, Variable
     from indexing.layout import Shape
     from ops.cli.documents import Fields
-    from ops.dependence.dependence import Indexings
+    from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
     from simplifier import Interval
 
@@ -46,7 +46,7 @@ class Entry:
     """One pair of tensors, and the maps between them."""
 
     title: str
-    answer: Indexings
+    answer: AnyDependence
     about: Fields
 
     def text(self, of: str) -> str:

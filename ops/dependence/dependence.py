@@ -71,10 +71,14 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         return [Dependence((indexing,)) for indexing in self]
 
     def apply(self, change: Callable[[OperandIndexing], OperandIndexing]) -> Dependence:
-        """The same with each indexing changed."""
-        changed = Dependence(map(change, self))
+        """The same with each indexing changed; those that become equal are one."""
+        changed = [*map(change, self)]
         is_same = all(before is after for before, after in zip(self, changed, strict=True))
-        return self if is_same else changed
+        return self if is_same else Dependence(dict.fromkeys(changed))
+
+    def simplify(self) -> Dependence:
+        """The same with each indexing in its smallest form."""
+        return self.apply(OperandIndexing.simplify)
 
     @property
     def indexings(self) -> Dependence:
@@ -98,6 +102,9 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         if isinstance(other, Dependence) and self._hash != other._hash:
             return False
         return super().__eq__(other)
+
+    def _repr_html_(self) -> str:
+        return "".join(indexing._repr_html_() for indexing in self)
 
     def __reduce__(self) -> tuple[type[Dependence], tuple[tuple[OperandIndexing, ...]]]:
         return Dependence, (tuple(self),)
@@ -125,12 +132,8 @@ def combined(
 
 def cost(consumer: AnyDependence, producer: AnyDependence) -> int:
     """What a composition costs: one for each pair of indexings, more if they are long."""
-    first, second = map(_count, (consumer, producer))
+    first, second = (len(each.indexings) or 1 for each in (consumer, producer))
     return first * second + consumer.burden * second + producer.burden * first
-
-
-def _count(dependence: AnyDependence) -> int:
-    return 1 if isinstance(dependence, Unknown) else len(dependence)
 
 
 def of_element(dependence: AnyDependence, element: int) -> AnyDependence:

@@ -20,6 +20,7 @@ from ops.hlo.errors import HloTextError
 from ops.index_maps import check_sizes
 from ops.rules.op_indexing import Direction, OpIndexing, Unknown
 from ops.rules.rule import Routes, arrays_in_operands
+from simplifier.errors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -71,8 +72,6 @@ def links_of(
     for output, operand, element, indexing, number in _pairs(instruction, answer):
         if indexing is None:
             found: AnyDependence = identity_of(outputs[output])
-        elif isinstance(indexing, Unknown):
-            found = indexing
         else:
             found = _bound(instruction, indexing.map_of_operand(direction, number))
         yield Link(output, operand, element, found)
@@ -82,9 +81,9 @@ def reads_operands(answer: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
     if isinstance(answer, Routes):
         return False
-    if isinstance(answer, (OpIndexing, Unknown)):
-        return answer.reads_operands
-    listed = answer.values() if isinstance(answer, Mapping) else answer
+    if isinstance(answer, Mapping):
+        return any(indexing.reads_operands for indexing in answer.values())
+    listed = answer if isinstance(answer, tuple) else (answer,)
     return any(indexing.reads_operands for indexing in listed)
 
 
@@ -151,7 +150,7 @@ def _pairs(instruction: Instruction, answer: Maps | Routes) -> Iterator[_Pair]:
 
 
 def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
-    """Raise a :class:`ShapeError` unless a rule tells of the arrays that an instruction has."""
+    """Raise a :class:`ShapeError` unless a rule's answer fits the arrays of the instruction."""
     if isinstance(answer, Routes):
         _check_routes(instruction, answer)
         return
@@ -165,6 +164,10 @@ def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
     for output, indexing, count in listed:
         if isinstance(indexing, OpIndexing):
             _check_indexing(instruction, outputs[output], indexing, count)
+        elif not isinstance(indexing, Unknown):  # pyright: ignore[reportUnnecessaryIsInstance] - rules may be untyped
+            expected = "an OpIndexing, a tuple of them, or Unknown"
+            message = f"the rule returns {quoted(indexing)}; expected {expected}"
+            raise ShapeError(f"{instruction.opcode}: {message}")
     for pair in _pairs(instruction, answer):
         _check_ranks(instruction, pair)
 
@@ -190,7 +193,7 @@ def _check_indexing(
         _check_number(instruction, "operands", len(maps), count)
         for number in range(count):
             found = indexing.map_of_operand(direction, number)
-            if not isinstance(found.map, UndefinedMap):
+            if not found.map.is_undefined:
                 given = len(found.origins)
                 _check_number(instruction, "runtime variables", given, len(found.map.runtime))
 
@@ -206,7 +209,7 @@ def _check_ranks(instruction: Instruction, pair: _Pair) -> None:
         (Direction.INPUT_TO_OUTPUT, operand, result),
     ):
         found = pair.indexing.map_of_operand(direction, pair.number).map
-        if isinstance(found, UndefinedMap):
+        if found.is_undefined:
             continue
         given = len(found.dims), len(found.forms)
         if given != (source.rank, target.rank):

@@ -1,4 +1,4 @@
-"""One indexing in the place of many: it holds all that they relate, maybe more, and is marked."""
+"""Widening: one indexing replaces many; it relates all that they do, maybe more, and is marked."""
 
 from __future__ import annotations
 

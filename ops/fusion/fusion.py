@@ -10,7 +10,6 @@ from ops.analysis.calls import check_output
 from ops.analysis.queries import output_to_input
 from ops.analysis.slices import by_instruction, union_of
 from ops.dependence.dependence import NOTHING, Unknown
-from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.provenance import provenance_of
 from ops.fusion.reads import Reads, seen_from_outside
 from ops.fusion.slicing import Region, backward_slice, forward_slice
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
     from ops.fusion.provenance import Provenance
     from ops.hlo import Computation, Instruction
     from ops.rules.registry import Registry
@@ -293,8 +293,8 @@ class Fusion:
 
     def __str__(self) -> str:
         is_whole = self.instructions == self.computation.instructions
-        made_of = [self.computation] if is_whole else self.instructions
-        return f"fusion of {_names(made_of)} that reads {_names(self.operands)}"
+        members = [self.computation] if is_whole else self.instructions
+        return f"fusion of {_names(members)} that reads {_names(self.operands)}"
 
     @property
     def _region(self) -> Region:
@@ -347,7 +347,7 @@ def by_producer(
     answers = output_to_input(instruction, output, registry=registry).indexing
     together: dict[Instruction, AnyDependence] = {}
     for operand, answer in zip(instruction.operands, answers, strict=True):
-        smallest = answer.apply(OperandIndexing.simplify)
+        smallest = answer.simplify()
         together[operand] = together.get(operand, NOTHING).union(smallest)
     return together
 

@@ -11,7 +11,6 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing import UndefinedMap
 from indexing.layout import ShapeError, bitcast_map
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.fusion import Fusion, FusionError
@@ -47,7 +46,7 @@ _SHORTEST_SIDE_OF_LARGE: Final = 8
 _LARGE: Final = 64 * 128
 """A matrix of so many elements may have shorter sides."""
 
-_MOST_BITS_OF_VECTOR: Final = 64
+_MAX_VECTOR_BITS: Final = 64
 """A last dimension of so many bits may stay the last."""
 
 _FEWEST_ROWS: Final = ((4 * WARP_SIZE, 8), (8 * WARP_SIZE, 3))
@@ -225,7 +224,7 @@ def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
 def _same_place(shape: Shape, other: Shape) -> IndexingMap:
     """From an element of an array to the one at its place in the memory of another."""
     found = bitcast_map(shape.with_element_type(other.element_type), other)
-    if shape.element_count != other.element_count or isinstance(found, UndefinedMap):
+    if shape.element_count != other.element_count or found.is_undefined:
         raise FusionError(f"fusion: no schedule where {other} is written beside {shape}")
     return found
 
@@ -305,7 +304,7 @@ def _is_tiled_transpose(instruction: Instruction) -> bool:
     (operand,) = instruction.operands
     sizes, order = merged_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
     if order and order[-1] == len(order) - 1:
-        if sizes[-1] * operand.shape.element_size_in_bits > _MOST_BITS_OF_VECTOR:
+        if sizes[-1] * operand.shape.element_size_in_bits > _MAX_VECTOR_BITS:
             return False
         sizes, order = sizes[:-1], order[:-1]
     if not order:

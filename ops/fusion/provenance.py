@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = "tuple[Instruction, ...]"
 
-_LONGEST_NUMBER: Final = 64
+_MAX_BITS: Final = 64
 """A number of more bits is printed as a power of two."""
 
 
@@ -43,7 +43,7 @@ class Provenance:
     """All paths of instructions that one map between two of them comes from.
 
     Attributes:
-        way: the indexing; or why there is none, if a step of each path has none.
+        indexing: the map with its notes; or why there is none, if a step of each path has none.
         count: how many paths there are. Those that take the same arrays count once.
         paths: the shortest of them, from the instruction that asks to the one that is reached.
             What is called on the way is there with the instructions inside of it; a loop is one
@@ -63,15 +63,15 @@ class Provenance:
       %p <- %t transpose <- %sum add
     """
 
-    way: OperandIndexing | Unknown
+    indexing: OperandIndexing | Unknown
     count: int
     paths: tuple[Path, ...]
 
     def __str__(self) -> str:
-        lines = [str(self.way), *(f"  {path_text(path)}" for path in self.paths)]
+        lines = [str(self.indexing), *(f"  {path_text(path)}" for path in self.paths)]
         more = self.count - len(self.paths)
         if more:
-            is_short = more.bit_length() <= _LONGEST_NUMBER
+            is_short = more.bit_length() <= _MAX_BITS
             number = more if is_short else f"at least 2**{more.bit_length() - 1}"
             lines.append(f"  and {number} more")
         return "\n".join(lines)

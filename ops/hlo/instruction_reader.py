@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from indexing.layout import Shape, ShapeError
-from indexing.layout.shape import BLANK
+from indexing.layout.shape import BLANK, SHAPE_TYPES
 from ops.hlo.attributes import COMMON_ATTRIBUTES, Codec, Reference, read_attributes, read_value
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.literal import Literal, read_literal
@@ -140,9 +140,14 @@ class InstructionReader:
     def _opcode(self, draft: _Draft) -> Opcode:
         opcode = find_opcode(draft.opcode)
         if opcode is None:
-            hint = nearby(draft.opcode, OPCODES)
-            self._fail(draft, f"there is no opcode {draft.opcode}", hint)
+            self._unknown_word(draft)
         return opcode
+
+    def _unknown_word(self, draft: _Draft) -> NoReturn:
+        """Raise an error about a word that is no opcode; before a bracket it was to be a type."""
+        is_type = draft.shape is None and self._lexer.text == "["
+        what, words = ("type", SHAPE_TYPES) if is_type else ("opcode", OPCODES)
+        self._fail(draft, f"there is no {what} {draft.opcode}", nearby(draft.opcode, words))
 
     def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
         """Raise an error about an instruction as a whole."""
@@ -160,9 +165,9 @@ class InstructionReader:
             lexer.expect(")", f"after the argument of {draft.opcode}")
             return
         draft.operands = lexer.listed(self._operand, "(", ")", "the operands")
-        if len(draft.operands) not in opcode.arity:
-            given = len(draft.operands)
-            self._fail(draft, f"{draft.opcode} takes {opcode.arity}, but {given} are given")
+        given = len(draft.operands)
+        if given not in opcode.arity:
+            self._fail(draft, f"{draft.opcode} takes {opcode.arity}, not {given}")
 
     def parameter(self, draft: _Draft) -> None:
         """Take the number of a parameter."""

@@ -183,7 +183,7 @@ class _ModuleReader:
         count = len(table.parameters)
         for number, parameter in table.parameters.items():
             if number >= count:
-                message = f"parameter number {number} of %{name}, which has only {count} parameters"
+                message = f"%{name} has no parameter {number}; expected 0 to {count - 1}"
                 self._lexer.instruction = parameter.name
                 parameter_span = self._lexer.span_of(parameter.start, parameter.stop)
                 raise self._lexer.error(message, parameter_span)

@@ -64,7 +64,7 @@ def nearby(name: str, names: Iterable[str]) -> str:
     """A hint for a name that is not defined: the names that are like it.
 
     >>> nearby("constnat.1", ["add.1", "constant.1", "constant.2"])
-    'defined are constant.1, constant.2'
+    'did you mean constant.1 or constant.2?'
     """
     found = difflib.get_close_matches(name, list(names)[-_MAX_CANDIDATES:], n=3)
-    return f"defined are {', '.join(found)}" if found else ""
+    return f"did you mean {' or '.join(found)}?" if found else ""

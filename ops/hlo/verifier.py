@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ops.hlo.errors import AttributeValueError
+from ops.hlo.opcodes import Arity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ def _start_indices(before: int) -> Callable[[Instruction], None]:
         given, shape = len(instruction.operands) - before, instruction.operands[0].shape
         is_vector = given == 1 and instruction.operands[-1].shape.rank == 1
         if given != shape.rank and not is_vector:
-            message = f"{shape} takes {shape.rank} start indices, but {given} are given"
+            message = f"{shape} takes {shape.rank} start indices, not {given}"
             raise AttributeValueError(message)
 
     return check
@@ -85,9 +86,9 @@ def _calls(attribute: str) -> Callable[[Instruction], None]:
 
 
 def _check_arity(computation: Computation, count: int) -> None:
-    taken = len(computation.parameters)
-    if taken != count:
-        message = f"computation %{computation.name} takes {taken} operands, but {count} are given"
+    taken = Arity(len(computation.parameters))
+    if count not in taken:
+        message = f"computation %{computation.name} takes {taken}, not {count}"
         raise AttributeValueError(message)
 
 

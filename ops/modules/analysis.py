@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.analysis.findings import Addressing, Findings, Question
 from ops.analysis.queries import parameters_from, slice_from
-from ops.rules.op_indexing import Direction, Unknown
+from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError
 
@@ -36,8 +36,8 @@ def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalys
     ... }'''))
     >>> analysis
     <analysis of 2 instructions of m>
-    >>> ((way,),) = analysis["r"].output_to_input().indexing
-    >>> print(way)
+    >>> ((indexing,),) = analysis["r"].output_to_input().indexing
+    >>> print(indexing)
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     """
     return ModuleAnalysis(module, registry)
@@ -144,8 +144,8 @@ class InstructionAnalysis:
     >>> reshape = analyze(hlo.parse(text))["r"]
     >>> reshape
     <analysis of %r = f32[32]{0} reshape(%p)>
-    >>> ((way,),) = reshape.input_to_output().indexing
-    >>> print(way)
+    >>> ((indexing,),) = reshape.input_to_output().indexing
+    >>> print(indexing)
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
 
@@ -283,10 +283,12 @@ def _html_of_module(analysis: ModuleAnalysis) -> str:
 def _html_of_instruction(part: InstructionAnalysis) -> str:
     """The maps from every result of an instruction to the operands that it needs."""
     pairs = [*islice(_pairs(part), _MAX_ROWS + 1)]
-    told = "".join(f"<p>{title}</p>{_html_of(answer)}" for title, answer in pairs[:_MAX_ROWS])
+    answers = "".join(
+        f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:_MAX_ROWS]
+    )
     rest = "<p>and more</p>" if len(pairs) > _MAX_ROWS else ""
     nothing = "" if pairs else "<p>depends on nothing</p>"
-    return f"<div><p>{escape(repr(part))}</p>{told}{rest}{nothing}</div>"
+    return f"<div><p>{escape(repr(part))}</p>{answers}{rest}{nothing}</div>"
 
 
 def _row(cell: str, *texts: str) -> str:
@@ -308,10 +310,5 @@ def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
         for number, answer in enumerate(answers):
             if answer != ():
                 name = escape(instruction.operands[number].name)
-                yield f"{result} to operand {number}, %{name}", answer
-
-
-def _html_of(answer: AnyDependence) -> str:
-    if isinstance(answer, Unknown):
-        return f"<p>{escape(str(answer))}</p>"
-    return "".join(way.simplify()._repr_html_() for way in answer)
+                simplified = answer.simplify()
+                yield f"{result} to operand {number}, %{name}", simplified

@@ -84,8 +84,6 @@ _FROM_NOTHING: Final = (
     "rng-get-and-update-state",
 )
 
-# Reading instructions.
-
 
 def _rng(instruction: Instruction) -> OpIndexing:
     check_scalars("rng", instruction.operands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexing import UndefinedMap
@@ -24,10 +25,13 @@ class Direction(enum.Enum):
 
 
 class Unknown(UndefinedMap):
-    """An undefined map as the answer to what depends on what: there is none, for a reason.
+    """That there are no maps between arrays, and the reason why.
 
-    It takes part in whatever a :class:`Dependence <ops.dependence.dependence.Dependence>` does:
-    nothing that is composed or united with it is known either.
+    An :class:`indexing.UndefinedMap` takes the place of one map, and prints as in XLA. This one
+    takes the place of all maps of an operation (:class:`OpIndexing`), or of all indexings between
+    two arrays (:class:`Dependence <ops.dependence.dependence.Dependence>`). It has the methods of
+    both, so that those who follow maps need not ask which they have; it absorbs what is composed or
+    united with it.
 
     >>> print(Unknown("sort: no indexing map"))
     unknown (sort: no indexing map)
@@ -47,8 +51,12 @@ class Unknown(UndefinedMap):
         """There is no indexing that could be changed."""
         return self
 
+    def simplify(self, **_: object) -> Unknown:
+        """There is no map that could be simplified."""
+        return self
+
     def singles(self) -> list[Unknown]:
-        """That there is no map is one answer."""
+        """The one answer: there is no map."""
         return [self]
 
     def widened(self) -> Unknown:
@@ -60,6 +68,10 @@ class Unknown(UndefinedMap):
         """The indexings that are known: none."""
         return ()
 
+    def map_of_operand(self, direction: Direction, number: int) -> MapOfOperand:  # noqa: ARG002
+        """No operand has a map in any direction."""
+        return MapOfOperand(self)
+
     @property
     def reads_operands(self) -> bool:
         """What is unknown reads no values."""
@@ -69,6 +81,9 @@ class Unknown(UndefinedMap):
     def burden(self) -> int:
         """What it adds to the cost of a composition: nothing."""
         return 0
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
 
     def __str__(self) -> str:
         return f"unknown ({self.reason})"

@@ -50,9 +50,7 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpInde
     """
     operand_sizes = checked_sizes("pad", "operand", operand_sizes)
     check_count("pad", "padding", padding, len(operand_sizes))
-    triples = [
-        checked_integers("pad", f"padding[{axis}]", triple) for axis, triple in enumerate(padding)
-    ]
+    triples = [_checked_triple(axis, triple) for axis, triple in enumerate(padding)]
     output_sizes = tuple(
         _padded_size(axis, size, *triple)
         for axis, (size, triple) in enumerate(zip(operand_sizes, triples, strict=True))
@@ -66,6 +64,16 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpInde
         (strided_numbers(taken, lows, steps), no_dimensions(output_sizes)),
         (strided_indices(kept, lows, steps), every_element(output_sizes)),
     )
+
+
+def _checked_triple(axis: int, triple: Sequence[int]) -> tuple[int, int, int]:
+    checked = checked_integers("pad", f"padding[{axis}]", triple)
+    try:
+        low, high, interior = checked
+    except ValueError:
+        message = f"pad: padding[{axis}] is {checked}; expected (low, high, interior)"
+        raise ShapeError(message) from None
+    return low, high, interior
 
 
 def _padded_size(axis: int, size: int, low: int, high: int, interior: int) -> int:

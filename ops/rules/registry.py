@@ -83,8 +83,8 @@ class Registry:
     >>> print(*output_to_input(module.entry.root).indexing)
     unknown (custom-call: no indexing map of turn)
     >>> registry = REGISTRY.with_custom_call("turn", turn)
-    >>> ((way,),) = output_to_input(module.entry.root, registry=registry).indexing
-    >>> print(way)
+    >>> ((indexing,),) = output_to_input(module.entry.root, registry=registry).indexing
+    >>> print(indexing)
     (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
     """
 

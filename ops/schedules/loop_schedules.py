@@ -105,7 +105,8 @@ def concatenate_schedule(
         for operand in operands
     ]
     writes = (
-        read.through(way, result) for read, way in zip(reads, indexing.input_to_output, strict=True)
+        read.through(to_result, result)
+        for read, to_result in zip(reads, indexing.input_to_output, strict=True)
     )
     return Schedule(launch, tuple(reads), tuple(writes))
 

@@ -1,4 +1,4 @@
-"""Arithmetic on forms whose bounds are known: what bounds decide is decided.
+"""Arithmetic on bounded forms: bounds decide comparisons, clamps and roundings where they can.
 
 The operations are those of machine integers without overflow: division rounds towards zero.
 """

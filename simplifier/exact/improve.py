@@ -103,7 +103,7 @@ def _improved(given: Given, form: Form) -> Form | None:
 
 
 def _by_relations(task: Task) -> Form:
-    """Every sum inside made of the cheapest parts that are equal to its own."""
+    """The form, with each sum in it rewritten by equations into its cheapest parts."""
     if task.domain.is_empty():
         return ZERO
     equations = relations(task.space, task.domain, task.atoms)

@@ -1,4 +1,4 @@
-"""How large a form is: what is too deep or too crowded is not looked into."""
+"""How large a form is: laws do not look into a form that is too deep or has too many quotients."""
 
 from __future__ import annotations
 

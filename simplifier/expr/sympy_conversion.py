@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _REMEMBERED: Final = 1 << 14
 """How many sympy expressions are remembered with their forms."""
 
-_LARGEST_POWER: Final = 64
+_MAX_POWER: Final = 64
 """Higher powers are foreign functions: they are not multiplied out."""
 
-_LONGEST_EXCERPT: Final = 200
+_MAX_EXCERPT: Final = 200
 """Characters of an expression that a message shows."""
 
 
@@ -49,7 +49,7 @@ def _excerpt(thing: object) -> str:
         text = str(thing)
     except RecursionError:
         return "a deeply nested expression"
-    return text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}..."
+    return text if len(text) <= _MAX_EXCERPT else f"{text[:_MAX_EXCERPT]}..."
 
 
 # From sympy.
@@ -121,7 +121,7 @@ def _is_read(node: sympy.Expr) -> bool:
     """Whether the node is an operation on parts that are read."""
     if isinstance(node, sympy.Pow):
         exponent = node.args[1]
-        return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _LARGEST_POWER
+        return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
     return type(node) in _ARITHMETIC or type(node) in _FUNCTIONS_OF_INTEGERS
 
 

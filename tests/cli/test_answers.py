@@ -12,7 +12,7 @@ import pytest
 from indexing import parse_map
 from ops import limits
 from ops.cli import main
-from tests.cli.modules import LOOKED_UP, SOFTMAX_SUM
+from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 
 if TYPE_CHECKING:
     from pathlib import Path

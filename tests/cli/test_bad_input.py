@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from ops.cli import main
-from tests.cli.modules import SOFTMAX_SUM
+from tests.cli.small_modules import SOFTMAX_SUM
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -121,6 +121,11 @@ BAD = [
     ("f32[8]{0:SC(0:4)}", "1:1: f32[8]{0:SC(0:4)}: the array lies in several memories", "^" * 17),
     ("f32[2,", "1:7: expected a number, but the text ends", "      ^"),
     ("f32[2]x", "1:7: expected the end of the shape, but found 'x'", "      ^"),
+    (
+        "f32[2]{",
+        "1:8: expected a dimension or ':' in the braces of a layout, but the",
+        " " * 7 + "^",
+    ),
     ("float[2]", "1:1: expected a shape, but found 'float'", "^" * 5),
 ]
 
@@ -135,6 +140,14 @@ def test_bad_shape(
     assert out == ""
     assert said.startswith(f"error: {message}")
     assert excerpt == [text, carets]
+
+
+def test_a_picture_is_an_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "layout.png"
+    assert main(["layout", FIGURE_1, "-o", str(file)]) == 1
+    message = f"{file}: the picture is an SVG, not .png; expected a name in .svg"
+    assert capsys.readouterr() == ("", f"error: {message}\n")
+    assert not file.exists()
 
 
 def test_a_picture_that_cannot_be_written(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ops.cli import main
-from tests.cli.modules import LOOKED_UP, SOFTMAX_SUM
+from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 
 if TYPE_CHECKING:
     from pathlib import Path

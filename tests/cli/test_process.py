@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.modules import SOFTMAX_SUM
+from tests.cli.small_modules import SOFTMAX_SUM
 from tests.project.sources import ROOT
 
 if TYPE_CHECKING:

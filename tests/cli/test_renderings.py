@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops.cli.documents import Document, ErrorLog, Row, as_json, as_text
+from ops.cli.documents import Document, ErrorLog, Row, Verbatim, as_json, as_text
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.cli.documents import Fields, Rendering
+    from ops.cli.documents import Fields, Item, Rendering
 
 FIELDS: Fields = {"command": "try", "file": "a\nb"}
 
@@ -34,7 +34,7 @@ class Word(Row):
         return {"word": self.word}
 
 
-def document(items: Iterable[Word | IndexingError]) -> Document:
+def document(items: Iterable[Item | IndexingError]) -> Document:
     """A document of words."""
     return Document("words", items, FIELDS)
 
@@ -68,6 +68,32 @@ def test_pieces_are_printed_while_items_are_made(rendering: Rendering) -> None:
         printed += "item" in piece
         assert len(made) - printed <= 1
     assert printed == 1000
+
+
+@pytest.mark.parametrize("rendering", [as_text, as_json])
+def test_pieces_of_an_item_are_printed_while_they_are_made(rendering: Rendering) -> None:
+    made: list[int] = []
+
+    def pieces() -> Iterator[str]:
+        for number in range(1000):
+            made.append(number)
+            yield f"piece {number}"
+
+    printed = 0
+    for piece in rendering(Document("words", [Verbatim(pieces())], FIELDS), ErrorLog()):
+        printed += piece.startswith("piece")
+        assert len(made) - printed <= 1
+    assert printed == 1000
+
+
+def test_only_items_are_separated_not_their_pieces() -> None:
+    def items() -> list[Verbatim]:
+        return [Verbatim(["{", "}"]), Verbatim([]), Verbatim(["7"])]
+
+    words = Document("words", items(), FIELDS, separator="")
+    assert list(as_text(words, ErrorLog())) == ["{", "}", "", "7"]
+    text = "\n".join(as_json(document(items()), ErrorLog()))
+    assert json.loads(text)["words"] == [{}, 7]
 
 
 def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:

@@ -13,7 +13,6 @@ from indexing import parse_map
 from ops import Unknown, hlo, output_to_input
 from ops.cli import main
 from ops.cli.documents import SCHEMA_VERSION
-from tests.cli.modules import LOOKED_UP, SOFTMAX_SUM
 from tests.cli.schema_of import (
     OBJECTS,
     PAGE,
@@ -22,6 +21,7 @@ from tests.cli.schema_of import (
     description_of,
     with_tables,
 )
+from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 from tests.hlo.modules import module_text
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Json:
     return document
 
 
-def complaints(document: Json) -> list[str]:
+def violations(document: Json) -> list[str]:
     """What is wrong with a document."""
     part = document["command"] + "_of_many" * ("modules" in document)
     errors = PARTS[part].iter_errors(document)
@@ -138,7 +138,7 @@ def test_documents_of_modules(
 ) -> None:
     file.write_text(module_text(name))
     document = printed([arguments[0], str(file), *arguments[1:]], capsys)
-    assert complaints(document) == []
+    assert violations(document) == []
     for found in objects_in(document):
         if "known_empty" in found:
             check_parts(found)
@@ -182,7 +182,7 @@ def test_other_documents(
     command: str, text: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.write_text(text)
-    assert complaints(printed([command, str(file)], capsys)) == []
+    assert violations(printed([command, str(file)], capsys)) == []
 
 
 @pytest.mark.parametrize("command", ["maps", "fusions"])
@@ -193,7 +193,7 @@ def test_documents_of_many_files(
     (tmp_path / "b.hlo").write_text(WRONG)
     (tmp_path / "c.hlo").write_text("nothing")
     found = printed([command, str(tmp_path), str(tmp_path / "missing")], capsys)
-    assert complaints(found) == []
+    assert violations(found) == []
     assert WHOLE.is_valid(found)
     assert [len(module["errors"]) for module in found["modules"]] == [0, 1, 1, 1]
 
@@ -201,7 +201,7 @@ def test_documents_of_many_files(
 @pytest.mark.parametrize("command", ["maps", "fusions", "simplify", "layout"])
 def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = printed([command, "missing"], capsys)
-    assert complaints(found) == []
+    assert violations(found) == []
     assert len(found["errors"]) == 1
 
 
@@ -209,7 +209,7 @@ def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFi
     "shape", ["f32[3,5]{1,0:T(2,2)}", "f32[]", "bf16[8,128]{1,0:T(8,128)(2,1)}"]
 )
 def test_documents_of_layouts(shape: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert complaints(printed(["layout", shape], capsys)) == []
+    assert violations(printed(["layout", shape], capsys)) == []
 
 
 def test_nothing_is_said_that_is_not_in_the_schema(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fusion.programs import (
+from tests.fusion.small_programs import (
     CALLED_TWICE,
     CONCATENATION,
     DOT_CHAIN,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops import Fusion, FusionError, ShapeError, Unknown, by_producer
-from tests.fusion.programs import NESTED, REDUCE_OF_BROADCAST, SUM_WITH_TRANSPOSE
+from tests.fusion.small_programs import NESTED, REDUCE_OF_BROADCAST, SUM_WITH_TRANSPOSE
 from tests.fusion.units import entry, heads, named
 
 if TYPE_CHECKING:

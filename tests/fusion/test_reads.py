@@ -12,7 +12,8 @@ from hypothesis import given
 from indexing import MapError
 from ops import Fusion, Reads, Unknown, hlo
 from tests.evaluation import every_point, values_of, where
-from tests.fusion.programs import (
+from tests.fusion.random_programs import Program, programs
+from tests.fusion.small_programs import (
     CALLED_TWICE,
     DOT_CHAIN,
     NESTED,
@@ -22,7 +23,6 @@ from tests.fusion.programs import (
     TWICE_REDUCED,
     WINDOWS,
 )
-from tests.fusion.random_programs import Program, programs
 from tests.fusion.units import entry, fused, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 

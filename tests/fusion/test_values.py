@@ -127,7 +127,7 @@ def test_elements_on_other_devices_keep_their_replica() -> None:
     assert way.replica_id is not None
     assert format_head(way.replica_id) == "(d0, d1) -> (-(d1 floordiv 3) + 1)"
     (found,) = fusion.why(module.entry.parameters[0])
-    assert found.way == way
+    assert found.indexing == way
 
 
 def test_what_has_no_map_hides_what_is_behind_it() -> None:

@@ -13,9 +13,9 @@ from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
 from ops.analysis.calls import itself
 from ops.fusion.provenance import path_text
 from tests.fusion.enumeration import dependencies_of
-from tests.fusion.programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
+from tests.fusion.small_programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
 from tests.fusion.test_epilogue import IN_A_BRANCH, IN_A_LOOP
 from tests.fusion.units import Row, entry, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
@@ -90,10 +90,10 @@ def check_paths(fusion: Fusion, root: Instruction, output: int) -> None:
     assert expected.keys() == fusion.indexing(root, output).keys()
     for target, ways in expected.items():
         found = fusion.why(target, root, output, most=1000)
-        assert {each.way for each in found} == {*ways}
+        assert {each.indexing for each in found} == {*ways}
         for each in found:
-            assert not isinstance(each.way, Unknown)
-            paths = [tuple(array[0] for array in path) for path in ways[each.way]]
+            assert not isinstance(each.indexing, Unknown)
+            paths = [tuple(array[0] for array in path) for path in ways[each.indexing]]
             assert each.count == len(paths) == len(each.paths)
             assert sorted(each.paths, key=_names) == sorted(paths, key=_names)
             assert [*map(len, each.paths)] == sorted(map(len, paths))
@@ -108,7 +108,7 @@ def test_there_is_a_reason_for_every_map(row: Row) -> None:
     for target, answer in row.fusion.indexing(row.first, row.output).items():
         found = row.fusion.why(target, row.first, row.output)
         assert not isinstance(answer, Unknown)
-        assert {each.way for each in found} == {*answer}
+        assert {each.indexing for each in found} == {*answer}
         for each in found:
             assert {path[0] for path in each.paths} == {row.first}
             assert {path[-1] for path in each.paths} == {target}
@@ -191,7 +191,7 @@ def test_into_a_round_of_a_loop() -> None:
     assert {path_text(path) for each in found for path in each.paths} == {
         "%hero reverse <- %next tuple <- %w while <- %r get-tuple-element"
     }
-    assert {str(each.way).partition(",")[0] for each in found} == {
+    assert {str(each.indexing).partition(",")[0] for each in found} == {
         "(d0) -> (-d0 + 3)",
         "(d0) -> (d0)",
     }
@@ -228,7 +228,7 @@ def test_the_values_that_places_depend_on_are_those_of_the_maps() -> None:
     )
     fusion = Fusion.of_computation(module.entry)
     (found,) = fusion.why(fusion.operands[0])
-    assert (found.way,) == fusion.indexing()[fusion.operands[0]]
+    assert (found.indexing,) == fusion.indexing()[fusion.operands[0]]
     assert path_text(found.paths[0]) == "%x <- %wide dynamic-slice <- %narrow dynamic-slice"
 
 
@@ -308,7 +308,7 @@ def test_every_map_of_real_fusions_has_its_paths(name: str) -> None:
         for operand in fusion.operands[:4]:
             answer = fusion.indexing(root, output).get(operand, ())
             found = fusion.why(operand, root, output, most=2)
-            assert {each.way for each in found} == (
+            assert {each.indexing for each in found} == (
                 {answer} if isinstance(answer, Unknown) else {*answer}
             )
             assert all(len(each.paths) == min(each.count, 2) for each in found)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ops import hlo
+from tests.hlo.module_structure import Structures
 from tests.hlo.modules import NAMES, module_text
-from tests.hlo.structure import Structures
 
 ODD = ("constants_degenerate", "low_precision")
 """Here XLA reads the constant -0 as 0, and drops E(4) from the layout of a constant."""

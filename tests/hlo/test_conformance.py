@@ -8,7 +8,7 @@ import pytest
 
 from ops import hlo
 from tests.conformance import Row, for_each, rows
-from tests.hlo.structure import Structures
+from tests.hlo.module_structure import Structures
 
 TEXTS = rows("hlo_text")
 ACCEPTED = [row for row in TEXTS if row["accepted"]]

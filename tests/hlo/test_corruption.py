@@ -1,4 +1,4 @@
-"""Whatever becomes of a text on its way: it is a module, or there is one clear message."""
+"""Damaged texts: each is read as a module, or refused with one clear message."""
 
 from __future__ import annotations
 

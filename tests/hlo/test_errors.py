@@ -36,7 +36,7 @@ b = f32[-2] negate(a)
         ^ %b: expected a number, but found '-'
 
 b = f33[2] negate(a)
-    ^^^ %b: there is no opcode f33
+    ^^^ %b: there is no type f33
 
 b = negate(zero_)
            ^^^^^ %b: operand %zero_ is not defined before this
@@ -45,10 +45,10 @@ b = f32[2,3] negate(f32[3,2] a)
                     ^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3,2]{1,0}
 
 b = f32[2,3] add(a)
-             ^^^ %b: add takes 2 operands, but 1 are given
+             ^^^ %b: add takes 2 operands, not 1
 
 b = f32[2,3] reduce(a, a, a), dimensions={1}, to_apply=g
-             ^^^^^^ %b: reduce takes 2, 4, 6, ... operands, but 3 are given
+             ^^^^^^ %b: reduce takes 2, 4, 6, ... operands, not 3
 
 b = f32[2,3] negate(a
 = f32[]
@@ -85,10 +85,10 @@ b = f32[2,3] call(a), to_apply=h
                                ^ %b: computation %h is not defined before this
 
 b = f32[2,3] call(a, a), to_apply=g
-             ^^^^ %b: computation %g takes 1 operands, but 2 are given
+             ^^^^ %b: computation %g takes 1 operand, not 2
 
 b = f32[2,3] fusion(), kind=kLoop, calls=g
-             ^^^^^^ %b: computation %g takes 1 operands, but 0 are given
+             ^^^^^^ %b: computation %g takes 1 operand, not 0
 
 a = f32[2,3] negate(a)
 ^ instruction %a is defined already, in line 4
@@ -103,7 +103,7 @@ b = f32[2] parameter(-1)
                      ^^ %b: parameter number -1 is negative
 
 b = f32[2] parameter(7)
-^^^^^^^^^^^^^^^^^^^^^^^ %b: parameter number 7 of %e, which has only 2 parameters
+^^^^^^^^^^^^^^^^^^^^^^^ %b: %e has no parameter 7; expected 0 to 1
 
 b = s8[2] constant({1, 300})
                        ^^^ %b: 300 does not fit in s8, which holds the integers in [-128, 127]
@@ -139,7 +139,7 @@ b = f32[2,3] negate(a) /* and so on
                        ^ a comment is not closed
 
 b = f32[1] dynamic-slice(a, a, a, a), dynamic_slice_sizes={1}
-           ^^^^^^^^^^^^^ %b: f32[2,3]{1,0} takes 2 start indices, but 3 are given
+           ^^^^^^^^^^^^^ %b: f32[2,3]{1,0} takes 2 start indices, not 3
 
 b = f32[2] reduce-window(a, a), window={size=2 stride=1x1}, to_apply=g
                                        ^^^^^^^^^^^^^^^^^^^ %b: the window has 1 sizes, but stride has 2
@@ -257,7 +257,7 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
         "examples/abs.hlo:4:23: %r: operand %zeor is not defined before this\n"
         "  ROOT %r = f32[] abs(%zeor)\n"
         "                      ^^^^^\n"
-        "hint: defined are zero"
+        "hint: did you mean zero?"
     )
     assert caught.value.instruction == "r"
     assert isinstance(caught.value, IndexingError)

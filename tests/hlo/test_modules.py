@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ops import hlo
+from tests.hlo.module_structure import NOT_COMPUTED, Structures
 from tests.hlo.modules import NAMES, module_text
-from tests.hlo.structure import NOT_COMPUTED, Structures
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.hlo"))
 STYLED = [name for name in NAMES if name.startswith("printing_styles/")]

@@ -1,4 +1,4 @@
-"""What is no map: every complaint names the place, in a text with line, column and caret."""
+"""Wrong maps: every error names the place, in a text with line, column and caret."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from simplifier import ConversionError, FloorDiv, IndexingError, TextError, symbol
 from tests.call_counts import calls_of
-from tests.carets import Complaint, complaints
+from tests.carets import DrawnError, drawn_errors
 from tests.conformance import Row, for_each, rows_of
 
 if TYPE_CHECKING:
@@ -370,14 +370,14 @@ affine_map<(d0) -> (d0)>
 
 (d0) -> (d0), domain: d0 in [0, 3], KNOWN EMPTY
                                     ^^^^^ 'KNOWN' is not a declared variable
-"""  # noqa: E501 - a complaint stands on one line
+"""  # noqa: E501 - a error stands on one line
 
 
-@pytest.mark.parametrize("complaint", complaints(ERRORS), ids=lambda complaint: complaint.text)
-def test_complaints_point_at_the_place(complaint: Complaint) -> None:
+@pytest.mark.parametrize("error", drawn_errors(ERRORS), ids=lambda error: error.text)
+def test_errors_point_at_the_place(error: DrawnError) -> None:
     with pytest.raises(TextError) as caught:
-        parse_map(complaint.text)
-    complaint.check(caught.value)
+        parse_map(error.text)
+    error.check(caught.value)
 
 
 # Every text that XLA refuses is drawn above; `() -> (0)` is refused by XLA only.
@@ -390,12 +390,12 @@ REFUSED_BY_XLA = [
 
 @for_each(REFUSED_BY_XLA)
 def test_what_xla_refuses_is_drawn_above(row: Row) -> None:
-    drawn = {complaint.text for complaint in complaints(ERRORS)}
+    drawn = {error.text for error in drawn_errors(ERRORS)}
     assert (row["text"] in drawn) is (row["id"] not in OURS_READS)
 
 
 LATER_LINES = [
-    # text, complaint
+    # text, error
     (
         "(d0) ->\n  (d0",
         "maps.txt:2:6: expected ',' or ')', but the text ends\n  (d0\n     ^",
@@ -432,11 +432,11 @@ LATER_LINES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "complaint"), LATER_LINES, ids=[text for text, _ in LATER_LINES])
-def test_file_line_and_hint_are_shown(text: str, complaint: str) -> None:
+@pytest.mark.parametrize(("text", "error"), LATER_LINES, ids=[text for text, _ in LATER_LINES])
+def test_file_line_and_hint_are_shown(text: str, error: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_map(text, "maps.txt")
-    assert str(caught.value) == complaint
+    assert str(caught.value) == error
 
 
 def test_a_long_line_is_shown_around_the_place() -> None:
@@ -506,7 +506,7 @@ REFUSED_AT_ONCE: dict[str, Callable[[int], str]] = {
 
 
 @pytest.mark.parametrize("shape", list(REFUSED_AT_ONCE))
-def test_a_complaint_about_ten_megabytes_is_short(shape: str) -> None:
+def test_a_error_about_ten_megabytes_is_short(shape: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_map(REFUSED_AT_ONCE[shape](10_000_000))
     assert len(str(caught.value)) < 400

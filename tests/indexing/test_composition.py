@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,7 +67,10 @@ def three_maps(draw: st.DrawFn) -> tuple[IndexingMap, IndexingMap, IndexingMap]:
 
 def joined(first: set[Pair], second: set[Pair]) -> set[Pair]:
     """The pairs that two relations reach one after the other."""
-    return {(a, d) for a, b in first for c, d in second if b == c}
+    onward: defaultdict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
+    for middle, end in second:
+        onward[middle].append(end)
+    return {(start, end) for start, middle in first for end in onward[middle]}
 
 
 @given(chains())

@@ -275,7 +275,7 @@ def test_parse_symbolic_expr_and_print_invalid(text: str, start: int, message: s
     assert (caught.value.span.start, caught.value.message) == (start, message)
 
 
-# XLA hands back the text that it has not read; our complaint holds the whole text and the place.
+# XLA hands back the text that it has not read; our error holds the whole text and the place.
 def test_parse_symbolic_expr_and_advance_invalid() -> None:
     with pytest.raises(TextError) as caught:
         parse_expr("1 + ")
@@ -344,7 +344,7 @@ def test_parse_symbolic_map_and_advance_consumes_all() -> None:
     assert from_affine_map("(d0) -> (d0)").to_affine_map() == "affine_map<(d0) -> (d0)>"
 
 
-# XLA hands back the suffix; our complaint says where it begins.
+# XLA hands back the suffix; our error says where it begins.
 def test_parse_symbolic_map_and_advance_with_suffix() -> None:
     text = "(d0) -> (d0) domain: d0 in [0, 1]"
     with pytest.raises(TextError) as caught:
@@ -512,7 +512,7 @@ EVERYTHING = (
 
 
 @given(st.data())
-def test_a_damaged_text_is_a_map_or_a_complaint(data: st.DataObject) -> None:
+def test_a_damaged_text_is_a_map_or_a_error(data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(EVERYTHING)))
     stop = data.draw(st.integers(start, min(start + 4, len(EVERYTHING))))
     inserted = data.draw(st.text("()[]{},:-+*/% 09dsrtmin\n\0'é", max_size=4))

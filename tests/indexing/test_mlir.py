@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, UndefinedMap, from_affine_map, parse_map
 from simplifier import TextError
-from tests.carets import Complaint, complaints
+from tests.carets import DrawnError, drawn_errors
 from tests.evaluation import related
 from tests.strategies import any_maps, maps
 
@@ -177,7 +177,7 @@ def test_bounds_and_set_meet() -> None:
 # What MLIR does not have.
 
 UNWRITTEN = [
-    # result, the complaint about it
+    # result, the error about it
     ("min(d0, 3)", "min(3, d0) in it; expected no minimum or maximum"),
     ("max(d0, d1) + 1", "max(d0, d1) in it; expected no minimum or maximum"),
     ("d0 * d1", "d0 * d1 in it; expected at most one factor that is not constant or symbolic"),
@@ -189,13 +189,13 @@ UNWRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("term", "complaint"), UNWRITTEN, ids=[term for term, _ in UNWRITTEN])
-def test_what_mlir_does_not_have_is_refused_by_name(term: str, complaint: str) -> None:
+@pytest.mark.parametrize(("term", "error"), UNWRITTEN, ids=[term for term, _ in UNWRITTEN])
+def test_what_mlir_does_not_have_is_refused_by_name(term: str, error: str) -> None:
     bounds = "d0 in [0, 9], d1 in [0, 9], s0 in [0, 9]"
     made = parse_map(f"(d0, d1)[s0] -> (d0, {term}), domain: {bounds}")
     with pytest.raises(MapError) as caught:
         made.to_affine_map()
-    assert str(caught.value) == f"affine_map: result 1 has {complaint}"
+    assert str(caught.value) == f"affine_map: result 1 has {error}"
     limited = parse_map(f"(d0, d1)[s0] -> (d0), domain: {bounds}, {term} in [-1, 9]")
     with pytest.raises(MapError, match="affine_set: inequality 6 has "):
         limited.to_affine_set()
@@ -255,14 +255,14 @@ affine_map<(d0) -> (d0)>>
 
 affine_set<(d0) : (d0 >= 0)>
 ^^^^^^^^^^ expected '(' before the dimensions, but found 'affine_set'
-"""  # noqa: E501 - a complaint stands on one line
+"""  # noqa: E501 - a error stands on one line
 
 
-@pytest.mark.parametrize("complaint", complaints(UNREAD), ids=lambda complaint: complaint.text)
-def test_complaints_point_at_the_place(complaint: Complaint) -> None:
+@pytest.mark.parametrize("error", drawn_errors(UNREAD), ids=lambda error: error.text)
+def test_errors_point_at_the_place(error: DrawnError) -> None:
     with pytest.raises(TextError) as caught:
-        from_affine_map(complaint.text)
-    complaint.check(caught.value)
+        from_affine_map(error.text)
+    error.check(caught.value)
 
 
 UNREAD_SETS = """
@@ -283,14 +283,14 @@ affine_set<(d0) : (0 >= max(d0, 1))>
 
 affine_map<(d0) -> (d0)>
 ^^^^^^^^^^ expected '(' before the dimensions, but found 'affine_map'
-"""  # noqa: E501 - a complaint stands on one line
+"""  # noqa: E501 - a error stands on one line
 
 
-@pytest.mark.parametrize("complaint", complaints(UNREAD_SETS), ids=lambda complaint: complaint.text)
-def test_complaints_about_sets_point_at_the_place(complaint: Complaint) -> None:
+@pytest.mark.parametrize("error", drawn_errors(UNREAD_SETS), ids=lambda error: error.text)
+def test_errors_about_sets_point_at_the_place(error: DrawnError) -> None:
     with pytest.raises(TextError) as caught:
-        from_affine_map("(d0) -> (d0)", affine_set=complaint.text)
-    complaint.check(caught.value)
+        from_affine_map("(d0) -> (d0)", affine_set=error.text)
+    error.check(caught.value)
 
 
 def reading(*arguments: object, **named: object) -> Callable[[], IndexingMap]:

@@ -1,4 +1,4 @@
-"""How often maps reach elements: told for all at once, and as counted one by one."""
+"""Multiplicity: the answer for all elements at once equals a count one by one."""
 
 from __future__ import annotations
 

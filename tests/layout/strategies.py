@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from indexing.layout import COMBINE_DIMENSION, ElementType, Layout, Shape
 from indexing.layout.steps import memory_size
 
-MOST_LEVELS = 3
+MAX_LEVELS = 3
 
 
 @st.composite
@@ -18,7 +18,7 @@ def tilings(
     """Tiles for an array of so many dimensions: up to three levels, with ``*``."""
     tiles: list[tuple[int, ...]] = []
     left = max(rank, 1)
-    for _ in range(draw(st.integers(0, MOST_LEVELS))):
+    for _ in range(draw(st.integers(0, MAX_LEVELS))):
         head = draw(st.lists(st.just(COMBINE_DIMENSION) | sizes, max_size=min(left, 4) - 1))
         tile = (*head, draw(sizes))
         tiles.append(tile)

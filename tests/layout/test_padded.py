@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from indexing.layout import PaddedLayout, PaddingValue, Shape, ShapeError, linear_index
 from indexing.layout.element_type import ElementType
 from simplifier.errors import TextError
-from tests.carets import Complaint, complaints
+from tests.carets import DrawnError, drawn_errors
 
 OLD = PaddedLayout((0, 1), (3, 5), PaddingValue.ZERO_PAD)
 LETTERS = np.array([list("abc"), list("def")])
@@ -96,8 +96,8 @@ padding_value: GREY_PAD
 """
 
 
-@pytest.mark.parametrize("complaint", complaints(BAD_TEXTS), ids=lambda case: case.message)
-def test_a_wrong_text_is_shown(complaint: Complaint) -> None:
+@pytest.mark.parametrize("error", drawn_errors(BAD_TEXTS), ids=lambda case: case.message)
+def test_a_wrong_text_is_shown(error: DrawnError) -> None:
     with pytest.raises(TextError) as caught:
-        PaddedLayout.parse(complaint.text)
-    complaint.check(caught.value)
+        PaddedLayout.parse(error.text)
+    error.check(caught.value)

@@ -78,7 +78,7 @@ f33[2]
 ^^^ expected a shape, but found 'f33'
 
 f32[2]{}
-      ^ expected the end of the shape, but found '{'
+       ^ expected a dimension or ':' in the braces of a layout, but found '}'
 
 f32[2] f32[2]
        ^^^ expected the end of the shape, but found 'f32'

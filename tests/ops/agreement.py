@@ -1,4 +1,4 @@
-"""What is said of the root of a program, beside what is seen when the program runs."""
+"""Compares the maps of the root of a program with the dependences seen when it runs."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
 from ops import Unknown, input_to_output, output_to_input
 from ops.rules.custom_calls import CUSTOM_CALLS
-from tests.ops.operations import PROGRAMS, Program
+from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.pages import with_generated
 
 if TYPE_CHECKING:

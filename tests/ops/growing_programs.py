@@ -1,4 +1,4 @@
-"""Programs whose maps multiply or grow; each has one parameter, and is as deep as it is told."""
+"""Programs whose maps multiply or grow; each has one parameter and the given depth."""
 
 from __future__ import annotations
 

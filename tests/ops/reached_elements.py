@@ -28,10 +28,10 @@ Known: TypeAlias = "Mapping[str, tuple[RuntimeOrigin, Array]]"
 
 ROW = "row"
 
-MOST_POINTS = 1 << 20
+MAX_POINTS = 1 << 20
 """Points that are held at a time."""
 
-MOST_POINTS_IN_ALL = 1 << 27
+MAX_POINTS_IN_ALL = 1 << 27
 """A map with more points is not looked at."""
 
 
@@ -97,9 +97,9 @@ def _candidates(domain: Domain, begin: Array, known: Known) -> Iterator[Columns]
     sizes = [bounds.size or 0 for bounds in free.values()]
     width = prod(sizes)
     loops = np.indices(sizes).reshape(len(sizes), width)
-    if len(begin) * width > MOST_POINTS_IN_ALL:
+    if len(begin) * width > MAX_POINTS_IN_ALL:
         raise NotImplementedError(f"a map has {len(begin) * width} points")
-    step = max(1, MOST_POINTS // max(1, width))
+    step = max(1, MAX_POINTS // max(1, width))
     for start in range(0, len(begin), step):
         rows = np.arange(start, min(start + step, len(begin)))
         every = np.repeat(rows, width)

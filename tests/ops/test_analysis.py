@@ -1,4 +1,4 @@
-"""What an analysis of a whole module says, against what is said of one instruction alone."""
+"""The analysis of a whole module agrees with questions about one instruction."""
 
 from __future__ import annotations
 

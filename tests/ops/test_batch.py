@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from ops import FileAnswer, QuestionError, WorkerDiedError, analyze_files, hlo
-from tests.ops.questions import (
+from tests.ops.batch_questions import (
     answers_without_pickle,
     leaves_a_mark,
     refuses_some,

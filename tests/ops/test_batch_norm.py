@@ -1,4 +1,4 @@
-"""Batch normalization and random numbers: what is felt where."""
+"""Batch normalization and random numbers: which elements change which results."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ops.agreement import check_felt, said
+from tests.ops.labelled_elements import shapes
 from tests.ops.oracle import program
 from tests.ops.programs import array, module
-from tests.ops.provenance import shapes
 
-MOST_ELEMENTS = 30
+MAX_ELEMENTS = 30
 MODERATE = (1.5, -0.75)
 """What is added to an element: so much that all others feel it, and not so much that they drown."""
 
@@ -25,7 +25,7 @@ def tensors(draw: st.DrawFn) -> tuple[tuple[int, ...], int]:
 
     A feature has several elements, or none: one alone is its own mean, and always becomes zero.
     """
-    sizes = draw(shapes(6, most_elements=MOST_ELEMENTS).filter(len))
+    sizes = draw(shapes(6, most_elements=MAX_ELEMENTS).filter(len))
     feature = draw(st.integers(0, len(sizes) - 1))
     if np.prod(sizes[:feature] + sizes[feature + 1 :]) == 1:
         sizes = (*sizes, draw(st.sampled_from([0, 2, 3])))
@@ -60,7 +60,7 @@ def test_normalized_elements_feel_their_feature(
 
 
 @settings(max_examples=20)
-@given(sizes=shapes(6, most_elements=MOST_ELEMENTS))
+@given(sizes=shapes(6, most_elements=MAX_ELEMENTS))
 def test_random_numbers_lie_between_bounds(sizes: tuple[int, ...]) -> None:
     text = module(array("f64", sizes), "rng", ["f64[]", "f64[]"], "distribution=rng_uniform")
     everything = {(index, ()) for index in np.ndindex(sizes)}
@@ -71,7 +71,7 @@ def test_random_numbers_lie_between_bounds(sizes: tuple[int, ...]) -> None:
 
 
 @settings(max_examples=20)
-@given(sizes=shapes(6, most_elements=MOST_ELEMENTS))
+@given(sizes=shapes(6, most_elements=MAX_ELEMENTS))
 def test_random_bits_may_depend_on_all_of_the_state(sizes: tuple[int, ...]) -> None:
     """Which part of the state changes which bits is the algorithm's own."""
     text = module(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAPS = "more than 128 different maps"
 TERMS = "formulas of more than 128 terms"
-ROUNDS = "rounds of a loop along more than 64 different maps"
+ROUNDS = "iterations of a loop along more than 64 different maps"
 
 
 def ways_of(answer: Indexings) -> tuple[OperandIndexing, ...]:

@@ -178,7 +178,7 @@ def test_one_map_takes_the_place_of_too_many_rounds() -> None:
         assert not isinstance(answer, Unknown)
         (way,) = answer
         assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 99], s0 in [0, 99]"
-        assert way.approximation == "rounds of a loop along more than 64 different maps"
+        assert way.approximation == "iterations of a loop along more than 64 different maps"
 
 
 def test_what_is_inside_of_a_loop_is_found() -> None:

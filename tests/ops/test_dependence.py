@@ -197,10 +197,7 @@ def test_a_dependence_is_a_tuple_and_an_unknown_one_an_undefined_map() -> None:
     assert hash(BOTH) == hash(tuple(BOTH))
     assert BOTH != ONE
     assert UndefinedMap(UNKNOWN.reason) == UNKNOWN
-    assert (str(UNKNOWN), UNKNOWN.apply(OperandIndexing.simplify)) == (
-        "unknown (sort: no indexing map)",
-        UNKNOWN,
-    )
+    assert (str(UNKNOWN), UNKNOWN.simplify()) == ("unknown (sort: no indexing map)", UNKNOWN)
 
 
 @pytest.mark.parametrize("dependence", [NOTHING, ONE, BOTH, UNKNOWN])
@@ -218,6 +215,18 @@ def test_singles_are_one_indexing_each(
 ) -> None:
     assert dependence.singles() == singles
     assert BOTH.singles() == [(IDENTITY,), (TURNED,)]
+
+
+def test_indexings_that_become_equal_are_one() -> None:
+    assert BOTH.apply(lambda _: TURNED) == (TURNED,)
+
+
+def test_html_shows_each_map_or_the_reason() -> None:
+    maps = [IDENTITY._repr_html_(), TURNED._repr_html_()]
+    assert BOTH._repr_html_() == "".join(maps)
+    assert Unknown("custom-call: no indexing map of <x>")._repr_html_() == (
+        "<p>unknown (custom-call: no indexing map of &lt;x&gt;)</p>"
+    )
 
 
 def test_what_changes_nothing_keeps_the_dependence() -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.evaluation import Pair
 
 EXAMPLES = settings(max_examples=60, deadline=None)
-MOST_ELEMENTS = 120
+MAX_ELEMENTS = 120
 
 Sizes = tuple[int, ...]
 
@@ -75,7 +75,7 @@ def parts(draw: st.DrawFn, least_rank: int = 0) -> Part:
     """Parts of tensors of rank up to 6; starts lie inside, and outside at either end."""
     sizes: list[int] = []
     for _ in range(draw(st.integers(least_rank, 6))):
-        room = MOST_ELEMENTS // max(1, prod(sizes))
+        room = MAX_ELEMENTS // max(1, prod(sizes))
         sizes.append(draw(st.integers(0 if draw(st.booleans()) else 1, min(5, max(1, room)))))
     return Part(
         tuple(sizes),

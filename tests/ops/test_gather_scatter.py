@@ -102,7 +102,7 @@ def _text(attributes: dict[str, Any]) -> str:
 
 
 KEPT, DROPPED, BATCHING = "kept", "dropped", "batching"
-MOST_ELEMENTS = 60
+MAX_ELEMENTS = 60
 
 
 @st.composite
@@ -155,7 +155,7 @@ def all_windows(draw: st.DrawFn) -> Windows:
 def _sizes(draw: st.DrawFn, most: int) -> Sizes:
     sizes: list[int] = []
     for _ in range(draw(st.integers(0, most))):
-        room = MOST_ELEMENTS // max(1, prod(sizes))
+        room = MAX_ELEMENTS // max(1, prod(sizes))
         sizes.append(draw(st.integers(0 if draw(st.booleans()) else 1, min(5, max(1, room)))))
     return tuple(sizes)
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ops.agreement import check_felt, said
+from tests.ops.labelled_elements import shapes
 from tests.ops.oracle import felt
 from tests.ops.programs import array, braced, module
-from tests.ops.provenance import shapes
 
-MOST_ELEMENTS = 36
+MAX_ELEMENTS = 36
 SMALL = (0.125, -0.0625)
 """What is added to an element of a matrix that stays regular."""
 
@@ -70,7 +70,7 @@ COMPLEX = (1000 + 700j,)
 @st.composite
 def transforms(draw: st.DrawFn, fft_type: str) -> str:
     """Programs that transform up to three dimensions."""
-    sizes = draw(shapes(6, most_elements=MOST_ELEMENTS).filter(len))
+    sizes = draw(shapes(6, most_elements=MAX_ELEMENTS).filter(len))
     rank = draw(st.integers(1, min(3, len(sizes))))
     lengths = sizes[len(sizes) - rank :]
     halved = array("c128", (*sizes[:-1], sizes[-1] // 2 + 1 if sizes[-1] else 0))

@@ -12,7 +12,7 @@ from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output
 from ops.hlo.opcodes import OPCODES
 from tests.evaluation import related
 from tests.ops.documentation import PAGE, with_operations
-from tests.ops.operations import ALL_OPCODES, PROGRAMS, Program
+from tests.ops.opcode_programs import ALL_OPCODES, PROGRAMS, Program
 
 if TYPE_CHECKING:
     from ops import InstructionIndexing

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 MODULES = [name for name in NAMES if name.partition("/")[0] in TARGETS]
 
 
-MOST_RESULTS = 8
+MAX_RESULTS = 8
 """Of more results of a computation, some are compared: the slow way takes its time."""
 
 
 def check(computation: Computation) -> None:
     """Compare what is found from its results with what the slow way finds."""
     count = len(computation.root.shape.arrays)
-    for output in range(0, count, -(-count // MOST_RESULTS) or 1):
+    for output in range(0, count, -(-count // MAX_RESULTS) or 1):
         expected = slow_paths(computation.root, output)
         found = fusion_indexing(computation.root, output)
         own = {each: found[each] for each in found if each.computation is computation}

@@ -12,7 +12,7 @@ import pytest
 
 from ops import REGISTRY, analyze, elementwise, hlo, output_to_input
 from tests.hlo.modules import module_text
-from tests.ops.questions import is_known_by_its_answers
+from tests.ops.batch_questions import is_known_by_its_answers
 from tests.ops.unshared import all_answers
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Fusions, calls and loop bodies of real modules: what is said of them is what happens.
+"""Fusions, calls and loop bodies of real modules: their maps agree with running programs.
 
 Each runs as a program of its own; elements of every operand are changed one by one, and the
 results that change are compared with the maps: from the root, of the fusion, and back.

@@ -29,7 +29,7 @@ from ops.rules.registry import FAMILIES
 
 if TYPE_CHECKING:
     from ops.dependence.dependence import Indexings
-    from ops.rules.rule import OpRule
+    from ops.rules.rule import Maps, OpRule
 
 
 def test_every_opcode_has_one_row() -> None:
@@ -189,6 +189,13 @@ SHORT = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 1], d1 in [0, 2]")
 WRONG = [
     ("results", (elementwise([(2, 3)]),), "its rule gives 1 results; expected 2"),
     ("operands", (elementwise([(2, 3), ()]), SWAPPED), "its rule gives 2 operands; expected 1"),
+    ("nothing", None, "custom-call: the rule returns None; expected an OpIndexing, a tuple of"),
+    (
+        "nothing in a tuple",
+        (elementwise([(2, 3)]), None),
+        "the rule returns None; expected an OpIndexing",
+    ),
+    ("a list", [SWAPPED, SWAPPED], "the rule returns [OpIndexing("),
     ("sizes", (SWAPPED, SWAPPED), "dimension 0 of the result has size 2; expected 3"),
     (
         "one way",
@@ -211,7 +218,7 @@ WRONG = [
 @pytest.mark.parametrize(
     ("maps", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG]
 )
-def test_a_rule_that_does_not_fit_is_pointed_at(maps: tuple[OpIndexing, ...], message: str) -> None:
+def test_a_rule_that_does_not_fit_is_pointed_at(maps: Maps, message: str) -> None:
     registry = REGISTRY.with_custom_call("both_ways", lambda _: maps)
     with pytest.raises(hlo.HloTextError) as caught:
         output_to_input(CUSTOM.entry.root, registry=registry)

@@ -1,4 +1,4 @@
-"""Formulas in the number of a device, told by tables again: the same values, and no longer."""
+"""Formulas in the number of a device, made again from their tables: equal values, no more text."""
 
 from __future__ import annotations
 

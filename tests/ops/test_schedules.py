@@ -145,18 +145,25 @@ TRANSPOSED = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "dimensions", "vector_size"), TRANSPOSED)
-def test_a_transpose_moves_every_element(
-    before: str, after: str, dimensions: tuple[int, ...], vector_size: int
+def moves_every_element(
+    schedule: TransposeSchedule, operand: Shape, result: Shape, dimensions: tuple[int, ...]
 ) -> None:
-    operand, result = Shape.parse(before), Shape.parse(after)
-    schedule = transpose_schedule(operand, result, dimensions, vector_size=vector_size)
+    """Check that a schedule reads and writes each element once, and where a transpose has it."""
     values = numbered(operand)
     found = transposed(schedule, values, np.full(result.dimensions, -1))
     assert (found == values.transpose(dimensions)).all()
     assert schedule.writes_exactly_once()
     assert schedule.reads[0] is not None
     assert schedule.reads[0].is_exactly_once()
+
+
+@pytest.mark.parametrize(("before", "after", "dimensions", "vector_size"), TRANSPOSED)
+def test_a_transpose_moves_every_element(
+    before: str, after: str, dimensions: tuple[int, ...], vector_size: int
+) -> None:
+    operand, result = Shape.parse(before), Shape.parse(after)
+    schedule = transpose_schedule(operand, result, dimensions, vector_size=vector_size)
+    moves_every_element(schedule, operand, result, dimensions)
 
 
 PACKED = [
@@ -178,12 +185,7 @@ def test_a_packed_transpose_moves_every_element(
 ) -> None:
     operand, result = Shape.parse(before), Shape.parse(after)
     schedule = packed_transpose_schedule(operand, result, dimensions, warps=warps)
-    values = numbered(operand)
-    found = transposed(schedule, values, np.full(result.dimensions, -1))
-    assert (found == values.transpose(dimensions)).all()
-    assert schedule.writes_exactly_once()
-    assert schedule.reads[0] is not None
-    assert schedule.reads[0].is_exactly_once()
+    moves_every_element(schedule, operand, result, dimensions)
 
 
 TILES = [

@@ -1,4 +1,4 @@
-"""Sort, top-k and scan: what is said, and what XLA does."""
+"""Sort, top-k and scan: their maps agree with what XLA computes."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ops.agreement import check_felt, said
+from tests.ops.labelled_elements import shapes
 from tests.ops.oracle import program
 from tests.ops.programs import array, braced, module
-from tests.ops.provenance import shapes
 
 if TYPE_CHECKING:
     from tests.evaluation import Pair
+    from tests.ops.labelled_elements import Sizes
     from tests.ops.oracle import Array
-    from tests.ops.provenance import Sizes
 
-MOST_ELEMENTS = 30
+MAX_ELEMENTS = 30
 
 pytestmark = pytest.mark.needs("jax")
 
 
 def stacks(most_dimensions: int = 6) -> st.SearchStrategy[Sizes]:
     """Sizes of small tensors that have a dimension to work along."""
-    return shapes(most_dimensions, most_elements=MOST_ELEMENTS).filter(len)
+    return shapes(most_dimensions, most_elements=MAX_ELEMENTS).filter(len)
 
 
 def rotations(sizes: Sizes, axis: int) -> list[Array]:
@@ -102,7 +102,7 @@ sum {{
 @settings(max_examples=25)
 @given(data=st.data())
 def test_scans_need_what_came_before(data: st.DataObject) -> None:
-    sizes = data.draw(shapes(4, smallest=1, most_elements=MOST_ELEMENTS).filter(len))
+    sizes = data.draw(shapes(4, smallest=1, most_elements=MAX_ELEMENTS).filter(len))
     steps = data.draw(st.integers(0, len(sizes) - 1))
     is_reverse = data.draw(st.booleans())
     slices = sizes[:steps] + sizes[steps + 1 :]

@@ -13,7 +13,7 @@ from ops import REGISTRY, analyze, elementwise, hlo
 from ops.analysis.value_numbering import ValueNumbering
 from ops.dependence.links import reads_operands
 from tests.hlo.modules import NAMES, module_text
-from tests.ops.operations import PROGRAMS, Program
+from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.ops.unshared import UNSHARED, all_answers
 
 if TYPE_CHECKING:
@@ -170,14 +170,14 @@ UNLIKE: Final = {
 
 @pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE)
 def test_what_no_map_depends_on_makes_no_difference(one: str, other: str) -> None:
-    likeness = ValueNumbering(REGISTRY)
-    assert len({likeness.number(each) for each in parsed(one, other)}) == 1
+    numbering = ValueNumbering(REGISTRY)
+    assert len({numbering.number(each) for each in parsed(one, other)}) == 1
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE)
 def test_one_difference_is_enough(one: str, other: str) -> None:
-    likeness = ValueNumbering(REGISTRY)
-    assert len({likeness.number(each) for each in parsed(one, other)}) == 2
+    numbering = ValueNumbering(REGISTRY)
+    assert len({numbering.number(each) for each in parsed(one, other)}) == 2
 
 
 @pytest.mark.parametrize(
@@ -190,10 +190,10 @@ def test_copies_are_alike_unless_they_read_values(program: Program) -> None:
     text = last.rpartition("\n}")[0]
     twice = f'{head} copied = {text}, metadata={{op_name="x"}}\nROOT r = {text}\n}}'
     *_, copied, root = hlo.parse(twice).entry.instructions
-    likeness = ValueNumbering(REGISTRY)
+    numbering = ValueNumbering(REGISTRY)
     routes = REGISTRY.routes(root)
     reads = routes is None and reads_operands(REGISTRY.maps(root))
-    assert (likeness.number(root) == likeness.number(copied)) != reads
+    assert (numbering.number(root) == numbering.number(copied)) != reads
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "styles" not in name])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Sizes = tuple[int, ...]
 
-MOST_ELEMENTS = 48
+MAX_ELEMENTS = 48
 """More would take long: a program runs twice for each element."""
 
 
@@ -35,7 +35,7 @@ RARELY = st.integers(0, 9).map(lambda number: number == 0)
 
 
 @st.composite
-def shapes(draw: st.DrawFn, rank: int, most: int = MOST_ELEMENTS) -> Sizes:
+def shapes(draw: st.DrawFn, rank: int, most: int = MAX_ELEMENTS) -> Sizes:
     """Sizes up to 5, rarely one of 0, with so many elements at most."""
     sizes: list[int] = []
     for _ in range(rank):
@@ -66,7 +66,7 @@ def sliding(draw: st.DrawFn, size: int, *, counts: Sizes, plain: bool) -> Slidin
 
 @st.composite
 def windows(
-    draw: st.DrawFn, sizes: Sizes, room: int = MOST_ELEMENTS, *, plain: bool = False
+    draw: st.DrawFn, sizes: Sizes, room: int = MAX_ELEMENTS, *, plain: bool = False
 ) -> Window:
     """Windows on a tensor, as many as there is room for, and rarely none."""
     least = 0 if draw(RARELY) else 1

@@ -48,7 +48,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.__main__",),
     ),
     "indexing.layout": (
-        ("indexing.layout.errors", "indexing.layout.element_type"),
+        ("indexing.layout.element_type",),
         ("indexing.layout.layout",),
         ("indexing.layout.array_shape",),
         ("indexing.layout.dimensions",),
@@ -116,8 +116,11 @@ LOADED_LATE: Final[Mapping[str, str]] = {
 }
 """What a function may import by itself, and why: all else stands on top of its module."""
 
-LIMIT_WORDS: Final = ("MAX", "BUDGET", "LIMIT", "MOST", "LONGEST", "DEEPEST", "LARGEST")
+LIMIT_WORDS: Final = ("MAX", "BUDGET", "LIMIT")
 """How the names of constants begin that bound something; each says beside it why so much."""
+
+WORDS_FOR_MAX: Final = ("MOST", "LONGEST", "DEEPEST", "LARGEST")
+"""How no constant begins: MAX is the word for a limit."""
 
 SAME_IDEA: Final[Mapping[str, str]] = {
     "__init__": "the door of each package",

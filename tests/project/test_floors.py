@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project.findings import fail_with
+from tests.project.failures import fail_with
 from tests.project.floors import FLOORS, LOADED_LATE, RECURSIONS, THE_ONE_IMPORT_UPWARDS
 from tests.project.imports import Import, circles, imports_of, module_of
 from tests.project.sources import PACKAGES, Source, sources

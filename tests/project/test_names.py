@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project.findings import fail_with
-from tests.project.floors import LIMIT_WORDS, SAME_CLASS_NAME, SAME_IDEA
+from tests.project.failures import fail_with
+from tests.project.floors import LIMIT_WORDS, SAME_CLASS_NAME, SAME_IDEA, WORDS_FOR_MAX
 from tests.project.sources import PACKAGES, Source, sources
 
 if TYPE_CHECKING:
@@ -59,6 +59,17 @@ def limits_without_reason(source: Source) -> list[str]:
     ]
 
 
+def other_words_for_max(source: Source) -> list[str]:
+    """The constants whose names begin with another word for a maximum."""
+    return [
+        f"{source.path}:{statement.lineno}: {name}"
+        for statement in source.tree.body
+        if isinstance(statement, (ast.Assign, ast.AnnAssign))
+        for name in _assigned(statement)
+        if name.strip("_").startswith(tuple(f"{word}_" for word in WORDS_FOR_MAX))
+    ]
+
+
 def _assigned(statement: ast.Assign | ast.AnnAssign) -> list[str]:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     return [target.id for target in targets if isinstance(target, ast.Name)]
@@ -92,6 +103,19 @@ def test_no_two_classes_carry_one_name() -> None:
 
 def test_every_limit_has_a_reason() -> None:
     fail_with(found for source in product() for found in limits_without_reason(source))
+
+
+def test_the_word_for_a_limit_is_max() -> None:
+    fail_with(
+        found
+        for source in sources(*PACKAGES, "benchmarks", "tests")
+        for found in other_words_for_max(source)
+    )
+
+
+def test_another_word_for_max_is_seen() -> None:
+    source = Source("a.py", "_MOST_TERMS: int = 24\nMAX_TERMS = 24\nMOST = 1")
+    assert other_words_for_max(source) == ["a.py:1: _MOST_TERMS"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tests.project.findings import fail_with
+from tests.project.failures import fail_with
 from tests.project.sources import ROOT
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from random import Random
 from simplifier import bounds_of, cost, format_expr, simplify
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
-from tests.simplifier.questions import Question, questions
+from tests.simplifier.suite import Question, questions
 
 
 def answer(question: Question) -> str:

@@ -9,7 +9,7 @@ from simplifier.expr.form import variables_of
 from simplifier.expr.sympy_conversion import from_sympy
 from tests.cases import for_all
 from tests.evaluation import differing_point, sampled, values_of, where
-from tests.simplifier.questions import Row, families
+from tests.simplifier.suite import Row, families
 
 SIMPLIFICATIONS = [row for row in families() if row.relation == "=>"]
 RANGES = [row for row in families() if row.relation == "lies in"]

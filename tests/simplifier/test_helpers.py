@@ -8,10 +8,10 @@ from hypothesis import given
 from indexing import parse_map
 from simplifier import Interval, TextError, parse_expr
 from simplifier.expr.parser import parse_form
-from tests.carets import Complaint, complaints
+from tests.carets import DrawnError, drawn_errors
 from tests.conformance import rows, rows_of
 from tests.evaluation import first_difference, plain_range, related, values_of, where
-from tests.strategies import MOST_POINTS, Problem, bounded_boxes, points_of
+from tests.strategies import MAX_POINTS, Problem, bounded_boxes, points_of
 
 BOX = {"x": Interval(-4, 9)}
 
@@ -73,7 +73,7 @@ def test_points_are_in_the_box_and_at_its_ends(box: dict[str, Interval]) -> None
     for name, interval in box.items():
         assert {interval.lower, interval.upper} <= set(points[name])
         assert all(value in interval for value in points[name])
-    assert len(points["x"]) <= MOST_POINTS
+    assert len(points["x"]) <= MAX_POINTS
 
 
 def test_a_problem_prints_the_call_that_shows_it() -> None:
@@ -87,21 +87,21 @@ x +* y
 """
 
 
-def test_a_drawn_complaint_is_compared_in_full() -> None:
-    (complaint,) = complaints(DRAWN)
-    assert complaint == Complaint("x +* y", 4, 1, "expected an expression, but found '*'")
+def test_a_drawn_error_is_compared_in_full() -> None:
+    (error,) = drawn_errors(DRAWN)
+    assert error == DrawnError("x +* y", 4, 1, "expected an expression, but found '*'")
     with pytest.raises(TextError) as caught:
-        parse_expr(complaint.text)
-    complaint.check(caught.value)
+        parse_expr(error.text)
+    error.check(caught.value)
     for other in (
-        Complaint(complaint.text, 3, 1, complaint.message),
-        Complaint(complaint.text, 4, 2, complaint.message),
-        Complaint(complaint.text, 4, 1, "expected another thing"),
+        DrawnError(error.text, 3, 1, error.message),
+        DrawnError(error.text, 4, 2, error.message),
+        DrawnError(error.text, 4, 1, "expected another thing"),
     ):
         with pytest.raises(AssertionError):
             other.check(caught.value)
     with pytest.raises(ValueError, match="no caret"):
-        complaints("x +* y")
+        drawn_errors("x +* y")
 
 
 def test_rows_that_nobody_has_are_missed() -> None:

@@ -21,7 +21,7 @@ from simplifier import Interval, simplify
 from simplifier.canonical.scope import scope_of
 from simplifier.fixpoint import simplified
 from tests.simplifier.answers import answer, answers, forget
-from tests.simplifier.questions import Question, questions
+from tests.simplifier.suite import Question, questions
 from tests.strategies import Problem, any_problem, expressions
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The text of expressions, both ways: precedence, spellings, complaints that point at the place."""
+"""The text of expressions, both ways: precedence, spellings, errors that point at the place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simplifier import Interval, TextError, format_expr, parse_expr
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
-from tests.carets import Complaint, complaints
+from tests.carets import DrawnError, drawn_errors
 from tests.conformance import Row, for_each, rows_of
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of
@@ -147,7 +147,7 @@ def agree_with_python(text: str, form: Form) -> None:
                 assert value == eval(code, {}, names), row  # noqa: S307 - our own text
 
 
-# Each complaint with the text and its caret, as a reader sees it.
+# Each error with the text and its caret, as a reader sees it.
 ERRORS = """
 1 +
    ^ expected an expression, but the text ends
@@ -213,11 +213,11 @@ x + "y"
 """
 
 
-@pytest.mark.parametrize("complaint", complaints(ERRORS), ids=lambda complaint: complaint.text)
-def test_complaints_point_at_the_place(complaint: Complaint) -> None:
+@pytest.mark.parametrize("error", drawn_errors(ERRORS), ids=lambda error: error.text)
+def test_errors_point_at_the_place(error: DrawnError) -> None:
     with pytest.raises(TextError) as caught:
-        parse_expr(complaint.text)
-    complaint.check(caught.value)
+        parse_expr(error.text)
+    error.check(caught.value)
 
 
 def test_later_lines_are_counted() -> None:
@@ -264,7 +264,7 @@ def test_any_text_is_read_or_refused_politely(text: str) -> None:
 
 
 def read_or_refused(text: str) -> Form | TextError:
-    """The form of a text, or the complaint about it."""
+    """The form of a text, or the error about it."""
     try:
         return parse_form(text)
     except TextError as error:

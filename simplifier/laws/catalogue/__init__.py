@@ -1,7 +1,7 @@
 """All laws of the simplifier, one module a group; reading them from top to bottom explains it.
 
 A name in a module is a law; its place is its place in the table of :func:`simplifier.rules`.
-To add a law, add it here and say ``scope.fired(LAW)`` where it is applied; the tests prove it.
+To add a law, write it here and call ``context.fired(LAW)`` where it is applied; the tests prove it.
 """
 
 from __future__ import annotations

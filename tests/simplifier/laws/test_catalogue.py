@@ -7,7 +7,7 @@ import pytest
 from simplifier import format_expr, simplify
 from simplifier.laws.catalogue import GROUPS, LAWS
 from simplifier.laws.law import Example, Law, NearMiss
-from tests.simplifier.laws.cases import every_case, question
+from tests.simplifier.laws.law_examples import every_case, question
 
 CASES = [pytest.param(case, id=f"{law.name}, {kind}") for law, kind, case in every_case()]
 

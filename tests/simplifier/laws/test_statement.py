@@ -6,7 +6,7 @@ import pytest
 
 from simplifier import Interval, TextError
 from simplifier.laws.law import statement, variables_in
-from tests.simplifier.laws.cases import interval_of
+from tests.simplifier.laws.law_examples import interval_of
 
 READ: list[tuple[str, list[str]]] = [
     ("", []),
@@ -23,7 +23,7 @@ def test_read(text: str, parts: list[str]) -> None:
 
 
 REFUSED: list[tuple[str, str, int]] = [
-    # text, complaint, column
+    # text, error, column
     ("A + 1", "expected a comparison", 1),
     ("A == 1 and B", "expected a comparison", 11),
     ("A == 1 and", "expected a comparison", 11),
@@ -33,9 +33,9 @@ REFUSED: list[tuple[str, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "complaint", "column"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_refused(text: str, complaint: str, column: int) -> None:
-    with pytest.raises(TextError, match=complaint.replace(")", r"\)")) as caught:
+@pytest.mark.parametrize(("text", "error", "column"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_refused(text: str, error: str, column: int) -> None:
+    with pytest.raises(TextError, match=error.replace(")", r"\)")) as caught:
         statement(text)
     assert caught.value.span.source == text
     assert caught.value.span.column == column

@@ -18,9 +18,9 @@ from simplifier.trace import rewrites_of
 from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import first_difference, where
-from tests.simplifier.laws.cases import every_case, known, question
-from tests.simplifier.questions import Row as Family
-from tests.simplifier.questions import families
+from tests.simplifier.laws.law_examples import every_case, known, question
+from tests.simplifier.suite import Row as Family
+from tests.simplifier.suite import families
 from tests.strategies import Problem, points_of, problems, reshape_chains
 
 if TYPE_CHECKING:

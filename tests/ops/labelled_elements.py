@@ -28,7 +28,7 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Sizes: TypeAlias = tuple[int, ...]
 Place: TypeAlias = tuple[int, Sizes]
 
-MOST_ELEMENTS = 100
+MAX_ELEMENTS = 100
 NOTHING: frozenset[Place] = frozenset()
 
 
@@ -137,7 +137,7 @@ def shapes(
     draw: st.DrawFn,
     most_dimensions: int = 5,
     smallest: int = 0,
-    most_elements: int = MOST_ELEMENTS,
+    most_elements: int = MAX_ELEMENTS,
 ) -> Sizes:
     """Sizes of small tensors, of rank 0 too, with sizes 0 and 1 among them."""
     sizes = draw(st.lists(st.integers(smallest, 5), max_size=most_dimensions))

@@ -16,7 +16,7 @@ NOT_COMPUTED = frozenset(
 )
 """Attributes that say nothing about what is computed; short styles leave them out."""
 
-LARGEST_WRITTEN = 10
+MAX_WRITTEN_ELEMENTS = 10
 """XLA's default style leaves out the values of constants that have more elements."""
 
 
@@ -45,7 +45,7 @@ class Structures:
 
     def _instruction(self, instruction: Instruction, known: dict[Any, int]) -> int:
         literal = instruction.literal
-        written = literal is not None and instruction.shape.element_count <= LARGEST_WRITTEN
+        written = literal is not None and instruction.shape.element_count <= MAX_WRITTEN_ELEMENTS
         attributes = [
             (name, self._value(value, known))
             for name, value in sorted(instruction.attributes.items())

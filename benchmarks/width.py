@@ -1,0 +1,166 @@
+"""How wide the integers of a formula must be, beside those of its natural reading.
+
+The natural reading of a problem needs its variables, its value, what its divisions divide, and the
+same of its canonical form: the digits and their sources. A formula is *wide* if one of its parts
+takes a greater magnitude than all of these. Parts are evaluated with Python's integers, at all
+points of a small domain, and at corners and random points of a larger one.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.problems import seeded
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr.form import EXTREMA, AtomKind, Form, postorder
+from tests.evaluation import every_point, values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.problems import Problem
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Atom, Key
+    from tests.evaluation import Columns
+
+MAX_POINTS: Final = 1024
+"""A domain of at most this many points is evaluated completely, a larger one at this many."""
+
+_DIVISIONS: Final = frozenset(
+    {AtomKind.FLOORDIV, AtomKind.CEILDIV, AtomKind.MOD, AtomKind.QUOTIENT}
+)
+
+
+class NaturalReading:
+    """The greatest magnitude that a formula for this problem needs."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._points = _points(problem)
+        form = problem.form
+        variables = [forms.variable(name) for name, _ in problem.bounds]
+        scope = scope_of(problem.bounds)
+        natural = [form, *variables, *dividends(form)]
+        natural += natural_parts(scope, scope.canonical(form))
+        self.width = max(_magnitude(each, self._points) for each in natural)
+        self._known: dict[Key, bool] = {}
+
+    def is_wide(self, form: Form) -> bool:
+        """Whether some part takes a greater magnitude."""
+        if form.key not in self._known:
+            self._known[form.key] = any(
+                _magnitude(part, self._points) > self.width for part in parts(form)
+            )
+        return self._known[form.key]
+
+
+def parts(form: Form) -> Iterator[Form]:
+    """Every sum within a formula, and every term of one.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(*parts(parse_form("(x * 8 + y) floordiv 4 + 1")), sep="; ")
+    (x * 8 + y) floordiv 4 + 1; (x * 8 + y) floordiv 4; x * 8 + y; x * 8; y
+    """
+    for whole in _sums(form):
+        if not whole.is_constant:
+            yield whole
+        if len(whole.terms) > 1 or whole.constant:
+            yield from _terms(whole)
+
+
+def _sums(form: Form) -> Iterator[Form]:
+    yield form
+    for atom in postorder((form,)):
+        yield from atom.arguments
+
+
+def _terms(form: Form) -> Iterator[Form]:
+    return (Form(0, {atom: factor}) for atom, factor in form.terms.items())
+
+
+def dividends(form: Form) -> Iterator[Form]:
+    """What a formula divides, and the operands of its extrema.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(*dividends(parse_form("min(x, (y + 3) floordiv 4)")), sep="; ")
+    y + 3; y; x; (y + 3) floordiv 4
+    """
+    for atom in postorder((form,)):
+        if atom.kind in _DIVISIONS:
+            yield from _with_terms(atom.numerator)
+        elif atom.kind in EXTREMA:
+            yield from atom.arguments
+
+
+def natural_parts(scope: Scope, canonical: Form) -> Iterator[Form]:
+    """The sums of a canonical form, their digits, and what their quotients divide.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> scope = scope_of(())
+    >>> canonical = scope.canonical(parse_form("(x * 12 + y) floordiv 7"))
+    >>> print(canonical)
+    x * 2 + (y - x * 2) floordiv 7
+    >>> shown = [str(part) for part in natural_parts(scope, canonical)]
+    >>> "y - x * 2" in shown, "x * 12 + y" in shown, "x * 5 + y" in shown
+    (True, True, False)
+    """
+    for whole in _sums(canonical):
+        yield whole
+        for weight, unit in scope.view(whole).units:
+            yield unit.value * weight
+        for atom, factor in whole.terms.items():
+            if atom.kind is AtomKind.FLOORDIV:
+                yield from _sources(atom, _beside(whole, atom, factor))
+
+
+def _beside(whole: Form, quotient: Atom, factor: int) -> Form:
+    """What has left the numerator of a quotient, by extraction, and stands beside it."""
+    terms = {
+        atom: n // factor
+        for atom, n in whole.terms.items()
+        if atom in quotient.numerator.terms and n % factor == 0
+    }
+    return Form(whole.constant // factor if whole.constant % factor == 0 else 0, terms)
+
+
+def _sources(quotient: Atom, beside: Form) -> Iterator[Form]:
+    """What a quotient divides: as it stands, and with what has left it.
+
+    A shift by the divisor is natural: rounding up, counting from the other end, and remainders of
+    positive numbers need it.
+    """
+    numerator, divisor = quotient.numerator, quotient.divisor
+    for source in (numerator, numerator.plus(beside, divisor)):
+        yield from _with_terms(source)
+        yield source.plus_constant(divisor)
+        yield source.plus_constant(-divisor)
+
+
+def _with_terms(form: Form) -> Iterator[Form]:
+    """The form and, if no digit is torn in it, its terms."""
+    yield form
+    if form.is_affine:
+        yield from _terms(form)
+
+
+def has_negative_divisor(form: Form) -> bool:
+    """Whether the formula divides by a negative number.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> [has_negative_divisor(parse_form(text)) for text in ("x floordiv -3", "(-x) floordiv 3")]
+    [True, False]
+    """
+    return any(atom.kind in _DIVISIONS and atom.divisor < 0 for atom in postorder((form,)))
+
+
+def _points(problem: Problem) -> Columns:
+    sizes = [interval.size for _, interval in problem.bounds]
+    if all(sizes) and prod(size or 0 for size in sizes) <= MAX_POINTS:
+        return every_point(dict(problem.bounds))
+    return problem.points(seeded(problem.name), MAX_POINTS)
+
+
+def _magnitude(form: Form, points: Columns) -> int:
+    values, _ = values_of(form, points)
+    return int(abs(values).max())
