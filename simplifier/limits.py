@@ -97,11 +97,10 @@ MAX_ROUNDS_OF_FACTS: Final = 3
 MAX_EXTRACTED_TERMS: Final = 128
 """A sum with more terms, those inside its operations counted, is left as it stands [clamps]."""
 
-MAX_QUOTIENTS_SEARCHED: Final = ((5, 8), (1, 4), (0, 0))
+MAX_QUOTIENTS_SEARCHED: Final = (5, 8)
 """How many quotients a sum may have for all steps of extraction, and for remainders alone.
 
-The first pair is for the sum itself, the second for what a step brings in, the third for what a
-step inside that brings in. The steps grow with the square of the quotients [x // n * n].
+The steps grow with the square of the quotients [x // n * n].
 """
 
 MAX_TERMS_MOVED: Final = 4

@@ -7,35 +7,33 @@ know its cost waits until all others are known: then few are still below the lim
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
+from simplifier.expr.form import EXTREMA, AtomKind, Form
 from simplifier.expr.operations import extremum_operands
 from simplifier.extraction.cost import (
+    DIVISION,
     DIVISIONS,
     FINE,
     USED_AGAIN,
-    WIDE,
     Prices,
     cost_of_operation,
     fine_cost,
-    DIVISION,
     least_cost,
 )
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 from simplifier.laws.rewrite_log import Rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from simplifier.extraction.cost import CostOf
     from simplifier.laws.law import Law
-
-    CostOf: TypeAlias = Callable[[Atom], int]
 
 
 class CostModel(Protocol):
-    """What an extractor says about the cost of what a candidate brings in."""
+    """What a helper says about the cost of what a candidate brings in."""
 
     cost: CostOf
 
@@ -43,28 +41,13 @@ class CostModel(Protocol):
         """The cost of an operation, its operands extracted."""
         ...
 
-    def least(self, form: Form) -> int:
-        """What any multiple of the form costs at least."""
-        ...
-
-    def keeps(self, form: Form) -> bool:
-        """Whether there is nothing to search for."""
-        ...
-
     def extract(self, form: Form) -> Form:
         """The cheapest form found, its arguments left as they are."""
         ...
 
 
-LEAST_DIVISION: Final = USED_AGAIN * FINE
-
 _UNBUILT: Final = (AtomKind.MOD, AtomKind.FLOORDIV, *EXTREMA)
 """The cost of these is found before they are built."""
-
-
-def fine_cost_of_operation(kind: AtomKind, operands: Sequence[Form]) -> int:
-    """What an operation costs beside its operands."""
-    return cost_of_operation(kind, len(operands)) * FINE
 
 
 class Candidates(NamedTuple):
@@ -90,15 +73,11 @@ class Candidates(NamedTuple):
         return (*self.laws, CONGRUENT_RESIDUES)
 
 
-class _Candidate(NamedTuple):
-    """One candidate below the limit; ``number`` counts all that were looked at."""
+class _Best(NamedTuple):
+    """The cheapest candidate so far."""
 
-    cost: int
-    number: int
     candidates: Candidates
     operands: tuple[Form, ...]
-    is_exact: bool
-    """Whether the cost is known, not only what it is at least."""
 
 
 class Limit:
@@ -113,85 +92,46 @@ class Limit:
 
     def admits_division(self, rest: Form) -> bool:
         """Whether a division beside the rest may be cheap enough."""
-        return self._prices.sum(rest, 1) + LEAST_DIVISION < self.cost
+        return self._prices.sum(rest, 1) + USED_AGAIN * FINE < self.cost
 
-    def admits_extrema(self, rest: Form, count: int, operands: Sequence[Form] = ()) -> bool:
-        """Whether so many extrema of multiples of these operands may be cheap enough."""
-        least = self._prices.sum(rest, 1) + count * DIVISION * FINE
-        if least < self.cost:
-            least += sum(map(self._helper.least, operands))
-        return least < self.cost
+    def admits_extrema(self, rest: Form, count: int) -> bool:
+        """Whether so many extrema may be cheap enough."""
+        return self._prices.sum(rest, 1) + count * DIVISION * FINE < self.cost
 
     def cheapest(self, form: Form, families: Iterable[Candidates]) -> Rewrite | None:
         """The first of the cheapest candidates below the limit, and why it equals the form."""
-        best: _Candidate | None = None
-        waiting: list[_Candidate] = []
-        for candidate in self._candidates_below(families):
-            if candidate.is_exact:
-                best, self.cost = candidate, candidate.cost
-            else:
-                waiting.append(candidate)
-        for candidate in sorted(waiting, key=_in_order):
-            limit = (self.cost, best.number if best else 0)
-            if _in_order(candidate) < limit:
-                exact = self._extracted(candidate)
-                if _in_order(exact) < limit:
-                    best, self.cost = exact, exact.cost
-        if best is None:
-            return None
-        candidates, operands = best.candidates, best.operands
-        return Rewrite(candidates.laws_for(operands), form, candidates.built(operands))
-
-    def _candidates_below(self, families: Iterable[Candidates]) -> Iterator[_Candidate]:
-        """Candidates that may be cheaper than the limit, which falls while they are looked at."""
-        number = 0
+        best: _Best | None = None
         for candidates in families:
             beside = 0
             if candidates.kind in _UNBUILT:
                 beside = self._prices.sum(candidates.rest, candidates.weight)
-                if beside + LEAST_DIVISION > self.cost:
+                if beside + USED_AGAIN * FINE > self.cost:
                     continue
             for operands in candidates.alternatives:
-                number += 1
-                candidate = self._candidate(candidates, operands, beside, number)
-                if candidate.cost < self.cost:
-                    if not candidate.is_exact or self._is_narrow(candidates, operands):
-                        yield candidate
+                cost = self._cost(candidates, operands, beside)
+                if cost < self.cost and self._is_narrow(candidates, operands):
+                    best, self.cost = _Best(candidates, operands), cost
+        if best is None:
+            return None
+        candidates, operands = best
+        return Rewrite(candidates.laws_for(operands), form, candidates.built(operands))
 
-    def _is_narrow(self, candidates, operands) -> bool:
-        return candidates.kind is AtomKind.SUM or self._prices.is_narrow(
-            candidates.kind, operands, candidates.weight
-        )
+    def _is_narrow(self, candidates: Candidates, operands: tuple[Form, ...]) -> bool:
+        return candidates.kind is AtomKind.SUM or self._prices.is_narrow(operands)
 
-    def _candidate(
-        self, candidates: Candidates, operands: tuple[Form, ...], beside: int, number: int
-    ) -> _Candidate:
-        """The cost of a division or an extremum, unbuilt unless the same stands beside it."""
+    def _cost(self, candidates: Candidates, operands: tuple[Form, ...], beside: int) -> int:
+        """The cost of a candidate, or what it costs at least, if that is above the limit."""
         kind, helper = candidates.kind, self._helper
         if kind not in _UNBUILT or _is_beside(candidates.rest, kind, operands):
-            built = self._prices.sum(candidates.built(operands))
-            return _Candidate(built, number, candidates, operands, is_exact=True)
+            return self._prices.sum(candidates.built(operands))
         if kind in EXTREMA:
             operands = tuple(extremum_operands(kind, operands))
             if len(operands) == 1:
-                alone = beside + fine_cost(helper.extract(operands[0]), helper.cost)
-                return _Candidate(alone, number, candidates, operands, is_exact=True)
-        if all(map(helper.keeps, operands)):
-            whole = beside + helper.cost_of(kind, operands)
-            return _Candidate(whole, number, candidates, operands, is_exact=True)
-        least = beside + fine_cost_of_operation(kind, operands) + sum(map(least_cost, operands))
-        return _Candidate(least, number, candidates, operands, is_exact=False)
-
-    def _extracted(self, candidate: _Candidate) -> _Candidate:
-        candidates = candidate.candidates
-        beside = self._prices.sum(candidates.rest, candidates.weight)
-        cost = self._helper.cost_of(candidates.kind, candidate.operands)
-        wide = 0 if self._is_narrow(candidates, candidate.operands) else WIDE
-        return candidate._replace(cost=beside + cost + wide, is_exact=True)
-
-
-def _in_order(candidate: _Candidate) -> tuple[int, int]:
-    return candidate.cost, candidate.number
+                return beside + fine_cost(helper.extract(operands[0]), helper.cost)
+        least = beside + cost_of_operation(kind, len(operands)) * FINE
+        if least < self.cost:
+            least += sum(map(least_cost, operands))
+        return beside + helper.cost_of(kind, operands) if least < self.cost else least
 
 
 def _is_beside(rest: Form, kind: AtomKind, operands: tuple[Form, ...]) -> bool:

@@ -88,7 +88,7 @@ def _clamped(
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for moved in dict.fromkeys(_moves(rest, ends)):
         left, inside = rest.plus(moved, -1), [end.plus(moved) for end in ends]
-        if not limit.admits_extrema(left, 2, inside):
+        if not limit.admits_extrema(left, 2):
             continue
         for weight, kind, (*clamped, last), turning in _turned(inner, inside):
             operands = (operations.build(kind, tuple(clamped)), last)
@@ -116,9 +116,7 @@ def _shifted(
     """``max(A, B) + t = max(A + t, B + t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
         left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
-        # Of three, two may be grouped, and share what would be counted in each.
-        counted = inside if len(inside) <= _PAIR else ()
-        if not limit.admits_extrema(left, len(inside) - 1, counted):
+        if not limit.admits_extrema(left, len(inside) - 1):
             continue
         for weight, turned, parts, turning in _turned(kind, inside):
             laws = (*why, *_moving(moved), *turning)

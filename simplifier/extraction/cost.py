@@ -13,17 +13,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
-from simplifier.expr import operations
 from simplifier.bounds.interval import meet
+from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
 from simplifier.extraction.width import magnitude
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
 
+    from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
+
+    CostOf: TypeAlias = Callable[[Atom], int]
 
 
 OPERATOR: Final = 1
@@ -58,7 +61,7 @@ def operators_of_sum(form: Form) -> int:
     return cost + overlaps(form)
 
 
-SAME_DIGITS: Final = 1
+SAME_DIGITS: Final = 2
 TAKEN_BACK: Final = 8
 
 
@@ -71,7 +74,7 @@ def overlaps(form: Form) -> int:
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
     ...     print(overlaps(parse_form(text)))
     8
-    1
+    2
     0
     """
     terms = form.terms
@@ -228,57 +231,49 @@ WIDE: Final = 1 << 48
 class Prices:
     """The costs of sums in fine units, where atoms cost what ``cost_of`` says.
 
-    No term may be greater than ``widest``, where that is a number.
+    A term that may be greater than ``widest`` costs :data:`WIDE`, unless nothing bounds the form.
     """
 
-    __slots__ = ("_cost_of", "_scope", "_widest")
+    __slots__ = ("_cost_of", "_magnitudes", "_scope", "_widest")
 
-    def __init__(
-        self,
-        cost_of: Callable[[Atom], int],
-        scope: Scope,
-        widest: int | None,
-    ) -> None:
-        self._cost_of = cost_of
+    def __init__(self, scope: Scope, cost_of: CostOf, widest: int | None) -> None:
         self._scope = scope
+        self._cost_of = cost_of
         self._widest = widest
+        self._magnitudes: dict[Atom, int | None] = {}
 
     def sum(self, form: Form, further: int = 0) -> int:
         """The cost of a form and, if ``further`` is not zero, of one more term of this weight.
 
         What the further term costs itself is not counted.
         """
-        return fine_cost(form, self._cost_of, further) + self._width_of_terms(form)
+        cost = fine_cost(form, self._cost_of, further)
+        if self._widest is not None:
+            for atom, factor in form.terms.items():
+                if self._is_wide(atom, factor):
+                    cost += WIDE
+        return cost
 
-    def _width_of_terms(self, form: Form) -> int:
-        widest = self._widest
-        if widest is None:
-            return 0
-        count = 0
-        for atom, factor in form.terms.items():
-            greatest = magnitude(atom_range(self._scope, atom))
-            if greatest is not None and abs(factor) * greatest > widest:
-                count += 1
-        return count * WIDE
+    def _is_wide(self, atom: Atom, factor: int) -> bool:
+        magnitudes = self._magnitudes
+        if atom not in magnitudes:
+            magnitudes[atom] = magnitude(range_of_spelled(self._scope, atom))
+        greatest = magnitudes[atom]
+        return greatest is not None and abs(factor) * greatest > self._widest
 
-    def is_narrow(self, kind, operands, weight) -> bool:
+    def is_narrow(self, operands: Iterable[Form]) -> bool:
+        """Whether no operand may be greater than the widest number."""
         widest = self._widest
-        if widest is None:
-            return True
-        for operand in operands:
-            greatest = magnitude(self._scope.range_of(self._scope.canonical(operand)))
-            if greatest is not None and greatest > widest:
-                return False
-        if weight not in (1, -1):
-            atom = operations.build(kind, operands)
-            for a, f in atom.terms.items():
-                greatest = magnitude(atom_range(self._scope, a))
-                if greatest is not None and abs(weight * f) * greatest > widest:
+        if widest is not None:
+            for operand in operands:
+                greatest = magnitude(self._scope.range_of(self._scope.canonical(operand)))
+                if greatest is not None and greatest > widest:
                     return False
         return True
 
 
-def atom_range(scope: Scope, atom: Atom):
+def range_of_spelled(scope: Scope, atom: Atom) -> Range:
+    """The range of an atom of a spelling."""
     ends = scope.ranges.get(atom)
     if ends is None:
         ends = scope.range_of(scope.canonical(Form(0, {atom: 1})))
@@ -287,7 +282,7 @@ def atom_range(scope: Scope, atom: Atom):
     return ends
 
 
-def fine_cost(form: Form, cost_of: Callable[[Atom], int], further: int = 0) -> int:
+def fine_cost(form: Form, cost_of: CostOf, further: int = 0) -> int:
     """The cost in fine units of a form, and of one more term of this weight."""
     terms, constant = form.terms, form.constant
     count = len(terms)
@@ -324,7 +319,7 @@ def fine_cost(form: Form, cost_of: Callable[[Atom], int], further: int = 0) -> i
     return cost + operators * FINE + (count - 1) * TERM + len(multipliers) * NUMBER + negative
 
 
-def _shared(terms: dict[Atom, int], cost_of: Callable[[Atom], int]) -> int:
+def _shared(terms: dict[Atom, int], cost_of: CostOf) -> int:
     """What second uses of divisions save."""
     seen: set[tuple[Key, ...]] = set()
     saved = 0
@@ -335,13 +330,6 @@ def _shared(terms: dict[Atom, int], cost_of: Callable[[Atom], int]) -> int:
                 saved += cost_of(atom) - USED_AGAIN * FINE
             seen.add(key)
     return saved
-
-
-def plain_cost(form: Form, cost_of: Callable[[Atom], int]) -> int:
-    """What the form costs as it stands, and any multiple of it at least: one factor may go."""
-    operators = len(form.terms) - (form.constant == 0)
-    factors = len(set(map(abs, form.terms.values())))
-    return sum(map(cost_of, form.terms)) + FINE * (max(operators, 0) + max(factors - 1, 0))
 
 
 def least_cost_at_a_glance(form: Form) -> int:

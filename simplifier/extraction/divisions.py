@@ -268,10 +268,8 @@ def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
         terms.append(constant(rest.constant))
     near = [term for term in terms if all(atom in numerator.terms for atom in term.terms)]
     yield from near
-    plain = [term for term in terms if term.is_affine]
-    for group in (near, plain):
-        if len(group) > 1 or (group and group is plain and plain != near):
-            yield _sum(group)
+    if len(near) > 1:
+        yield _sum(near)
     for term in terms:
         if any(atom.kind is AtomKind.FLOORDIV for atom in term.terms):
             yield term

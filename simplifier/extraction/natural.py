@@ -1,0 +1,141 @@
+"""The natural reading: a canonical form written by its digits, ``((x floordiv a) mod b) * stride``.
+
+The digit view of the form says which quotients belong together; each digit is written as a
+remainder of the cheapest number that is congruent to its source. Where the reading is plain, no
+spelling is easier to read, and no search is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
+from simplifier.extraction.cost import fine_cost, overlaps
+from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
+from simplifier.laws.rewrite_log import Rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simplifier.bounds.context import Unit
+    from simplifier.canonical.scope import Scope
+    from simplifier.extraction.cost import CostOf
+
+
+def natural_reading(scope: Scope, form: Form, cost_of: CostOf) -> list[Rewrite]:
+    """The steps that write the digits of a canonical form as remainders, one after the other."""
+    steps: list[Rewrite] = []
+    if form.has_quotient_or_maximum and all(atom in scope.ranges for atom in form.terms):
+        for weight, unit in scope.view(form).units:
+            if unit.quotient is not None:
+                remainder, laws = _remainder(scope, unit, cost_of)
+                after = form.plus(unit.value, -weight).plus(remainder, weight)
+                steps.append(Rewrite(laws, form, after))
+                form = after
+    return steps
+
+
+def _remainder(scope: Scope, unit: Unit, cost_of: CostOf) -> tuple[Form, tuple[object, ...]]:
+    """A digit as a remainder, and why it is one."""
+    assert unit.quotient is not None
+    source = unit.value.plus_atom(unit.quotient, unit.radix)
+    numerator = _cheapest_residue(scope, source, unit.radix, cost_of)
+    law = WHOLE_REMAINDER if unit.radix == unit.quotient.divisor else DIGIT
+    laws = (law,) if numerator == source else (law, CONGRUENT_RESIDUES)
+    return operations.mod(numerator, constant(unit.radix)), laws
+
+
+def _cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
+    """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
+    residues = dict.fromkeys(_residues(scope, source, radix))
+    if len(residues) == 1:
+        return next(iter(residues))
+    return min(residues, key=lambda residue: fine_cost(_by_digits(scope, residue), cost_of))
+
+
+def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
+    """Congruent numbers with small weights: none negative, near zero, with the source's signs."""
+    view = scope.view(source)
+    for reduced in _REDUCED:
+        weights = [(reduced(weight, radix), unit.value) for weight, unit in view.units]
+        whole = forms.weighted_sum(weights)
+        yield Form((whole.constant + view.constant) % radix, whole.terms)
+
+
+_REDUCED: Final[tuple[Callable[[int, int], int], ...]] = (
+    lambda weight, radix: weight % radix,
+    lambda weight, radix: (weight + (radix - 1) // 2) % radix - (radix - 1) // 2,
+    lambda weight, radix: weight % radix if weight > 0 else -(-weight % radix),
+)
+
+
+def _by_digits(scope: Scope, form: Form) -> Form:
+    """The form with a remainder for each digit, whatever its numerator costs."""
+    for weight, unit in scope.view(form).units:
+        if unit.quotient is not None:
+            source = unit.value.plus_atom(unit.quotient, unit.radix)
+            digit = operations.mod(source, constant(unit.radix))
+            form = form.plus(unit.value, -weight).plus(digit, weight)
+    return form
+
+
+def is_plain(form: Form) -> bool:
+    """Whether a reading is a sum of digits with positive strides, each digit in one term.
+
+    Nothing in it can then vanish, merge or turn its sign.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> for text in ("(x mod 8) * 4 + x floordiv 8", "x + x floordiv 8", "7 - x mod 8"):
+    ...     print(is_plain(parse_form(text)))
+    True
+    False
+    False
+    """
+    terms = form.terms
+    if form.constant < 0 or min(terms.values()) < 0:
+        return False
+    quotients = []
+    for atom in terms:
+        if atom.kind is not VARIABLE:
+            if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
+                return False
+            if atom.kind is FLOORDIV:
+                quotients.append(atom)
+    if len(terms) > 1 and overlaps(form):
+        return False
+    return not any(_takes_in(form, atom) for atom in quotients) and not _may_merge(form, quotients)
+
+
+_DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)
+
+
+def _is_positive_affine(numerator: Form) -> bool:
+    for atom, factor in numerator.terms.items():
+        if factor < 0 or (atom.arguments and not _is_division(atom)):
+            return False
+    return True
+
+
+def _is_division(atom: Atom) -> bool:
+    """Whether the atom divides by a number, and holds no maximum."""
+    return atom.divisor > 0 and all(inner.kind is not MAX for inner in postorder((atom.numerator,)))
+
+
+def _takes_in(form: Form, quotient: Atom) -> bool:
+    """Whether a term beside the quotient could move into its numerator."""
+    factor = form.terms[quotient]
+    if form.constant and form.constant % factor == 0:
+        return True
+    return any(
+        form.terms.get(atom, 1) % factor == 0
+        for atom in quotient.numerator.terms
+        if atom in form.terms
+    )
+
+
+def _may_merge(form: Form, quotients: list[Atom]) -> bool:
+    """Whether quotients of one divisor may add up to one."""
+    seen = {(atom.divisor, form.terms[atom]) for atom in quotients}
+    return len(seen) < len(quotients)
