@@ -234,12 +234,15 @@ class Prices:
     A term that may be greater than ``widest`` costs :data:`WIDE`, unless nothing bounds the form.
     """
 
-    __slots__ = ("_cost_of", "_magnitudes", "_scope", "_widest")
+    __slots__ = ("_cost_of", "_is_alone", "_magnitudes", "_scope", "_widest")
 
-    def __init__(self, scope: Scope, cost_of: CostOf, widest: int | None) -> None:
+    def __init__(
+        self, scope: Scope, cost_of: CostOf, widest: int | None, *, is_alone: bool = True
+    ) -> None:
         self._scope = scope
         self._cost_of = cost_of
         self._widest = widest
+        self._is_alone = is_alone
         self._magnitudes: dict[Atom, int | None] = {}
 
     def sum(self, form: Form, further: int = 0) -> int:
@@ -247,7 +250,7 @@ class Prices:
 
         What the further term costs itself is not counted.
         """
-        cost = fine_cost(form, self._cost_of, further)
+        cost = fine_cost(form, self._cost_of, further, is_alone=self._is_alone)
         if self._widest is not None:
             for atom, factor in form.terms.items():
                 if self._is_wide(atom, factor):
@@ -282,8 +285,11 @@ def range_of_spelled(scope: Scope, atom: Atom) -> Range:
     return ends
 
 
-def fine_cost(form: Form, cost_of: CostOf, further: int = 0) -> int:
-    """The cost in fine units of a form, and of one more term of this weight."""
+def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool = True) -> int:
+    """The cost in fine units of a form, and of one more term of this weight.
+
+    A sum that is not alone stands beside a positive term, so that it needs no sign of its own.
+    """
     terms, constant = form.terms, form.constant
     count = len(terms)
     multipliers: set[int] = set()
@@ -310,7 +316,7 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0) -> int:
             divisions += 1
     multipliers.discard(1)
     operators = count - 1 + len(multipliers)
-    if negative == count and not (count == 1 and (multipliers or constant)):
+    if is_alone and negative == count and not (count == 1 and (multipliers or constant)):
         cost += FINE + TERM
     if divisions:
         cost += overlaps(form) * (FINE + TERM)

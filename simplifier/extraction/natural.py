@@ -82,30 +82,31 @@ def _by_digits(scope: Scope, form: Form) -> Form:
 
 
 def is_plain(form: Form) -> bool:
-    """Whether a reading is a sum of digits with positive strides, each digit in one term.
+    """Whether a reading is a sum of digits times strides, each digit in one term.
 
     Nothing in it can then vanish, merge or turn its sign.
 
     >>> from simplifier.expr.parser import parse_form
-    >>> for text in ("(x mod 8) * 4 + x floordiv 8", "x + x floordiv 8", "7 - x mod 8"):
+    >>> for text in ("(x mod 8) * 4 + x floordiv 8", "x + x floordiv 8", "7 - (x + 1) mod 8"):
     ...     print(is_plain(parse_form(text)))
     True
     False
     False
     """
     terms = form.terms
-    if form.constant < 0 or min(terms.values()) < 0:
-        return False
-    quotients = []
-    for atom in terms:
-        if atom.kind is not VARIABLE:
-            if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
-                return False
-            if atom.kind is FLOORDIV:
-                quotients.append(atom)
+    quotients: list[Atom] = []
+    for atom, factor in terms.items():
+        if atom.kind is VARIABLE:
+            continue
+        if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
+            return False
+        if atom.numerator.constant and (factor < 0 or form.constant):
+            return False
+        if atom.kind is FLOORDIV:
+            quotients.append(atom)
     if len(terms) > 1 and overlaps(form):
         return False
-    return not any(_takes_in(form, atom) for atom in quotients) and not _may_merge(form, quotients)
+    return not any(takes_in(form, atom) for atom in quotients) and not _may_merge(form, quotients)
 
 
 _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)
@@ -123,16 +124,11 @@ def _is_division(atom: Atom) -> bool:
     return atom.divisor > 0 and all(inner.kind is not MAX for inner in postorder((atom.numerator,)))
 
 
-def _takes_in(form: Form, quotient: Atom) -> bool:
+def takes_in(form: Form, quotient: Atom) -> bool:
     """Whether a term beside the quotient could move into its numerator."""
     factor = form.terms[quotient]
-    if form.constant and form.constant % factor == 0:
-        return True
-    return any(
-        form.terms.get(atom, 1) % factor == 0
-        for atom in quotient.numerator.terms
-        if atom in form.terms
-    )
+    beside = (form.terms.get(atom, 0) for atom in quotient.numerator.terms)
+    return any(value and value % factor == 0 for value in beside)
 
 
 def _may_merge(form: Form, quotients: list[Atom]) -> bool:

@@ -12,7 +12,7 @@ from simplifier.bounds.branches import maxima
 from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Atom, AtomKind, Form, postorder
+from simplifier.expr.form import FLOORDIV, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
@@ -28,15 +28,17 @@ from simplifier.extraction.divisions import (
     remainder_steps,
     sum_steps,
 )
-from simplifier.extraction.natural import is_plain, natural_reading
+from simplifier.extraction.natural import is_plain, natural_reading, takes_in
 from simplifier.extraction.products import product_steps
 from simplifier.extraction.width import natural_width
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_QUOTIENTS_SEARCHED
+from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from simplifier.bounds.context import Context
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Candidates, CostOf
@@ -98,6 +100,7 @@ class Extractor:
         self.cost: CostOf = _Costs(self).__getitem__
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
+        self._parts: dict[tuple[Key, int | None, bool], list[Rewrite]] = {}
 
     def cost_of(self, kind: AtomKind, operands: Sequence[Form]) -> int:
         """The cost of an operation, its operands extracted."""
@@ -128,20 +131,76 @@ class Extractor:
         return natural if fine_cost(after, self.cost) < fine_cost(form, self.cost) else []
 
     def _search(self, form: Form) -> list[Rewrite]:
-        """The natural reading, where it is plain; else the cheapest end of two descents."""
+        """The cheapest steps found for each part of the form that has its own variables."""
         if _is_large(form):
             return []
-        assert self._helper is not None
-        natural = natural_reading(self._scope, form, self.cost)
-        start = _end(form, natural)
-        if is_plain(start):
+        parts = _parts(self._scope, form)
+        if len(parts) == 1:
+            return self._search_part(form, form)
+        steps: list[Rewrite] = []
+        whole = form
+        for part in self._with_constant(form, parts):
+            for laws, before, after in self._search_part(part, form):
+                following = whole.plus(before, -1).plus(after)
+                steps.append(Rewrite(laws, whole, following))
+                whole = following
+        return steps
+
+    def _with_constant(self, form: Form, parts: list[Form]) -> list[Form]:
+        """The parts; one of them with the constant, if it gets cheaper by it."""
+        constant = form.constant
+        best, saved = -1, 0
+        for index, part in enumerate(parts) if constant else ():
+            alone = _end(part, self._search_part(part, form))
+            if not is_plain(alone.plus_constant(constant)):
+                joined = part.plus_constant(constant)
+                together = _end(joined, self._search_part(joined, form))
+                gain = self._cost_beside(form, part, alone.plus_constant(constant))
+                gain -= self._cost_beside(form, part, together)
+                if gain > saved:
+                    best, saved = index, gain
+        return [
+            part.plus_constant(constant) if index == best else part
+            for index, part in enumerate(parts)
+        ]
+
+    def _cost_beside(self, form: Form, part: Form, spelling: Form) -> int:
+        return fine_cost(spelling, self.cost, is_alone=_is_alone(form, part))
+
+    def _search_part(self, part: Form, form: Form) -> list[Rewrite]:
+        """The natural reading of a part, where it is plain; else the cheapest end of descents."""
+        if part.is_affine:
+            return []
+        natural = natural_reading(self._scope, part, self.cost)
+        start = _end(part, natural)
+        may_take_in = any(
+            atom.kind is FLOORDIV and takes_in(part, atom)
+            for atom in part.terms
+            if atom in start.terms
+        )
+        if is_plain(start) and not may_take_in:
             return natural
-        kinds = _affordable_steps(form)
+        kinds = _affordable_steps(part)
         if not kinds:
             return natural
-        cost_of = _SearchCosts(self, self._helper, form).__getitem__
-        prices = Prices(self._scope, cost_of, natural_width(self._scope, form))
+        widest, is_alone = natural_width(self._scope, form), _is_alone(form, part)
+        key = (part.key, widest, is_alone)
+        found = self._parts.get(key)
+        if found is None:
+            cost_of = _SearchCosts(self, self._helper, part).__getitem__
+            prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
+            found = self._parts[key] = self._descend(part, natural, kinds, prices)
+        return found
+
+    def _descend(
+        self, form: Form, natural: list[Rewrite], kinds: int, prices: Prices
+    ) -> list[Rewrite]:
+        start = _end(form, natural)
         order = self._steps[:kinds]
+        if is_plain(start):
+            limit = Limit(prices.sum(start), prices, self._helper)
+            found = limit.cheapest(form, quotient_steps(form, limit))
+            return [found] if found else natural
         descents = [self._descent(form, order, prices)]
         if natural:
             descents.append([*natural, *self._descent(start, order, prices)])
@@ -167,6 +226,53 @@ class Extractor:
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+
+class _Variables(dict[Atom, tuple[Atom, ...]]):
+    """The variables in each atom."""
+
+    def __init__(self, _: Context) -> None:
+        super().__init__()
+
+    def __missing__(self, atom: Atom) -> tuple[Atom, ...]:
+        if not atom.arguments:
+            found: tuple[Atom, ...] = (atom,)
+        else:
+            inside = {
+                variable: None
+                for argument in atom.arguments
+                for inner in argument.terms
+                for variable in self[inner]
+            }
+            found = tuple(inside)
+        self[atom] = found
+        return found
+
+
+def _parts(scope: Scope, form: Form) -> list[Form]:
+    """Sums of terms without a variable in common, which stay apart in any spelling."""
+    terms = form.terms
+    if len(terms) == 1:
+        return [form]
+    groups = connected_components(terms, scope.memory(_Variables).__getitem__)
+    if len(groups) == 1:
+        return [form]
+    affine = [
+        atom for group in groups if len(group) == 1 and not group[0].arguments for atom in group
+    ]
+    parts = [
+        Form(0, forms.in_order({atom: terms[atom] for atom in group}))
+        for group in groups
+        if group[0] not in affine
+    ]
+    if len(parts) == 1 and not affine:
+        return [form]
+    return [*parts, Form(0, {atom: terms[atom] for atom in affine})] if affine else parts
+
+
+def _is_alone(form: Form, part: Form) -> bool:
+    """Whether no positive term stands beside a part of a form."""
+    return not any(factor > 0 for atom, factor in form.terms.items() if atom not in part.terms)
 
 
 def _end(form: Form, descent: Sequence[Rewrite]) -> Form:

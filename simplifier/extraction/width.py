@@ -57,14 +57,15 @@ def magnitude(ends: Range) -> int | None:
 
 def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
     yield magnitude(scope.range_of(form))
-    for _, unit in scope.view(form).units:
+    rest = form
+    for weight, unit in scope.view(form).units:
         if unit.quotient is not None:
-            yield from _widths_of_digit(
-                scope, unit.value.plus_atom(unit.quotient, unit.radix), unit.radix
-            )
+            source = unit.value.plus_atom(unit.quotient, unit.radix)
+            yield from _widths_of_digit(scope, source, unit.radix)
+            rest = rest.plus(unit.value, -weight)
     for atom in form.terms:
         if atom.kind is FLOORDIV:
-            yield from _widths_of_quotient(scope, form, atom)
+            yield from _widths_of_quotient(scope, form, rest, atom)
         yield from _widths_inside(scope, atom)
 
 
@@ -74,15 +75,29 @@ def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | N
     yield magnitude(scope.range_of(reduced(source, radix)))
 
 
-def _widths_of_quotient(scope: Scope, form: Form, quotient: Atom) -> Iterator[int | None]:
-    """Of what the quotient is taken, with its multiples beside it, counted from either end."""
-    factor, divisor, source = form.terms[quotient], quotient.divisor, quotient.numerator
+def _widths_of_quotient(
+    scope: Scope, form: Form, rest: Form, quotient: Atom
+) -> Iterator[int | None]:
+    """Of what the quotient is taken, with its multiples beside it, counted from either end.
+
+    Those that belong to a digit stay there, unless the source gets no steeper with them.
+    """
+    numerator = quotient.numerator
+    source = _gathered(form, quotient)
+    if not all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
+        source = _gathered(rest, quotient) if quotient in rest.terms else numerator
+    yield magnitude(scope.range_of(source))
+    yield magnitude(scope.range_of((-source).plus_constant(quotient.divisor - 1)))
+
+
+def _gathered(form: Form, quotient: Atom) -> Form:
+    """The source of a quotient with the multiples of its divisor that stand beside it."""
+    factor, source = form.terms[quotient], quotient.numerator
     for atom in quotient.numerator.terms:
         beside = form.terms.get(atom, 0)
         if beside % factor == 0:
-            source = source.plus_atom(atom, divisor * beside // factor)
-    yield magnitude(scope.range_of(source))
-    yield magnitude(scope.range_of((-source).plus_constant(divisor - 1)))
+            source = source.plus_atom(atom, quotient.divisor * beside // factor)
+    return source
 
 
 def _widths_inside(scope: Scope, atom: Atom) -> Iterator[int | None]:
