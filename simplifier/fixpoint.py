@@ -12,10 +12,11 @@ from simplifier.expr.operations import floordiv, rebuilt
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted
 from simplifier.extraction.cost import FINE, cost_of_form, least_cost_of_parts
+from simplifier.extraction.width import divides_by_negative, is_wide
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
 from simplifier.laws.rewrite_log import Rewrite
-from simplifier.limits import MAX_DEPTH, MAX_EXTRACTED_TERMS, MIN_COST_TO_READ_AGAIN
+from simplifier.limits import MAX_DEPTH, MAX_EXTRACTED_TERMS, MAX_WIDENING, MIN_COST_TO_READ_AGAIN
 
 if TYPE_CHECKING:
     from simplifier.bounds.context import Context
@@ -104,7 +105,13 @@ def _extracted(scope: Scope, form: Form) -> Form:
         return form
     if cost_of_form(result) <= cost_of_form(form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
-    return _by_parts(scope, form)
+    parts = _by_parts(scope, form)
+    return parts if _is_good(scope, parts) else result
+
+
+def _is_good(scope: Scope, form: Form) -> bool:
+    """Whether a form divides by no negative number, and is no trick with wide integers."""
+    return not (divides_by_negative(form) or is_wide(scope, form, MAX_WIDENING))
 
 
 def _has_extremum(form: Form) -> bool:
@@ -118,7 +125,7 @@ def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
     log = scope.log
     before = None if log is None else log.parts.pop(form.key, None)
     parts = _by_parts(scope, form)
-    if cost_of_form(parts) < cost_of_form(result):
+    if cost_of_form(parts) < cost_of_form(result) and _is_good(scope, parts):
         if log is not None:
             log.read.pop(form.key, None)
         return parts

@@ -103,6 +103,13 @@ MAX_QUOTIENTS_SEARCHED: Final = (5, 8)
 The steps grow with the square of the quotients [x // n * n].
 """
 
+MAX_WIDENING: Final = 64
+"""How many times its natural width what was given may need, to be kept because it is cheaper.
+
+Canonical forms divide common factors out, so the width of a plain linear index may be a few bits
+more than that of its digits. Formulas that exploit wide products need many more.
+"""
+
 MAX_TERMS_MOVED: Final = 4
 """Of so many terms those that are not in the operands may move into an extremum, too."""
 

@@ -131,7 +131,11 @@ class Limit:
         least = beside + cost_of_operation(kind, len(operands)) * FINE
         if least < self.cost:
             least += sum(map(least_cost, operands))
-        return beside + helper.cost_of(kind, operands) if least < self.cost else least
+        if least < self.cost:
+            least = beside + helper.cost_of(kind, operands)
+        if least < self.cost and kind in DIVISIONS and candidates.rest.terms:
+            return self._prices.sum(candidates.built(operands))  # with the digits that overlap
+        return least
 
 
 def _is_beside(rest: Form, kind: AtomKind, operands: tuple[Form, ...]) -> bool:

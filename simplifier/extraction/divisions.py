@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,7 +25,7 @@ from simplifier.laws.catalogue.spellings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
@@ -267,14 +268,26 @@ def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
     if rest.constant and rest.constant % weight == 0:
         terms.append(constant(rest.constant))
     near = [term for term in terms if all(atom in numerator.terms for atom in term.terms)]
-    yield from near
     if len(near) > 1:
         yield _sum(near)
+    if not _is_multiple(near, numerator):
+        yield from near
     for term in terms:
         if any(atom.kind is AtomKind.FLOORDIV for atom in term.terms):
             yield term
             if near and term not in near:
                 yield _sum([*near, term])
+
+
+def _is_multiple(terms: Sequence[Form], numerator: Form) -> bool:
+    """Whether some terms are together a multiple of a numerator of several variables."""
+    if len(numerator.terms) == 1:
+        return False
+    whole = _sum(terms)
+    if len(whole.terms) < len(numerator.terms):
+        return False
+    ratios = {Fraction(whole.terms[atom], value) for atom, value in numerator.terms.items()}
+    return len(ratios) == 1
 
 
 def _sum(terms: Iterable[Form]) -> Form:

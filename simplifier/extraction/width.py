@@ -6,12 +6,15 @@ widest of the result, the variables, and what the digits of the form are taken o
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
-from simplifier.expr.form import FLOORDIV, VARIABLE, Form
+from simplifier.bounds.context import term_by_term
+from simplifier.bounds.ranges import ranges_as_written
+from simplifier.expr.form import FLOORDIV, VARIABLE, Form, postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from simplifier.bounds.context import Context
     from simplifier.bounds.interval import Range
@@ -83,11 +86,13 @@ def _widths_of_quotient(
     Those that belong to a digit stay there, unless the source gets no steeper with them.
     """
     numerator = quotient.numerator
+    sources = [_gathered(rest, quotient) if quotient in rest.terms else numerator]
     source = _gathered(form, quotient)
-    if not all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
-        source = _gathered(rest, quotient) if quotient in rest.terms else numerator
-    yield magnitude(scope.range_of(source))
-    yield magnitude(scope.range_of((-source).plus_constant(quotient.divisor - 1)))
+    if all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
+        sources.append(source)
+    for source in sources:
+        yield magnitude(scope.range_of(source))
+        yield magnitude(scope.range_of((-source).plus_constant(quotient.divisor - 1)))
 
 
 def _gathered(form: Form, quotient: Atom) -> Form:
@@ -113,3 +118,38 @@ def reduced(form: Form, radix: int) -> Form:
         form.constant % radix,
         {atom: value % radix for atom, value in form.terms.items() if value % radix},
     )
+
+
+def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
+    """Whether some part of a form, as it is written, goes far beyond the natural width.
+
+    How far is too far the tolerance says: so many times the width.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.parser import parse_form
+    >>> scope = scope_of((("x", Interval(0, 2047)),))
+    >>> for text in ("(x * 262144) mod 2097151", "(x mod 8) * 262144 + x floordiv 8"):
+    ...     print(is_wide(scope, parse_form(text)))
+    True
+    False
+    """
+    widest = natural_width(scope, scope.canonical(form))
+    if widest is None:
+        return False
+    ranges = ranges_as_written(scope, form)
+    sums = [form, *(argument for atom in ranges for argument in atom.arguments)]
+    return any(_width_of_sum(ranges, part) > widest * tolerance for part in sums)
+
+
+def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
+    """The greatest absolute value of a sum and of its terms, each by itself."""
+    widths = [magnitude(term_by_term(ranges, form))]
+    for atom, factor in form.terms.items():
+        widths.append(magnitude(term_by_term(ranges, Form(0, {atom: factor}))))
+    return max(inf if width is None else width for width in widths)
+
+
+def divides_by_negative(form: Form) -> bool:
+    """Whether some constant divisor in a form is negative."""
+    return any(atom.divisor < 0 for atom in postorder((form,)))
