@@ -2,15 +2,16 @@
 
 The natural reading of a problem needs its variables, its value, and what its divisions divide. It
 may also need the digits of its canonical form and their sources, as far as they do not exceed what
-the problem computes as it is written: the canonical form merges divisions, and ``(d0 * 2049)
-floordiv 32`` is no natural source of two digits of ``d0``. A formula is *wide* if one of its parts
+the problem computes as it is written. Beyond that, a source is natural if it puts quotients of
+several variables together: ``(x * 2 + y // 64) // 3`` as ``(x * 128 + y) // 192``. But
+``d0 * 2049`` is no natural source of two digits of ``d0``. A formula is *wide* if one of its parts
 takes a greater magnitude than all of these. Parts are evaluated with Python's integers, at all
 points of a small domain, and at corners and random points of a larger one.
 """
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.problems import seeded
@@ -44,8 +45,14 @@ class NaturalReading:
         variables = [forms.variable(name) for name, _ in problem.bounds]
         needed = self._widest([form, *variables, *dividends(form)])
         written = self._widest(parts(form))
-        canonical = self._widest(natural_parts(scope, scope.canonical(form)))
-        self.width = max(needed, min(written, canonical))
+        canonical = scope.canonical(form)
+        read = self._widest(natural_parts(scope, canonical))
+        joined = [
+            dividend
+            for dividend, divisor in _quotients(canonical)
+            if self._widest(_apart(dividend, divisor)) <= max(needed, written)
+        ]
+        self.width = max(needed, min(written, read), self._widest(joined))
         self._known: dict[Key, bool] = {}
 
     def is_wide(self, form: Form) -> bool:
@@ -113,11 +120,30 @@ def natural_parts(scope: Scope, canonical: Form) -> Iterator[Form]:
         yield whole
         for weight, unit in scope.view(whole).units:
             yield unit.value * weight
+    for dividend, divisor in _quotients(canonical):
+        yield from _sources(dividend, divisor)
+
+
+def _quotients(canonical: Form) -> Iterator[tuple[Form, int]]:
+    """What each quotient divides, as it stands and with what has left it, and its divisor."""
+    for whole in _sums(canonical):
         for atom, factor in whole.terms.items():
             if atom.kind is AtomKind.FLOORDIV:
-                divisor, numerator = atom.divisor, atom.numerator
-                yield from _sources(numerator, divisor)
-                yield from _sources(numerator.plus(_beside(whole, atom, factor), divisor), divisor)
+                yield atom.numerator, atom.divisor
+                left = _beside(whole, atom, factor)
+                yield atom.numerator.plus(left, atom.divisor), atom.divisor
+
+
+def _apart(dividend: Form, divisor: int) -> Iterator[Form]:
+    """The terms of a dividend, without the factors that a quotient inside would divide away.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(*_apart(parse_form("x * 128 + y"), 192), sep="; ")
+    x * 2; y; 0
+    """
+    for atom, factor in dividend.terms.items():
+        yield Form(0, {atom: factor // gcd(factor, divisor)})
+    yield forms.constant(dividend.constant)
 
 
 def _beside(whole: Form, quotient: Atom, factor: int) -> Form:
