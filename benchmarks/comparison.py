@@ -27,7 +27,7 @@ MAX_SECONDS: Final = 10.0
 """The time limit of peers written in Python; beyond it they have no answer."""
 
 LONG: Final = 0.05
-"""A peer that takes more seconds is not timed again."""
+"""A peer that takes more seconds, or does not know how many, is not timed again."""
 
 ISL_BUDGET: Final = 100_000
 """The operations that isl may spend to prove one result equal."""
@@ -126,7 +126,7 @@ def _cold_answers(problem: Problem, peer: Peer, runs: int) -> Iterator[Answer]:
         except Exception:  # noqa: BLE001 - peers fail in their own ways
             return
         yield answer
-        if answer.seconds > LONG:
+        if not answer.seconds <= LONG:
             return
 
 
@@ -150,6 +150,8 @@ class Summary:
     at_best: int
     """Narrow, and at or below the best narrow result of all but ours."""
     total_cost: int
+    cost_ratio: float
+    """Its cost by ours, on the problems that it answers."""
     wide: int
     negative: int
     wrong: int
@@ -167,10 +169,12 @@ def summary(rows: Sequence[Row], name: str, us: str) -> Summary:
     seconds = [row.outcomes[name].seconds for row in answered] or [float("nan")]
     ratios = [row.outcomes[name].seconds / row.outcomes[us].seconds for row in answered]
     right = [found for found in outcomes if found.is_right]
+    ours = sum(row.outcomes[us].cost for row in rows if row.outcomes[name].is_right)
     return Summary(
         name,
         sum(row.is_at_best(name, us) for row in rows),
         sum(found.cost for found in outcomes),
+        sum(found.cost for found in right) / ours if ours else float("nan"),
         sum(found.is_wide for found in right),
         sum(found.has_negative_divisor for found in right),
         sum(found.is_wrong for found in outcomes),

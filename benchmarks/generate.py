@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchmarks.problems import Ends, Problem, happens, seeded
+from benchmarks.problems import Ends, Movement, Problem, Step, happens, seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +32,14 @@ LEAST_OPERATORS: Final = 3
 cost: otherwise each objective would have problems of its own."""
 
 
+class Drawn(NamedTuple):
+    """An expression, the bounds of its variables, and a program whose result reads there."""
+
+    text: str
+    ends: dict[str, Ends]
+    movement: Movement | None = None
+
+
 def problems(seed: int, count: int) -> list[Problem]:
     """This many problems, the kinds in turn."""
     kinds = list(KINDS)
@@ -42,9 +50,10 @@ def problem(seed: int, number: int, kind: str) -> Problem:
     """The problem with this number; trivial expressions are drawn again."""
     random = seeded(seed, number)
     while True:
-        expression, ends = KINDS[kind](random)
-        if operators_in(expression) >= LEAST_OPERATORS:
-            return Problem(f"{kind}-{number}", _without_parentheses(expression), ends)
+        drawn = KINDS[kind](random)
+        if operators_in(drawn.text) >= LEAST_OPERATORS:
+            text = _without_parentheses(drawn.text)
+            return Problem(f"{kind}-{number}", text, drawn.ends, drawn.movement)
 
 
 def operators_in(expression: str) -> int:
@@ -108,11 +117,22 @@ class _Array:
 
     shape: tuple[int, ...]
     index: tuple[str, ...]
+    steps: tuple[Step, ...] | None = ()
+    """What makes the result from this array; nothing if it is more than reshapes and transposes."""
 
     @property
     def linear(self) -> str:
         """The offset in row-major order."""
         return _linear(self.index, _strides(self.shape))
+
+    @property
+    def movement(self) -> Movement | None:
+        """The program from this array to the result."""
+        return None if self.steps is None else Movement(self.shape, self.steps)
+
+    def before(self, step: Step, shape: tuple[int, ...], index: tuple[str, ...]) -> _Array:
+        """The operand of a step whose result is this array."""
+        return _Array(shape, index, None if self.steps is None else (step, *self.steps))
 
     @property
     def ends(self) -> dict[str, Ends]:
@@ -151,15 +171,15 @@ def _split(offset: str, shape: Sequence[int]) -> tuple[str, ...]:
 
 def _reshape(random: Random, array: _Array) -> _Array:
     shape = _shape(random, prod(array.shape))
-    return _Array(shape, _split(array.linear, shape))
+    return array.before(("reshape", array.shape), shape, _split(array.linear, shape))
 
 
 def _transpose(random: Random, array: _Array) -> _Array:
     order = list(range(len(array.shape)))
     random.shuffle(order)
-    return _Array(
-        tuple(array.shape[place] for place in order), tuple(array.index[place] for place in order)
-    )
+    back = tuple(order.index(place) for place in range(len(order)))
+    shape = tuple(array.shape[place] for place in order)
+    return array.before(("transpose", back), shape, tuple(array.index[place] for place in order))
 
 
 def _slice(random: Random, array: _Array) -> _Array:
@@ -194,13 +214,14 @@ def _broadcast(random: Random, array: _Array) -> _Array:
     return _Array(
         array.shape[:place] + array.shape[place + 1 :],
         array.index[:place] + array.index[place + 1 :],
+        None,
     )
 
 
 def _with(array: _Array, place: int, extent: int, text: str) -> _Array:
     shape, index = list(array.shape), list(array.index)
     shape[place], index[place] = extent, text
-    return _Array(tuple(shape), tuple(index))
+    return _Array(tuple(shape), tuple(index), None)
 
 
 def _concatenate(random: Random, array: _Array) -> _Array:
@@ -216,30 +237,31 @@ def _concatenate(random: Random, array: _Array) -> _Array:
 
 def _chain(
     *steps: Callable[[Random, _Array], _Array], sizes: Sequence[int] = SIZES
-) -> Callable[[Random], tuple[str, dict[str, Ends]]]:
+) -> Callable[[Random], Drawn]:
     """A chain of reshapes with some of these steps between them."""
 
-    def draw(random: Random) -> tuple[str, dict[str, Ends]]:
+    def draw(random: Random) -> Drawn:
         first = array = _start(random, random.choice(sizes))
         for _ in range(random.choice((1, 1, 2, 2, 3))):
             if steps:
                 array = random.choice(steps)(random, array)
             array = _reshape(random, array)
-        return random.choice((*array.index, array.linear)), first.ends
+        return Drawn(random.choice((*array.index, array.linear)), first.ends, array.movement)
 
     return draw
 
 
-def _flat(random: Random) -> tuple[str, dict[str, Ends]]:
+def _flat(random: Random) -> Drawn:
     """The flat index in the operand of a transpose, from that in the result, or its digits."""
     size = random.choice((*SIZES, *POWERS))
     array = _Array((size,), ("d0",))
     for _ in range(random.choice((1, 1, 2))):
         shape = _shape(random, size)
-        array = _transpose(random, _Array(shape, _split(array.linear, shape)))
+        unflattened = array.before(("reshape", array.shape), shape, _split(array.linear, shape))
+        array = _transpose(random, unflattened)
     if happens(random, 0.7):
-        return array.linear, {"d0": (0, size - 1)}
-    return random.choice(_split(array.linear, _shape(random, size))), {"d0": (0, size - 1)}
+        return Drawn(array.linear, {"d0": (0, size - 1)}, array.movement)
+    return Drawn(random.choice(_split(array.linear, _shape(random, size))), {"d0": (0, size - 1)})
 
 
 # Layouts.
@@ -247,7 +269,7 @@ def _flat(random: Random) -> tuple[str, dict[str, Ends]]:
 _TILES: Final = ((8, 128), (4, 128), (2, 128), (1, 128), (16, 64), (4, 32), (8, 16))
 
 
-def _tiled(random: Random) -> tuple[str, dict[str, Ends]]:
+def _tiled(random: Random) -> Drawn:
     """Offsets under a tiled layout, or what a row-major reader computes from them."""
     rows, columns = random.choice(_TILES)
     shape = (rows * random.randint(1, 6), columns * random.randint(1, 5))
@@ -256,12 +278,12 @@ def _tiled(random: Random) -> tuple[str, dict[str, Ends]]:
     packed = random.choice((1, 1, 2, 4))
     offset = _tiled_offset((row, column), shape[1] // columns, (rows, columns), packed)
     if happens(random, 0.4):
-        return offset, array.ends
+        return Drawn(offset, array.ends)
     if happens(random, 0.5):
-        return random.choice(_split(offset, shape)), array.ends
+        return Drawn(random.choice(_split(offset, shape)), array.ends)
     other = random.choice([tile for tile in _TILES if prod(shape) % prod(tile) == 0])
     digits = _split(offset, (prod(shape) // prod(other), *other))
-    return random.choice((*digits, _linear(digits[1:], (other[1], 1)))), array.ends
+    return Drawn(random.choice((*digits, _linear(digits[1:], (other[1], 1)))), array.ends)
 
 
 def _tiled_offset(index: tuple[str, str], tiles: int, tile: tuple[int, int], packed: int) -> str:
@@ -282,7 +304,7 @@ def _tiled_offset(index: tuple[str, str], tiles: int, tile: tuple[int, int], pac
     )
 
 
-def _untiled(random: Random) -> tuple[str, dict[str, Ends]]:
+def _untiled(random: Random) -> Drawn:
     """The index of an offset under a tiled layout, linearized in another way."""
     rows, columns = random.choice(_TILES)
     tile_rows, tile_columns = random.randint(1, 6), random.randint(1, 5)
@@ -292,11 +314,11 @@ def _untiled(random: Random) -> tuple[str, dict[str, Ends]]:
     shape = (tile_rows * rows, tile_columns * columns)
     ends: dict[str, Ends] = {"d0": (0, prod(shape) - 1)}
     if happens(random, 0.4):
-        return _tiled_offset((row, column), tile_columns, (rows, columns), 1), ends
-    return random.choice((row, column, _Array(shape, (row, column)).linear)), ends
+        return Drawn(_tiled_offset((row, column), tile_columns, (rows, columns), 1), ends)
+    return Drawn(random.choice((row, column, _Array(shape, (row, column)).linear)), ends)
 
 
-def _vectorized(random: Random) -> tuple[str, dict[str, Ends]]:
+def _vectorized(random: Random) -> Drawn:
     """Elements of threads, blocks, unrolled loops and vectors, split into a shape."""
     vector, threads = random.choice((1, 2, 4, 8)), random.choice((32, 64, 128, 256))
     unroll, blocks = random.choice((1, 2, 4, 6)), random.choice((4, 7, 12, 30, 64, 1008))
@@ -306,10 +328,10 @@ def _vectorized(random: Random) -> tuple[str, dict[str, Ends]]:
     shape = _shape(random, total)
     digits = _split(array.linear, shape)
     digit = random.choice((*digits, _linear(digits, [1, *_strides(shape)[1:]])))
-    return digit, array.ends
+    return Drawn(digit, array.ends)
 
 
-def _transposed_tiles(random: Random) -> tuple[str, dict[str, Ends]]:
+def _transposed_tiles(random: Random) -> Drawn:
     """Where a thread of a kernel that transposes tiles reads or writes.
 
     A block has one tile of the matrix, its threads some rows of it, and it loops over the others.
@@ -333,8 +355,8 @@ def _transposed_tiles(random: Random) -> tuple[str, dict[str, Ends]]:
     index = [_plus(_times(number, tile), part) for number, part in zip(block, inner, strict=True)]
     array = _Array((height, width), tuple(index))
     if happens(random, 0.6):
-        return array.linear, ends
-    return random.choice(_split(array.linear, _shape(random, height * width))), ends
+        return Drawn(array.linear, ends)
+    return Drawn(random.choice(_split(array.linear, _shape(random, height * width))), ends)
 
 
 _COUNTS: Final = (3, 4, 6, 8, 10, 16, 64)
@@ -343,7 +365,7 @@ _COUNTS: Final = (3, 4, 6, 8, 10, 16, 64)
 # Arithmetic.
 
 
-def _rounded(random: Random) -> tuple[str, dict[str, Ends]]:
+def _rounded(random: Random) -> Drawn:
     """Sizes rounded up to whole tiles, the padding, and what is left beyond the last tile."""
     size, tile = random.choice((*SIZES, *POWERS)), random.choice((3, 4, 7, 8, 12, 32, 100, 128))
     inner = random.choice(("x", "x", _plus(_times("x", random.choice((2, 3, 6))), "y")))
@@ -360,10 +382,10 @@ def _rounded(random: Random) -> tuple[str, dict[str, Ends]]:
             f"min({tile}, {size} - {_times(_over(inner, tile), tile)})",
         )
     )
-    return text, {"x": (0, size - 1), "y": (0, random.choice((1, 3, 11)))}
+    return Drawn(text, {"x": (0, size - 1), "y": (0, random.choice((1, 3, 11)))})
 
 
-def _digits(random: Random) -> tuple[str, dict[str, Ends]]:
+def _digits(random: Random) -> Drawn:
     """Digits of one number, with new weights."""
     size = random.choice(SIZES) * random.choice((1, 1, 4))
     shape = _shape(random, size)
@@ -373,22 +395,22 @@ def _digits(random: Random) -> tuple[str, dict[str, Ends]]:
     terms = [_times(digit, weight) for digit, weight in zip(digits, weights, strict=True)]
     if happens(random, 0.3):
         terms.append(_times(_over(source, random.choice((2, 3, 4, 12))), random.choice((1, 2, 6))))
-    return _sum(terms), {"x": (0, size - 1), "y": (0, random.choice((1, 2, 7)))}
+    return Drawn(_sum(terms), {"x": (0, size - 1), "y": (0, random.choice((1, 2, 7)))})
 
 
-def _arithmetic(random: Random) -> tuple[str, dict[str, Ends]]:
+def _arithmetic(random: Random) -> Drawn:
     """Any operations on one to four variables with any bounds."""
     names = random.sample(("x", "y", "z", "w"), random.randint(1, 4))
     ends = {name: _ends(random) for name in sorted(names)}
-    return _drawn(random, names, random.randint(2, 6), ("+", "+", "//", "%", "*")), ends
+    return Drawn(_drawn(random, names, random.randint(2, 6), ("+", "+", "//", "%", "*")), ends)
 
 
-def _extrema(random: Random) -> tuple[str, dict[str, Ends]]:
+def _extrema(random: Random) -> Drawn:
     """Clamps, rounding, and shifted minima and maxima."""
     names = random.sample(("x", "y", "z"), random.randint(1, 3))
     ends = {name: _ends(random) for name in sorted(names)}
     signs = ("+", "+", "//", "%", "min", "max", "min", "max")
-    return _drawn(random, names, random.randint(2, 5), signs), ends
+    return Drawn(_drawn(random, names, random.randint(2, 5), signs), ends)
 
 
 def _ends(random: Random) -> Ends:
@@ -421,7 +443,7 @@ def _drawn(random: Random, names: Sequence[str], leaves: int, signs: Sequence[st
 _DIVISORS: Final = (2, 2, 3, 4, 5, 6, 7, 8, 12, 16, 18, 32, 35, 64, 128, 420)
 
 
-KINDS: Final[Mapping[str, Callable[[Random], tuple[str, dict[str, Ends]]]]] = {
+KINDS: Final[Mapping[str, Callable[[Random], Drawn]]] = {
     "reshape": _chain(),
     "transpose": _chain(_transpose),
     "power": _chain(_transpose, sizes=POWERS),

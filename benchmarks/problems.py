@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,18 @@ FAR: Final = 10**6 + 3
 Ends: TypeAlias = "tuple[int | None, int | None]"
 
 
+Step: TypeAlias = "tuple[Literal['reshape', 'transpose'], tuple[int, ...]]"
+"""The sizes of a reshape, or the permutation of a transpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """A program that moves the elements of an array, for peers that read no expressions."""
+
+    operand: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """An expression, and the bounds of its variables."""
@@ -36,6 +48,8 @@ class Problem:
     name: str
     text: str
     ends: Mapping[str, Ends]
+    movement: Movement | None = None
+    """The program whose result reads its operand there: at one of its indices or its offset."""
 
     @property
     def form(self) -> Form:

@@ -5,12 +5,13 @@
     python -m benchmarks.simplify --parts growth --plots docs/images
 
 The problems are the published ones of tests/data/conformance, and random ones from a seed. The
-peers are isl, TVM, tinygrad, PyTorch Inductor, MLIR and sympy, as far as they are installed. Each
-gets the expression as written and with like terms collected, and its cheapest narrow result counts,
-under our cost function. A result is wide if it needs greater integers than the natural reading of
-the problem (see benchmarks/width.py); negative, if it divides by a negative number. Times of peers
-exclude building their expressions; our times begin with the text. All times are the least of
-several cold runs in this run, on this machine.
+peers are isl, TVM, tinygrad, PyTorch Inductor, XLA, MLIR and sympy, as far as they are installed.
+Each gets the expression as written and with like terms collected; XLA only gets chains of reshapes
+and transposes, as programs. The cheapest narrow result counts, under our cost function; a problem
+without an answer costs what it costs as written. A result is wide if it needs greater integers than
+the natural reading of the problem (see benchmarks/width.py), and negative if it divides by a
+negative number. Times of peers exclude building their expressions; our times begin with the text.
+All times are the least of several cold runs in this run, on this machine.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def _problems(options: argparse.Namespace) -> Iterator[tuple[str, list[Problem]]
 # Comparison.
 
 _TITLES: Final = (
-    *("at best", "cost", "wide", "negative", "wrong", "no answer"),
+    *("at best", "cost", "x our cost", "wide", "negative", "wrong", "no answer"),
     *("median us", "worst us", "x our time"),
 )
 
@@ -138,8 +139,8 @@ def _comparison(part: str, problems: list[Problem], sides: list[Peer], runs: int
     summaries = [summary(rows, side.name, US) for side in sides]
     for found in summaries:
         print(
-            f"{found.name:18}{found.at_best:11}{found.total_cost:11}{found.wide:11}"
-            f"{found.negative:11}{found.wrong:11}{found.unanswered:11}"
+            f"{found.name:18}{found.at_best:11}{found.total_cost:11}{found.cost_ratio:11.2f}"
+            f"{found.wide:11}{found.negative:11}{found.wrong:11}{found.unanswered:11}"
             f"{found.median_seconds * 1e6:11.0f}{found.worst_seconds * 1e6:11.0f}"
             f"{found.median_ratio:11.1f}"
         )

@@ -1,14 +1,17 @@
 """How wide the integers of a formula must be, beside those of its natural reading.
 
-The natural reading of a problem needs its variables, its value, what its divisions divide, and the
-same of its canonical form: the digits and their sources. A formula is *wide* if one of its parts
+The natural reading of a problem needs its variables, its value, and what its divisions divide. It
+may also need the digits of its canonical form and their sources, as far as they do not exceed what
+the problem computes as it is written. Beyond that, a source is natural if it puts quotients of
+several variables together: ``(x * 2 + y // 64) // 3`` as ``(x * 128 + y) // 192``. But
+``d0 * 2049`` is no natural source of two digits of ``d0``. A formula is *wide* if one of its parts
 takes a greater magnitude than all of these. Parts are evaluated with Python's integers, at all
 points of a small domain, and at corners and random points of a larger one.
 """
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.problems import seeded
@@ -18,7 +21,7 @@ from simplifier.expr.form import EXTREMA, AtomKind, Form, postorder
 from tests.evaluation import every_point, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from benchmarks.problems import Problem
     from simplifier.canonical.scope import Scope
@@ -38,21 +41,29 @@ class NaturalReading:
 
     def __init__(self, problem: Problem) -> None:
         self._points = _points(problem)
-        form = problem.form
+        form, scope = problem.form, scope_of(problem.bounds)
         variables = [forms.variable(name) for name, _ in problem.bounds]
-        scope = scope_of(problem.bounds)
-        natural = [form, *variables, *dividends(form)]
-        natural += natural_parts(scope, scope.canonical(form))
-        self.width = max(_magnitude(each, self._points) for each in natural)
+        needed = self._widest([form, *variables, *dividends(form)])
+        written = self._widest(parts(form))
+        canonical = scope.canonical(form)
+        read = self._widest(natural_parts(scope, canonical))
+        joined = [
+            dividend
+            for dividend, divisor in _quotients(canonical)
+            if self._widest(_apart(dividend, divisor)) <= max(needed, written)
+        ]
+        self.width = max(needed, min(written, read), self._widest(joined))
         self._known: dict[Key, bool] = {}
 
     def is_wide(self, form: Form) -> bool:
         """Whether some part takes a greater magnitude."""
         if form.key not in self._known:
-            self._known[form.key] = any(
-                _magnitude(part, self._points) > self.width for part in parts(form)
-            )
+            self._known[form.key] = self._widest(parts(form)) > self.width
         return self._known[form.key]
+
+    def _widest(self, wholes: Iterable[Form]) -> int:
+        """The greatest magnitude of any of some forms at any point."""
+        return max((_magnitude(whole, self._points) for whole in wholes), default=0)
 
 
 def parts(form: Form) -> Iterator[Form]:
@@ -80,15 +91,15 @@ def _terms(form: Form) -> Iterator[Form]:
 
 
 def dividends(form: Form) -> Iterator[Form]:
-    """What a formula divides, and the operands of its extrema.
+    """What a formula divides, with shifts by the divisor, and the operands of its extrema.
 
     >>> from simplifier.expr.parser import parse_form
     >>> print(*dividends(parse_form("min(x, (y + 3) floordiv 4)")), sep="; ")
-    y + 3; y; x; (y + 3) floordiv 4
+    y + 3; y; y + 7; y - 1; x; (y + 3) floordiv 4
     """
     for atom in postorder((form,)):
         if atom.kind in _DIVISIONS:
-            yield from _with_terms(atom.numerator)
+            yield from _sources(atom.numerator, atom.divisor)
         elif atom.kind in EXTREMA:
             yield from atom.arguments
 
@@ -109,9 +120,30 @@ def natural_parts(scope: Scope, canonical: Form) -> Iterator[Form]:
         yield whole
         for weight, unit in scope.view(whole).units:
             yield unit.value * weight
+    for dividend, divisor in _quotients(canonical):
+        yield from _sources(dividend, divisor)
+
+
+def _quotients(canonical: Form) -> Iterator[tuple[Form, int]]:
+    """What each quotient divides, as it stands and with what has left it, and its divisor."""
+    for whole in _sums(canonical):
         for atom, factor in whole.terms.items():
             if atom.kind is AtomKind.FLOORDIV:
-                yield from _sources(atom, _beside(whole, atom, factor))
+                yield atom.numerator, atom.divisor
+                left = _beside(whole, atom, factor)
+                yield atom.numerator.plus(left, atom.divisor), atom.divisor
+
+
+def _apart(dividend: Form, divisor: int) -> Iterator[Form]:
+    """The terms of a dividend, without the factors that a quotient inside would divide away.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(*_apart(parse_form("x * 128 + y"), 192), sep="; ")
+    x * 2; y; 0
+    """
+    for atom, factor in dividend.terms.items():
+        yield Form(0, {atom: factor // gcd(factor, divisor)})
+    yield forms.constant(dividend.constant)
 
 
 def _beside(whole: Form, quotient: Atom, factor: int) -> Form:
@@ -124,24 +156,16 @@ def _beside(whole: Form, quotient: Atom, factor: int) -> Form:
     return Form(whole.constant // factor if whole.constant % factor == 0 else 0, terms)
 
 
-def _sources(quotient: Atom, beside: Form) -> Iterator[Form]:
-    """What a quotient divides: as it stands, and with what has left it.
+def _sources(dividend: Form, divisor: int) -> Iterator[Form]:
+    """A dividend, its terms if no digit is torn in it, and its shifts by the divisor.
 
-    A shift by the divisor is natural: rounding up, counting from the other end, and remainders of
-    positive numbers need it.
+    Rounding up, counting from the other end, and remainders of positive numbers need a shift.
     """
-    numerator, divisor = quotient.numerator, quotient.divisor
-    for source in (numerator, numerator.plus(beside, divisor)):
-        yield from _with_terms(source)
-        yield source.plus_constant(divisor)
-        yield source.plus_constant(-divisor)
-
-
-def _with_terms(form: Form) -> Iterator[Form]:
-    """The form and, if no digit is torn in it, its terms."""
-    yield form
-    if form.is_affine:
-        yield from _terms(form)
+    yield dividend
+    if dividend.is_affine:
+        yield from _terms(dividend)
+    yield dividend.plus_constant(divisor)
+    yield dividend.plus_constant(-divisor)
 
 
 def has_negative_divisor(form: Form) -> bool:

@@ -30,7 +30,7 @@ Native: TypeAlias = Any
 Words: TypeAlias = "Mapping[str, Callable[..., Native]]"
 """The constructors of a peer, by Python's operator or name: ``//``, ``%``, ``min``, ``max``."""
 
-ADAPTERS: Final = ("isl", "tvm", "tinygrad", "inductor", "mlir", "sympy_simplify")
+ADAPTERS: Final = ("isl", "tvm", "tinygrad", "inductor", "xla", "mlir", "sympy_simplify")
 
 
 class UnsupportedError(Exception):
@@ -39,7 +39,7 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The results of a peer, and the seconds that its usual entry point took."""
+    """The results of a peer, and the seconds that its usual entry point took, if that is known."""
 
     forms: tuple[Form, ...]
     seconds: float

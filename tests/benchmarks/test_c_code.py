@@ -51,7 +51,7 @@ def test_drawn_transposes_move_elements_and_depend_on_the_seed_alone() -> None:
     assert drawn == transpositions(0, 24)[:12]
     assert drawn != transpositions(1, 12)
     assert all(each.order != tuple(range(len(each.order))) for each in drawn)
-    assert all(c_code.LEAST_ELEMENTS <= each.elements <= c_code.MOST_ELEMENTS for each in drawn)
+    assert all(c_code.LEAST_ELEMENTS <= each.elements <= c_code.MAX_ELEMENTS for each in drawn)
     powers = [each.elements & (each.elements - 1) == 0 for each in drawn]
     assert powers[::3] == [True] * 4
     assert not all(powers)

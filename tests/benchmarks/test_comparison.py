@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from benchmarks import generate, growth, ours, peers, simplify
 from benchmarks.clock import time_limit
 from benchmarks.comparison import Row, Standing, compared, standing, summary
 from benchmarks.peers import Answer, Peer, UnsupportedError
-from benchmarks.problems import Problem, published
+from benchmarks.problems import Movement, Problem, published, seeded
 from benchmarks.width import NaturalReading, has_negative_divisor
 from simplifier.expr.parser import parse_form
 from simplifier.extraction.cost import cost_of_form
+from tests.evaluation import values_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,9 +68,52 @@ def test_a_peer_that_is_there_answers_rightly(adapter: str) -> None:
     if isinstance(peer, str):
         assert adapter in peer
         return
-    (row,) = rows_of(Problem("whole", "(x // 8) * 8 + x % 8", {"x": (0, 99)}), peer)
+    transpose = Movement((96,), (("reshape", (12, 8)), ("transpose", (1, 0)), ("reshape", (96,))))
+    problem = Problem("transpose", "(d0 % 12) * 8 + d0 // 12", {"d0": (0, 95)}, transpose)
+    (row,) = rows_of(problem, peer)
     assert row.outcomes[peer.name].form is not None
     assert not row.outcomes[peer.name].is_wrong
+
+
+@pytest.mark.parametrize(
+    ("problem", "answer"),
+    [
+        (generate.problem(0, 1, "transpose"), "(d1 mod 3) * 40 + d0 * 4 + d2 * 20 + d1 floordiv 3"),
+        (Problem("half", "d0 // 2", {"d0": (0, 9)}), None),
+    ],
+    ids=["a program", "none"],
+)
+def test_xla_answers_programs(problem: Problem, answer: str | None) -> None:
+    xla = peers.load("xla")
+    if isinstance(xla, str):
+        pytest.skip(xla)
+    (row,) = compared([problem], [xla], runs=1)
+    assert row.outcomes["XLA"].form == (answer and parse_form(answer))
+
+
+def moved(movement: Movement) -> np.ndarray:
+    """The offset in the operand of each element of the result."""
+    array = np.arange(math.prod(movement.operand)).reshape(movement.operand)
+    for kind, numbers in movement.steps:
+        array = array.reshape(numbers) if kind == "reshape" else array.transpose(numbers)
+    return array
+
+
+@pytest.mark.parametrize("kind", ["reshape", "transpose", "power", "flat"])
+def test_the_program_of_a_problem_reads_there(kind: str) -> None:
+    found = [generate.problem(1, number, kind) for number in range(12)]
+    programs = [(each, each.movement) for each in found if each.movement]
+    assert len(programs) > 5
+    for problem, movement in programs:
+        offsets = moved(movement)
+        assert offsets.shape == tuple(interval.size for _, interval in problem.bounds)
+        points = problem.points(seeded(problem.name), 40)
+        values, _ = values_of(problem.form, points)
+        read = offsets[tuple(np.array(column, dtype=int) for column in points.values())]
+        assert any(
+            np.array_equal(values, index)
+            for index in (read, *np.unravel_index(read, movement.operand))
+        )
 
 
 def test_isl_answers_extrema_operand_by_operand() -> None:
@@ -127,7 +173,10 @@ WIDTHS = [
     ("-d0 % 128", {"d0": (0, 10**6)}, "(d0 * 127) mod 128", True),
     ("(x * 12 + y) // 7", {"x": (0, 9), "y": (0, 11)}, "(x * 12 + y) floordiv 7", False),
     ("(x * 12 + y) // 7", {"x": (0, 9), "y": (0, 11)}, "(x * 24 + y * 2) floordiv 14", True),
-    ("x * 2 + (y - x * 2) // 7", {"x": (0, 9), "y": (0, 11)}, "(x * 12 + y) floordiv 7", False),
+    ("(d0 % 2 * 1024 + d0 // 2) // 16 % 128", ROWS.ends, "((d0 * 2049) floordiv 32) mod 128", True),
+    ("(x * 2 + y // 64) // 3", {"x": (0, 99), "y": (0, 99)}, "(x * 128 + y) floordiv 192", False),
+    ("(x * 2 + x // 64) // 3", {"x": (0, 999)}, "(x * 129) floordiv 192", True),
+    ("y - x // 128", {"x": (0, 400), "y": (0, 9)}, "y + 12 - (x + 1536) floordiv 128", True),
     ("(d0 + 2) // 3 * 3", {"d0": (0, 99)}, "(d0 ceildiv 3) * 3", False),
     ("min(x + 9, y)", {"x": (0, 9), "y": (0, 5)}, "min(y, x + 9)", False),
     ("min(x, 5)", {"x": (0, 9)}, "min(x * 7, 35) floordiv 7", True),
