@@ -176,7 +176,8 @@ class _LatexWriter(_StridePrinter):
         """An operand of a product or remainder; a sum, or what is negated, gets parentheses."""
         text = self.sum(form)
         is_sum = len(form.terms) + (form.constant != 0) > 1
-        return rf"\left({text}\right)" if is_sum or form.terms and text.startswith("-") else text
+        is_negated = bool(form.terms) and text.startswith("-")
+        return rf"\left({text}\right)" if is_sum or is_negated else text
 
 
 _AROUND_FRACTION: Final = {

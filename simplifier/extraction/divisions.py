@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.branches import is_clamp
-from simplifier.bounds.samples import spread
 from simplifier.expr import form as forms
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
 from simplifier.extraction.candidates import Candidates
@@ -15,40 +14,24 @@ from simplifier.laws.catalogue.spellings import (
     ABSORB_TERM,
     ALL_RESIDUES,
     DIGIT,
-    NEGATIVE_REMAINDER,
-    ONE_PERIOD,
     REFLECTED_REMAINDER,
     SAME_STEP,
     TURNED_QUOTIENT,
-    WEIGHTED_REMAINDER,
     WHOLE_REMAINDER,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Limit
     from simplifier.laws.law import Law
 
 
-class _Reasons(NamedTuple):
-    """The laws of a remainder as it is, by a negative divisor, with its weight inside."""
-
-    plain: tuple[Law, ...]
-    negative: tuple[Law, ...]
-    weighted: tuple[Law, ...]
-
-    @classmethod
-    def of(cls, *laws: Law) -> _Reasons:
-        return cls(laws, (*laws, NEGATIVE_REMAINDER), (*laws, WEIGHTED_REMAINDER))
-
-
-_WHOLE = _Reasons.of(WHOLE_REMAINDER), _Reasons.of(WHOLE_REMAINDER, REFLECTED_REMAINDER)
-_DIGIT = _Reasons.of(DIGIT), _Reasons.of(DIGIT, REFLECTED_REMAINDER)
-"""As it is, and reflected."""
+_WHOLE: Final = (WHOLE_REMAINDER,), (WHOLE_REMAINDER, REFLECTED_REMAINDER)
+_DIGIT: Final = (DIGIT,), (DIGIT, REFLECTED_REMAINDER)
+"""The laws of a remainder as it is, and reflected."""
 
 
 def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
@@ -78,80 +61,24 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidat
             )
 
 
-def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
-    """``k*Q + r = (r - b) mod k + b``, where the whole lies in ``[b, b + k - 1]``.
-
-    And ``m*(L mod n) + r = (m*L + r - b) mod (m*n) + b``, likewise.
-    """
-    if len(form.terms) == 1:
-        return
-    periods = {atom: _period(form, atom) for atom in form.terms if atom.kind in _DIVISIONS}
-    longest = max(periods.values(), default=0)
-    if not longest or not limit.admits_division(ZERO):
-        return
-    whole = scope.canonical(form)
-    if spread(scope, whole) >= longest:
-        return
-    ends = scope.range_of(whole)
-    for atom, period in periods.items():
-        base = _base(ends, period, form.constant)
-        if base is None and atom.kind is AtomKind.MOD:
-            base = _base(_range_beside(scope, form, atom), period, form.constant)
-        if base is not None:
-            weight, rest = form.terms[atom], form.without(atom)
-            if atom.kind is AtomKind.MOD:
-                rest = rest.plus(atom.numerator, weight)
-            inside = scope.canonical(rest.plus_constant(-base))
-            residues = _residues(inside, period, period)
-            yield Candidates(constant(base), 1, AtomKind.MOD, residues, (ONE_PERIOD,), inside)
-
-
-def _range_beside(scope: Scope, form: Form, remainder: Atom) -> Range:
-    """The range of a sum, read as that of a remainder and that of what is beside it."""
-    lower, upper = scope.range_of(scope.canonical(form.without(remainder)))
-    size = form.terms[remainder] * (remainder.divisor - 1)
-    return lower + min(size, 0), upper + max(size, 0)
-
-
-def _period(form: Form, atom: Atom) -> int:
-    """How far apart values are that differ by the next value of a division; 0 if it has none."""
-    if atom.divisor <= 1:
-        return 0
-    return abs(form.terms[atom]) * (atom.divisor if atom.kind is AtomKind.MOD else 1)
-
-
-_DIVISIONS: Final = (AtomKind.MOD, AtomKind.FLOORDIV)
-
-
-def _base(ends: Range, period: int, offset: int) -> int | None:
-    """Where a period may begin that holds the range: at 0, at the constant, or at its start."""
-    lower, upper = ends
-    if not isinstance(lower, int) or not isinstance(upper, int) or upper - lower >= period:
-        return None
-    for base in (0, offset):
-        if base <= lower and upper < base + period:
-            return base
-    return lower
-
-
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
     """Whether the atom is a quotient in normal shape, not one of a spelling."""
     return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
 
 
 def _as_remainder(
-    rest: Form, source: Form, radix: int, weight: int, why: _Reasons
+    rest: Form, source: Form, radix: int, weight: int, why: tuple[Law, ...]
 ) -> Iterator[Candidates]:
     """Spellings of ``rest + weight * (source mod radix)``."""
-    yield Candidates(rest, weight, AtomKind.MOD, _residues(source, radix, radix), why.plain, source)
+    yield Candidates(rest, weight, AtomKind.MOD, _residues(source, radix), why, source)
 
 
-def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:
-    """Numerators congruent to the source with small coefficients, over the divisor.
+def _residues(source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
+    """Numerators congruent to the source with small coefficients, and the radix.
 
     None of them negative, or nearest to zero.
     """
-    modulus = constant(divisor)
+    modulus = constant(radix)
     positive = _reduced(source, radix)
     yield positive, modulus
     for whole in _with_whole_digits(positive, radix):

@@ -96,7 +96,8 @@ class Extractor:
         """The cheapest forms found, arguments and all."""
         self._scope = scope
         self._steps = steps
-        self._helper = helper
+        self._is_helper = helper is None
+        self._helper = helper or self
         self.cost: CostOf = _Costs(self).__getitem__
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
@@ -115,9 +116,9 @@ class Extractor:
             return form
         found = self._extracted.get(form.key)
         if found is None:
-            steps = self._search(form) if self._helper else self._read(form)
+            steps = self._read(form) if self._is_helper else self._search(form)
             found = self._extracted[form.key] = _end(form, steps)
-            if self._helper:
+            if not self._is_helper:
                 for rewrite in steps:
                     self._scope.extracted(rewrite)
         return found
@@ -211,7 +212,6 @@ class Extractor:
 
     def _descent(self, form: Form, order: Sequence[Steps], prices: Prices) -> list[Rewrite]:
         """Steps to cheaper and cheaper spellings, one kind of steps at a time, until none helps."""
-        assert self._helper is not None
         descent: list[Rewrite] = []
         current, cost, least = form, prices.sum(form), least_cost_at_a_glance(form)
         kind = 0

@@ -33,7 +33,7 @@ ROUND_TRIPS = [
     "y - x * 3",
     "x floordiv 8",
     "x floordiv -8",
-    "-x mod 2",
+    "(-x) mod 2",
     "(x * 2 + y) floordiv 8",
     "(x floordiv 3) * 3",
     "x - (x floordiv 3) * 3",
