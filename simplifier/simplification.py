@@ -153,7 +153,7 @@ def operator_count(expression: Expression) -> int:
     """The operators of the expression, weighted as in :func:`cost`; nothing else counts.
 
     Each operator counts wherever it stands, also where a machine computes it once, and strides that
-    cannot be read off cost no more. Earlier versions called this :func:`cost`; it is for comparisons.
+    cannot be read off cost no more. Earlier versions had it as :func:`cost`; it is to compare with.
 
     >>> operator_count(parse_expr("(d0 mod 8) * 4 + d0 floordiv 8"))
     8
