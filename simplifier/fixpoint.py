@@ -106,6 +106,8 @@ def _extracted(scope: Scope, form: Form) -> Form:
     if cost_of_form(result) <= cost_of_form(form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
     parts = _by_parts(scope, form)
+    if cost_of_form(parts) > cost_of_form(form):
+        parts = form  # what several parts shared, they no longer do
     return parts if _is_good(scope, parts) else result
 
 
