@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
-from simplifier.extraction.cost import fine_cost, overlaps
+from simplifier.extraction.cost import FINE, fine_cost, overlaps
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
 from simplifier.laws.rewrite_log import Rewrite
 
@@ -41,18 +41,23 @@ def _remainder(scope: Scope, unit: Unit, cost_of: CostOf) -> tuple[Form, tuple[o
     """A digit as a remainder, and why it is one."""
     assert unit.quotient is not None
     source = unit.value.plus_atom(unit.quotient, unit.radix)
-    numerator = _cheapest_residue(scope, source, unit.radix, cost_of)
+    numerator = cheapest_residue(scope, source, unit.radix, cost_of)
     law = WHOLE_REMAINDER if unit.radix == unit.quotient.divisor else DIGIT
     laws = (law,) if numerator == source else (law, CONGRUENT_RESIDUES)
     return operations.mod(numerator, constant(unit.radix)), laws
 
 
-def _cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
+def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
     """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
     residues = dict.fromkeys(_residues(scope, source, radix))
     if len(residues) == 1:
         return next(iter(residues))
-    return min(residues, key=lambda residue: fine_cost(_by_digits(scope, residue), cost_of))
+
+    def cost(residue: Form) -> int:
+        sign = 0 if residue.has_positive_term else FINE
+        return sign + fine_cost(_by_digits(scope, residue), cost_of, is_alone=False)
+
+    return min(residues, key=cost)
 
 
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
