@@ -11,7 +11,8 @@ is torn into its dividend and its quotient: nobody reads the digit off ``x - (x 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import combinations, pairwise, starmap
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.bounds.interval import meet
 from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
@@ -78,46 +79,54 @@ def overlaps(form: Form) -> int:
     0
     """
     terms = form.terms
-    if len(terms) < 2:
+    if len(terms) == 1:
         return 0
-    readings: dict[Key, list[tuple[int, int, int]]] = {}
-    sources: list[Form] = []
+    readings: dict[Key, list[_Digits]] = {}
     for atom, factor in terms.items():
         if atom.divisor > 0:
-            source, low, high = digits_read(atom)
-            if source.key not in readings:
-                readings[source.key] = []
-                sources.append(source)
-            readings[source.key].append((low, high, factor))
+            digits = _digits_of(atom, factor)
+            readings.setdefault(digits.source.key, []).append(digits)
     cost = 0
-    for source in sources:
-        found = readings[source.key]
+    for found in readings.values():
+        source = found[0].source
         weight = _weight_beside(terms, source)
         if weight:
-            found.append((1, 0, weight))
+            found.append(_Digits(source, 1, 0, weight))
         if len(found) > 1:
-            cost += _cost_of_overlaps(found)
+            cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
     return cost
 
 
-def _cost_of_overlaps(found: list[tuple[int, int, int]]) -> int:
-    cost = 0
-    for index, (low, high, factor) in enumerate(found):
-        for other_low, other_high, other in found[:index]:
-            if (not other_high or low < other_high) and (not high or other_low < high):
-                cost += SAME_DIGITS if (factor > 0) == (other > 0) else TAKEN_BACK
-    return cost
+class _Digits(NamedTuple):
+    """What a term reads of a number: the digits from ``low`` up to ``high``, 0 for no end."""
+
+    source: Form
+    low: int
+    high: int
+    factor: int
 
 
-def digits_read(atom: Atom) -> tuple[Form, int, int]:
-    """What a division reads digits of, and where they begin and end; 0 for no end."""
+def _digits_of(atom: Atom, factor: int) -> _Digits:
+    """What a division reads; of a negative number the digits counted from the other end."""
     source, divisor, low = atom.numerator, atom.divisor, 1
     if _is_quotient(source):
         (inner,) = source.terms
         source, low = inner.numerator, inner.divisor
+    if source.terms and next(iter(source.terms.values())) < 0:
+        source, factor = (-source).plus_constant(low * divisor - 1), -factor
     if atom.kind is AtomKind.MOD:
-        return source, low, low * divisor
-    return source, low * divisor, 0
+        return _Digits(source, low, low * divisor, factor)
+    return _Digits(source, low * divisor, 0, factor)
+
+
+def _cost_of_overlap(one: _Digits, other: _Digits) -> int:
+    """What two readings of one number cost, if digits of it are in both."""
+    if one.high and one.high <= other.low or other.high and other.high <= one.low:
+        return 0
+    ends = sorted({one.low, other.low, one.high, other.high} - {0})
+    if any(larger % smaller for smaller, larger in pairwise(ends)):
+        return 0  # digits of different radices
+    return SAME_DIGITS if (one.factor > 0) == (other.factor > 0) else TAKEN_BACK
 
 
 def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
@@ -317,7 +326,7 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
     multipliers.discard(1)
     operators = count - 1 + len(multipliers)
     if is_alone and negative == count and not (count == 1 and (multipliers or constant)):
-        cost += FINE + TERM
+        cost += FINE + TERM + 2 * NUMBER
     if divisions:
         cost += overlaps(form) * (FINE + TERM)
         if divisions > 1:
