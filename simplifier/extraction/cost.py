@@ -121,7 +121,7 @@ def _digits_of(atom: Atom, factor: int) -> _Digits:
 
 def _cost_of_overlap(one: _Digits, other: _Digits) -> int:
     """What two readings of one number cost, if digits of it are in both."""
-    if one.high and one.high <= other.low or other.high and other.high <= one.low:
+    if (one.high and one.high <= other.low) or (other.high and other.high <= one.low):
         return 0
     ends = sorted({one.low, other.low, one.high, other.high} - {0})
     if any(larger % smaller for smaller, larger in pairwise(ends)):
@@ -165,7 +165,7 @@ class _Shared:
 
     def __init__(self) -> None:
         self._uses: dict[Atom, int] = {}
-        self._divisions: dict[tuple[Key, Key], None] = {}
+        self._divisions: dict[tuple[Key, ...], None] = {}
 
     def cost(self, form: Form) -> int:
         """The cost of all atoms, those outside first: then it is known how often each is used."""
@@ -221,8 +221,8 @@ def _is_quotient(form: Form) -> bool:
     return factor == 1 and atom.kind is FLOORDIV
 
 
-# Fine costs: of spellings of equal cost, the one with fewer terms is better, then the one with fewer
-# numbers, then that with fewer signs.
+# Fine costs: of spellings of equal cost, the one with fewer terms is better, then the one with
+# fewer numbers, then that with fewer signs.
 
 FINE: Final = 4096
 """The cost of an operator in fine units."""
@@ -234,7 +234,7 @@ NUMBER: Final = 8
 """The cost of a number in fine units; a negative one costs 1 more."""
 
 WIDE: Final = 1 << 48
-"""The cost of a term that needs wider integers than the problem: more than any number of operators."""
+"""The cost of a term that needs wider integers than the problem: above any number of operators."""
 
 
 class Prices:
@@ -262,16 +262,16 @@ class Prices:
         cost = fine_cost(form, self._cost_of, further, is_alone=self._is_alone)
         if self._widest is not None:
             for atom, factor in form.terms.items():
-                if self._is_wide(atom, factor):
+                if self._is_wide(atom, factor, self._widest):
                     cost += WIDE
         return cost
 
-    def _is_wide(self, atom: Atom, factor: int) -> bool:
+    def _is_wide(self, atom: Atom, factor: int, widest: int) -> bool:
         magnitudes = self._magnitudes
         if atom not in magnitudes:
             magnitudes[atom] = magnitude(range_of_spelled(self._scope, atom))
         greatest = magnitudes[atom]
-        return greatest is not None and abs(factor) * greatest > self._widest
+        return greatest is not None and abs(factor) * greatest > widest
 
     def is_narrow(self, operands: Iterable[Form]) -> bool:
         """Whether no operand may be greater than the widest number."""

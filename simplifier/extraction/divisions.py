@@ -51,36 +51,19 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidat
             if not limit.admits_division(Form(0, rest.terms)):
                 continue
             plain, reflected = _WHOLE if step == 1 else _DIGIT
-            yield from _as_remainder(scope, limit, rest, source, radix, weight, plain)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
-            yield from _as_remainder(
-                scope,
-                limit,
-                rest.plus_constant(weight * (radix - 1)),
-                (-source).plus_constant(radix - 1),
-                radix,
-                -weight,
-                reflected,
-            )
+            last = radix - 1
+            for left, factor_of_digit, dividend, why in (
+                (rest, weight, source, plain),
+                (rest.plus_constant(weight * last), -weight, last - source, reflected),
+            ):
+                residues = _residues(scope, limit, dividend, radix)
+                yield Candidates(left, factor_of_digit, AtomKind.MOD, residues, why, dividend)
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
     """Whether the atom is a quotient in normal shape, not one of a spelling."""
     return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
-
-
-def _as_remainder(
-    scope: Scope,
-    limit: Limit,
-    rest: Form,
-    source: Form,
-    radix: int,
-    weight: int,
-    why: tuple[Law, ...],
-) -> Iterator[Candidates]:
-    """Spellings of ``rest + weight * (source mod radix)``."""
-    residues = _residues(scope, limit, source, radix)
-    yield Candidates(rest, weight, AtomKind.MOD, residues, why, source)
 
 
 def _residues(scope: Scope, limit: Limit, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:

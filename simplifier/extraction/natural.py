@@ -7,7 +7,7 @@ spelling is easier to read, and no search is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -19,32 +19,46 @@ from simplifier.laws.rewrite_log import Rewrite
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simplifier.bounds.context import Unit
     from simplifier.canonical.scope import Scope
     from simplifier.extraction.cost import CostOf
+    from simplifier.laws.law import Law
+
+
+class _Digit(NamedTuple):
+    """``weight * (source mod radix)`` in a form, where it stands as ``weight * value``."""
+
+    weight: int
+    value: Form
+    source: Form
+    radix: int
+    law: Law
+
+    def written(self, form: Form, numerator: Form) -> Form:
+        """The form with a remainder of this numerator, which is congruent to the source."""
+        remainder = operations.mod(numerator, constant(self.radix))
+        return form.plus(self.value, -self.weight).plus(remainder, self.weight)
 
 
 def natural_reading(scope: Scope, form: Form, cost_of: CostOf) -> list[Rewrite]:
     """The steps that write the digits of a canonical form as remainders, one after the other."""
     steps: list[Rewrite] = []
     if form.has_quotient_or_maximum and all(atom in scope.ranges for atom in form.terms):
-        for weight, unit in scope.view(form).units:
-            if unit.quotient is not None:
-                remainder, laws = _remainder(scope, unit, cost_of)
-                after = form.plus(unit.value, -weight).plus(remainder, weight)
-                steps.append(Rewrite(laws, form, after))
-                form = after
+        for digit in _digits(scope, form):
+            numerator = cheapest_residue(scope, digit.source, digit.radix, cost_of)
+            laws = () if numerator == digit.source else (CONGRUENT_RESIDUES,)
+            after = digit.written(form, numerator)
+            steps.append(Rewrite((digit.law, *laws), form, after))
+            form = after
     return steps
 
 
-def _remainder(scope: Scope, unit: Unit, cost_of: CostOf) -> tuple[Form, tuple[object, ...]]:
-    """A digit as a remainder, and why it is one."""
-    assert unit.quotient is not None
-    source = unit.value.plus_atom(unit.quotient, unit.radix)
-    numerator = cheapest_residue(scope, source, unit.radix, cost_of)
-    law = WHOLE_REMAINDER if unit.radix == unit.quotient.divisor else DIGIT
-    laws = (law,) if numerator == source else (law, CONGRUENT_RESIDUES)
-    return operations.mod(numerator, constant(unit.radix)), laws
+def _digits(scope: Scope, form: Form) -> Iterator[_Digit]:
+    for weight, unit in scope.view(form).units:
+        quotient, radix = unit.quotient, unit.radix
+        if quotient is not None:
+            source = unit.value.plus_atom(quotient, radix)
+            law = WHOLE_REMAINDER if radix == quotient.divisor else DIGIT
+            yield _Digit(weight, unit.value, source, radix, law)
 
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
@@ -78,11 +92,8 @@ _REDUCED: Final[tuple[Callable[[int, int], int], ...]] = (
 
 def _by_digits(scope: Scope, form: Form) -> Form:
     """The form with a remainder for each digit, whatever its numerator costs."""
-    for weight, unit in scope.view(form).units:
-        if unit.quotient is not None:
-            source = unit.value.plus_atom(unit.quotient, unit.radix)
-            digit = operations.mod(source, constant(unit.radix))
-            form = form.plus(unit.value, -weight).plus(digit, weight)
+    for digit in _digits(scope, form):
+        form = digit.written(form, digit.source)
     return form
 
 
