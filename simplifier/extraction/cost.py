@@ -69,7 +69,8 @@ TAKEN_BACK: Final = 8
 def overlaps(form: Form) -> int:
     """What it costs that terms of a sum read the same digits of one number.
 
-    With opposite signs one takes back what the other has given, and nobody reads a stride off.
+    With opposite signs one takes back what the other has given, and nobody reads a stride off. What
+    begins at the same digit, as a remainder and its dividend do, may add up.
 
     >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
@@ -89,7 +90,7 @@ def overlaps(form: Form) -> int:
     cost = 0
     for found in readings.values():
         source = found[0].source
-        weight = _weight_beside(terms, source)
+        weight = _weight_beside(form, source)
         if weight:
             found.append(_Digits(source, 1, 0, weight))
         if len(found) > 1:
@@ -126,14 +127,16 @@ def _cost_of_overlap(one: _Digits, other: _Digits) -> int:
     ends = sorted({one.low, other.low, one.high, other.high} - {0})
     if any(larger % smaller for smaller, larger in pairwise(ends)):
         return 0  # digits of different radices
-    return SAME_DIGITS if (one.factor > 0) == (other.factor > 0) else TAKEN_BACK
+    if (one.factor > 0) != (other.factor > 0):
+        return TAKEN_BACK
+    return 0 if one.low == other.low else SAME_DIGITS
 
 
-def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
-    """How many times the source, but for its constant, stands in the sum; 0 if it does not."""
+def _weight_beside(form: Form, source: Form) -> int:
+    """How many times the source stands in the sum; 0 if it does not."""
     weight = 0
     for atom, value in source.terms.items():
-        beside = terms.get(atom)
+        beside = form.terms.get(atom)
         if beside is None:
             return 0
         if not weight:
@@ -142,6 +145,8 @@ def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
                 return 0
         elif beside != weight * value:
             return 0
+    if source.constant and form.constant != weight * source.constant:
+        return 0
     return weight
 
 

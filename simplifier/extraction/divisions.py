@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Limit
-    from simplifier.laws.law import Law
 
 
 _WHOLE = (WHOLE_REMAINDER,), (WHOLE_REMAINDER, REFLECTED_REMAINDER)

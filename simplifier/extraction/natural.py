@@ -109,20 +109,24 @@ def is_plain(form: Form) -> bool:
     False
     False
     """
-    terms = form.terms
-    quotients: list[Atom] = []
-    for atom, factor in terms.items():
-        if atom.kind is VARIABLE:
-            continue
-        if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
-            return False
-        if atom.numerator.constant and (factor < 0 or form.constant):
-            return False
-        if atom.kind is FLOORDIV:
-            quotients.append(atom)
-    if len(terms) > 1 and overlaps(form):
+    divisions = [atom for atom in form.terms if atom.kind is not VARIABLE]
+    if len(divisions) > 1 and any(form.terms[atom] < 0 for atom in divisions):
         return False
-    return not any(takes_in(form, atom) for atom in quotients) and not _may_merge(form, quotients)
+    return all(_is_settled(form, atom) for atom in divisions) and not (
+        len(divisions) > 1 and (overlaps(form) or _may_merge(form, divisions))
+    )
+
+
+def _is_settled(form: Form, atom: Atom) -> bool:
+    """Whether a division has nothing to take in or to turn."""
+    if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
+        return False
+    factor, constant = form.terms[atom], form.constant
+    if atom.numerator.constant and (factor < 0 or constant):
+        return False
+    if factor < 0 and constant == -factor * (atom.divisor - 1):
+        return False
+    return all(inner not in form.terms for inner in atom.numerator.terms)
 
 
 _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)
@@ -147,7 +151,7 @@ def takes_in(form: Form, quotient: Atom) -> bool:
     return any(value and value % factor == 0 for value in beside)
 
 
-def _may_merge(form: Form, quotients: list[Atom]) -> bool:
+def _may_merge(form: Form, divisions: list[Atom]) -> bool:
     """Whether quotients of one divisor may add up to one."""
-    seen = {(atom.divisor, form.terms[atom]) for atom in quotients}
-    return len(seen) < len(quotients)
+    quotients = [atom for atom in divisions if atom.kind is FLOORDIV]
+    return len({(atom.divisor, form.terms[atom]) for atom in quotients}) < len(quotients)

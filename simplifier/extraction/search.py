@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from simplifier.bounds.context import Context
+    from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Candidates, CostOf
@@ -70,7 +71,7 @@ def _with_arguments(extractor: Extractor, form: Form) -> Form:
         if atom in finished:
             stack.pop()
             continue
-        arguments = tuple(map(extractor.extract, atom.arguments))
+        arguments = extractor.arguments(atom.kind, atom.arguments)
         missing = [
             inner for argument in arguments for inner in argument.terms if inner not in finished
         ]
@@ -107,9 +108,16 @@ class Extractor:
     def cost_of(self, kind: AtomKind, operands: Sequence[Form]) -> int:
         """The cost of an operation, its operands extracted."""
         cost = cost_of_operation(kind, len(operands)) * FINE
-        for operand in operands:
-            cost += fine_cost(self.extract(operand), self.cost)
+        for operand in self.arguments(kind, operands):
+            cost += fine_cost(operand, self.cost)
         return cost
+
+    def arguments(self, kind: AtomKind, operands: Sequence[Form]) -> tuple[Form, ...]:
+        """The operands in their cheapest spelling; a symbolic divisor has a positive term."""
+        found = tuple([self.extract(operand) for operand in operands])
+        if kind is AtomKind.QUOTIENT and not found[1].has_positive_term:
+            return tuple([self.extract(-operand) for operand in operands])
+        return found
 
     def extract(self, form: Form) -> Form:
         """The cheapest spelling of a form, its arguments left as they are."""
@@ -175,12 +183,7 @@ class Extractor:
             return []
         natural = natural_reading(self._scope, part, self.cost)
         start = _end(part, natural)
-        may_take_in = any(
-            atom.kind is FLOORDIV and takes_in(part, atom)
-            for atom in part.terms
-            if atom in start.terms
-        )
-        if is_plain(start) and not may_take_in:
+        if is_plain(start) and not _says_more(self._scope, part, start):
             return natural
         kinds = _affordable_steps(part, len(self._helpers) - 1)
         if not kinds:
@@ -208,10 +211,6 @@ class _Search(NamedTuple):
     def descend(self, form: Form, natural: list[Rewrite]) -> list[Rewrite]:
         """The cheapest end of some descents: from the form itself, and from its natural reading."""
         start = _end(form, natural)
-        if is_plain(start):
-            limit = Limit(self.prices.sum(start), self.prices, self.helper)
-            found = limit.cheapest(form, quotient_steps(form, limit))
-            return [found] if found else natural
         descents = [self._descent(form, self.order)]
         if natural:
             descents.append([*natural, *self._descent(start, self.order)])
@@ -236,6 +235,24 @@ class _Search(NamedTuple):
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+
+def _says_more(scope: Scope, form: Form, natural: Form) -> bool:
+    """Whether a form has terms that may vanish in another way than its natural reading says.
+
+    A quotient may take in what stands beside it, leave with its dividend, or step where another
+    one steps.
+    """
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
+    for atom in quotients:
+        if atom in natural.terms and (form.terms[atom] % atom.divisor == 0 or takes_in(form, atom)):
+            return True
+    steps = [atom for atom in quotients if _has_two_values(scope.ranges.get(atom))]
+    return len(steps) > 1
+
+
+def _has_two_values(ends: Range | None) -> bool:
+    return ends is not None and isinstance(ends[0], int) and ends[1] == ends[0] + 1
 
 
 def _holds_maximum(atom: Atom) -> bool:
