@@ -97,7 +97,7 @@ TURNED_QUOTIENT = Law(
     identity="k * (A floordiv c) == -k * ((c - 1 - A) floordiv c)",
     condition="c > 0",
     why="This is the reflection with fewer signs. With terms moved in, it restores ceilings.",
-    example=Example("-((x + 7) floordiv 8)", "", "-x floordiv 8"),
+    example=Example("-((x + 7) floordiv 8)", "", "(-x) floordiv 8"),
     near_miss=NearMiss("-(x floordiv 8)", "", "-(x floordiv 8)", "7 - x costs more"),
 )
 
@@ -105,16 +105,16 @@ SHIFTED_EXTREMA = Law(
     name="term into a maximum",
     identity="k * max(A, B) + k * T == k * max(A + T, B + T)",
     why="The pivot goes back where that is shorter.",
-    example=Example("x + max(0, y - x)", "", "max(x, y)"),
-    near_miss=NearMiss("x + max(0, y - z)", "", "max(0, y - z) + x", "nothing cancels"),
+    example=Example("max(y - x, 0) + x", "", "max(x, y)"),
+    near_miss=NearMiss("max(y - z, 0) + x", "", "max(y - z, 0) + x", "nothing cancels"),
 )
 
 WRITTEN_MINIMUM = Law(
     name="minimum, written",
     identity="k * max(A, B) + k * T == -k * min(-A - T, -B - T)",
     why="Negation reverses the order.",
-    example=Example("x - max(0, x - y)", "", "min(x, y)"),
-    near_miss=NearMiss("x + max(0, y - x)", "", "max(x, y)", "the terms have the same sign"),
+    example=Example("x - max(x - y, 0)", "", "min(x, y)"),
+    near_miss=NearMiss("max(y - x, 0) + x", "", "max(x, y)", "the terms have the same sign"),
 )
 
 SCALED_EXTREMA = Law(
@@ -123,8 +123,8 @@ SCALED_EXTREMA = Law(
     condition="k >= 0",
     why="The common factor of the operands goes back where the operands have multiples of"
     " their own.",
-    example=Example("max(x * 3, 5) * 2", "", "max(10, x * 6)"),
-    near_miss=NearMiss("max(x, 5) * 2", "", "max(5, x) * 2", "max(10, x * 2) costs the same"),
+    example=Example("max(x * 3, 5) * 2", "", "max(x * 6, 10)"),
+    near_miss=NearMiss("max(x, 5) * 2", "", "max(x, 5) * 2", "max(10, x * 2) costs the same"),
 )
 
 GROUPED_EXTREMA = Law(
@@ -140,11 +140,11 @@ DOUBLE_CLAMP = Law(
     identity="max(0, A) - max(0, A - B) == min(max(0, A), B)",
     condition="B >= 0",
     why="The difference of two clamps is clamped at both ends.",
-    example=Example("max(0, x + y + 5) - max(0, x + y + 2)", "", "min(3, max(0, x + y + 5))"),
+    example=Example("max(x + y + 5, 0) - max(x + y + 2, 0)", "", "min(max(x + y + 5, 0), 3)"),
     near_miss=NearMiss(
-        "max(0, x + y + 5) - max(0, x + z + 2)",
+        "max(x + y + 5, 0) - max(x + z + 2, 0)",
         "",
-        "max(0, x + y + 5) - max(0, x + z + 2)",
+        "max(x + y + 5, 0) - max(x + z + 2, 0)",
         "the clamps differ by more than a constant",
     ),
 )
@@ -154,11 +154,11 @@ OPPOSITE_CLAMPS = Law(
     identity="max(0, A) - max(0, B) == max(A, min(0, -B))",
     condition="A + B <= 0",
     why="The two clamps are never positive together.",
-    example=Example("x + max(0, y - x) - max(0, x - 9)", "y <= 9", "max(y, min(9, x))"),
+    example=Example("max(y - x, 0) + x - max(x - 9, 0)", "y <= 9", "max(y, min(x, 9))"),
     near_miss=NearMiss(
-        "x + max(0, y - x) - max(0, x - 9)",
+        "max(y - x, 0) + x - max(x - 9, 0)",
         "y <= 10",
-        "max(0, y - x) + min(9, x)",
+        "max(y - x, 0) + min(x, 9)",
         "both are positive where x is 10 and y is 11",
     ),
 )
@@ -169,7 +169,7 @@ QUOTIENTS_INSIDE = Law(
     condition="c > 0",
     why="Rounding down preserves the order. Operands that divide without remainder are"
     " written divided.",
-    example=Example("min(x * 8 + y, 63) floordiv 8", "0 <= y <= 7", "min(7, x)"),
+    example=Example("min(x * 8 + y, 63) floordiv 8", "0 <= y <= 7", "min(x, 7)"),
     near_miss=NearMiss(
         "max(x, y) floordiv 8", "", "max(x, y) floordiv 8", "one quotient is cheaper than two"
     ),
