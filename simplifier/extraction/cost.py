@@ -5,13 +5,15 @@
 divisor, as quotient or remainder, costs 1: a compiler computes both at once.
 
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
-``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. So does a remainder that
-is torn into its dividend and its quotient: nobody reads the digit off ``x - (x floordiv 8) * 7``.
+``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. Terms of a sum that read
+the same digits of one number cost 2 more, with opposite signs 8 more: nobody reads a stride off
+``x - (x floordiv 8) * 7``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import combinations, pairwise, starmap
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.bounds.interval import meet
 from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
@@ -48,7 +50,12 @@ def cost_of_operation(kind: AtomKind, operands: int) -> int:
 
 
 def operators_of_sum(form: Form) -> int:
-    """What a sum costs beside its atoms: additions, multiplications, a sign, torn remainders."""
+    """What a sum costs beside its atoms: its operators, and digits that overlap."""
+    return operators_as_written(form) + overlaps(form)
+
+
+def operators_as_written(form: Form) -> int:
+    """The additions, multiplications and the sign of a sum."""
     count = len(form.terms) + (form.constant != 0)
     if not count:
         return 0
@@ -58,7 +65,7 @@ def operators_of_sum(form: Form) -> int:
     cost = count - 1 + len(multipliers)
     if form.constant <= 0 and max(factors, default=0) < 0 and not (count == 1 and multipliers):
         cost += 1
-    return cost + overlaps(form)
+    return cost
 
 
 SAME_DIGITS: Final = 2
@@ -68,7 +75,8 @@ TAKEN_BACK: Final = 8
 def overlaps(form: Form) -> int:
     """What it costs that terms of a sum read the same digits of one number.
 
-    With opposite signs one takes back what the other has given, and nobody reads a stride off.
+    With opposite signs one takes back what the other has given, and nobody reads a stride off. What
+    begins at the same digit, as a remainder and its dividend do, may add up.
 
     >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
@@ -78,53 +86,63 @@ def overlaps(form: Form) -> int:
     0
     """
     terms = form.terms
-    if len(terms) <= 1:
+    if len(terms) == 1:
         return 0
-    readings: dict[Key, list[tuple[int, int, int]]] = {}
-    sources: list[Form] = []
+    readings: dict[Key, list[_Digits]] = {}
     for atom, factor in terms.items():
         if atom.divisor > 0:
-            source, low, high = digits_read(atom)
-            if source.key not in readings:
-                readings[source.key] = []
-                sources.append(source)
-            readings[source.key].append((low, high, factor))
+            digits = _digits_of(atom, factor)
+            readings.setdefault(digits.source.key, []).append(digits)
     cost = 0
-    for source in sources:
-        found = readings[source.key]
-        weight = _weight_beside(terms, source)
+    for found in readings.values():
+        source = found[0].source
+        weight = _weight_beside(form, source)
         if weight:
-            found.append((1, 0, weight))
+            found.append(_Digits(source, 1, 0, weight))
         if len(found) > 1:
-            cost += _cost_of_overlaps(found)
+            cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
     return cost
 
 
-def _cost_of_overlaps(found: list[tuple[int, int, int]]) -> int:
-    cost = 0
-    for index, (low, high, factor) in enumerate(found):
-        for other_low, other_high, other in found[:index]:
-            if (not other_high or low < other_high) and (not high or other_low < high):
-                cost += SAME_DIGITS if (factor > 0) == (other > 0) else TAKEN_BACK
-    return cost
+class _Digits(NamedTuple):
+    """What a term reads of a number: the digits from ``low`` up to ``high``, 0 for no end."""
+
+    source: Form
+    low: int
+    high: int
+    factor: int
 
 
-def digits_read(atom: Atom) -> tuple[Form, int, int]:
-    """What a division reads digits of, and where they begin and end; 0 for no end."""
+def _digits_of(atom: Atom, factor: int) -> _Digits:
+    """What a division reads; of a negative number the digits counted from the other end."""
     source, divisor, low = atom.numerator, atom.divisor, 1
     if _is_quotient(source):
         (inner,) = source.terms
         source, low = inner.numerator, inner.divisor
+    if source.terms and next(iter(source.terms.values())) < 0:
+        source, factor = (-source).plus_constant(low * divisor - 1), -factor
     if atom.kind is AtomKind.MOD:
-        return source, low, low * divisor
-    return source, low * divisor, 0
+        return _Digits(source, low, low * divisor, factor)
+    return _Digits(source, low * divisor, 0, factor)
 
 
-def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
-    """How many times the source, but for its constant, stands in the sum; 0 if it does not."""
+def _cost_of_overlap(one: _Digits, other: _Digits) -> int:
+    """What two readings of one number cost, if digits of it are in both."""
+    if (one.high and one.high <= other.low) or (other.high and other.high <= one.low):
+        return 0
+    ends = sorted({one.low, other.low, one.high, other.high} - {0})
+    if any(larger % smaller for smaller, larger in pairwise(ends)):
+        return 0  # digits of different radices
+    if (one.factor > 0) != (other.factor > 0):
+        return TAKEN_BACK
+    return 0 if one.low == other.low else SAME_DIGITS
+
+
+def _weight_beside(form: Form, source: Form) -> int:
+    """How many times the source stands in the sum; 0 if it does not."""
     weight = 0
     for atom, value in source.terms.items():
-        beside = terms.get(atom)
+        beside = form.terms.get(atom)
         if beside is None:
             return 0
         if not weight:
@@ -133,6 +151,8 @@ def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
                 return 0
         elif beside != weight * value:
             return 0
+    if source.constant and form.constant != weight * source.constant:
+        return 0
     return weight
 
 
@@ -144,7 +164,7 @@ def cost_of_form(form: Form) -> int:
     ...     print(cost_of_form(parse_form(text)))
     4
     5
-    5
+    13
     """
     if form.cost is None:
         form.cost = _Shared().cost(form)
@@ -317,7 +337,7 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
     multipliers.discard(1)
     operators = count - 1 + len(multipliers)
     if is_alone and negative == count and not (count == 1 and (multipliers or constant)):
-        cost += FINE + TERM
+        cost += FINE + TERM + 2 * NUMBER
     if divisions:
         cost += overlaps(form) * (FINE + TERM)
         if divisions > 1:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
-from simplifier.extraction.cost import fine_cost, overlaps
+from simplifier.extraction.cost import FINE, fine_cost, overlaps
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
 from simplifier.laws.rewrite_log import Rewrite
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
 
 
-class _Digit(NamedTuple):
+class _Remainder(NamedTuple):
     """``weight * (source mod radix)`` in a form, where it stands as ``weight * value``."""
 
     weight: int
@@ -44,7 +44,7 @@ def natural_reading(scope: Scope, form: Form, cost_of: CostOf) -> list[Rewrite]:
     steps: list[Rewrite] = []
     if form.has_quotient_or_maximum and all(atom in scope.ranges for atom in form.terms):
         for digit in _digits(scope, form):
-            numerator = _cheapest_residue(scope, digit, cost_of)
+            numerator = cheapest_residue(scope, digit.source, digit.radix, cost_of)
             laws = () if numerator == digit.source else (CONGRUENT_RESIDUES,)
             after = digit.written(form, numerator)
             steps.append(Rewrite((digit.law, *laws), form, after))
@@ -52,21 +52,26 @@ def natural_reading(scope: Scope, form: Form, cost_of: CostOf) -> list[Rewrite]:
     return steps
 
 
-def _digits(scope: Scope, form: Form) -> Iterator[_Digit]:
+def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
     for weight, unit in scope.view(form).units:
         quotient, radix = unit.quotient, unit.radix
         if quotient is not None:
             source = unit.value.plus_atom(quotient, radix)
             law = WHOLE_REMAINDER if radix == quotient.divisor else DIGIT
-            yield _Digit(weight, unit.value, source, radix, law)
+            yield _Remainder(weight, unit.value, source, radix, law)
 
 
-def _cheapest_residue(scope: Scope, digit: _Digit, cost_of: CostOf) -> Form:
+def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
     """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
-    residues = dict.fromkeys(_residues(scope, digit.source, digit.radix))
+    residues = dict.fromkeys(_residues(scope, source, radix))
     if len(residues) == 1:
         return next(iter(residues))
-    return min(residues, key=lambda residue: fine_cost(_by_digits(scope, residue), cost_of))
+
+    def cost(residue: Form) -> int:
+        sign = 0 if residue.has_positive_term else FINE
+        return sign + fine_cost(_by_digits(scope, residue), cost_of, is_alone=False)
+
+    return min(residues, key=cost)
 
 
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
@@ -104,20 +109,24 @@ def is_plain(form: Form) -> bool:
     False
     False
     """
-    terms = form.terms
-    quotients: list[Atom] = []
-    for atom, factor in terms.items():
-        if atom.kind is VARIABLE:
-            continue
-        if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
-            return False
-        if atom.numerator.constant and (factor < 0 or form.constant):
-            return False
-        if atom.kind is FLOORDIV:
-            quotients.append(atom)
-    if len(terms) > 1 and overlaps(form):
+    divisions = [atom for atom in form.terms if atom.kind is not VARIABLE]
+    if len(divisions) > 1 and any(form.terms[atom] < 0 for atom in divisions):
         return False
-    return not any(takes_in(form, atom) for atom in quotients) and not _may_merge(form, quotients)
+    return all(_is_settled(form, atom) for atom in divisions) and not (
+        len(divisions) > 1 and (overlaps(form) or _may_merge(form, divisions))
+    )
+
+
+def _is_settled(form: Form, atom: Atom) -> bool:
+    """Whether a division has nothing to take in or to turn."""
+    if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
+        return False
+    factor, constant = form.terms[atom], form.constant
+    if atom.numerator.constant and (factor < 0 or constant):
+        return False
+    if factor < 0 and constant == -factor * (atom.divisor - 1):
+        return False
+    return all(inner not in form.terms for inner in atom.numerator.terms)
 
 
 _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)
@@ -142,7 +151,7 @@ def takes_in(form: Form, quotient: Atom) -> bool:
     return any(value and value % factor == 0 for value in beside)
 
 
-def _may_merge(form: Form, quotients: list[Atom]) -> bool:
+def _may_merge(form: Form, divisions: list[Atom]) -> bool:
     """Whether quotients of one divisor may add up to one."""
-    seen = {(atom.divisor, form.terms[atom]) for atom in quotients}
-    return len(seen) < len(quotients)
+    quotients = [atom for atom in divisions if atom.kind is FLOORDIV]
+    return len({(atom.divisor, form.terms[atom]) for atom in quotients}) < len(quotients)

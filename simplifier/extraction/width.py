@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from simplifier.bounds.context import term_by_term
 from simplifier.bounds.ranges import ranges_as_written
 from simplifier.expr.form import FLOORDIV, VARIABLE, Form, postorder
+from simplifier.expr.size import is_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,10 +31,12 @@ class _Widths(dict["Key", "int | None"]):
 
 
 def natural_width(scope: Scope, form: Form) -> int | None:
-    """The greatest absolute value that the natural reading of a canonical form computes.
+    """The greatest absolute value that the natural reading of a form computes.
 
-    ``None`` where something has no bounds.
+    ``None`` where something has no bounds, or is nested too deeply to be looked into.
     """
+    if is_deep(form):
+        return None
     known = scope.memory(_Widths)
     found = known.get(form.key, -1)
     if found == -1:
@@ -134,7 +137,7 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     True
     False
     """
-    widest = natural_width(scope, scope.canonical(form))
+    widest = natural_width(scope, form)
     if widest is None:
         return False
     ranges = ranges_as_written(scope, form)
