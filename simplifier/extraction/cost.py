@@ -12,10 +12,10 @@ is torn into its dividend and its quotient: nobody reads the digit off ``x - (x 
 from __future__ import annotations
 
 from itertools import combinations, pairwise, starmap
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import meet
-from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, postorder
 from simplifier.extraction.width import magnitude
 from simplifier.tools.disjoint_set import connected_components
 
@@ -82,54 +82,49 @@ def overlaps(form: Form) -> int:
     terms = form.terms
     if len(terms) == 1:
         return 0
-    readings: dict[Key, list[_Digits]] = {}
+    readings: dict[Key, list[tuple[Digits, int]]] = {}
     for atom, factor in terms.items():
         if atom.divisor > 0:
-            digits = _digits_of(atom, factor)
-            readings.setdefault(digits.source.key, []).append(digits)
+            digits = atom.digits or digits_of(atom)
+            reading = digits, factor * digits.sign
+            readings.setdefault(digits.source.key, []).append(reading)
     cost = 0
     for found in readings.values():
-        source = found[0].source
+        source = found[0][0].source
         weight = _weight_beside(form, source)
         if weight:
-            found.append(_Digits(source, 1, 0, weight))
+            found.append((Digits(source, 1, 0, 1), weight))
         if len(found) > 1:
             cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
     return cost
 
 
-class _Digits(NamedTuple):
-    """What a term reads of a number: the digits from ``low`` up to ``high``, 0 for no end."""
-
-    source: Form
-    low: int
-    high: int
-    factor: int
-
-
-def _digits_of(atom: Atom, factor: int) -> _Digits:
+def digits_of(atom: Atom) -> Digits:
     """What a division reads; of a negative number the digits counted from the other end."""
-    source, divisor, low = atom.numerator, atom.divisor, 1
+    source, divisor, low, sign = atom.numerator, atom.divisor, 1, 1
     if _is_quotient(source):
         (inner,) = source.terms
         source, low = inner.numerator, inner.divisor
     if source.terms and next(iter(source.terms.values())) < 0:
-        source, factor = (-source).plus_constant(low * divisor - 1), -factor
-    if atom.kind is AtomKind.MOD:
-        return _Digits(source, low, low * divisor, factor)
-    return _Digits(source, low * divisor, 0, factor)
+        source, sign = (-source).plus_constant(low * divisor - 1), -1
+    is_remainder = atom.kind is AtomKind.MOD
+    ends = (low, low * divisor) if is_remainder else (low * divisor, 0)
+    digits = atom.digits = Digits(source, *ends, sign)
+    return digits
 
 
-def _cost_of_overlap(one: _Digits, other: _Digits) -> int:
+def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     """What two readings of one number cost, if digits of it are in both."""
-    if (one.high and one.high <= other.low) or (other.high and other.high <= one.low):
+    (_, low, high, _), factor = one
+    (_, other_low, other_high, _), other_factor = other
+    if (high and high <= other_low) or (other_high and other_high <= low):
         return 0
-    ends = sorted({one.low, other.low, one.high, other.high} - {0})
+    ends = sorted({low, other_low, high, other_high} - {0})
     if any(larger % smaller for smaller, larger in pairwise(ends)):
         return 0  # digits of different radices
-    if (one.factor > 0) != (other.factor > 0):
+    if (factor > 0) != (other_factor > 0):
         return TAKEN_BACK
-    return 0 if one.low == other.low else SAME_DIGITS
+    return 0 if low == other_low else SAME_DIGITS
 
 
 def _weight_beside(form: Form, source: Form) -> int:
