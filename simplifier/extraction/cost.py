@@ -5,8 +5,9 @@
 divisor, as quotient or remainder, costs 1: a compiler computes both at once.
 
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
-``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. So does a remainder that
-is torn into its dividend and its quotient: nobody reads the digit off ``x - (x floordiv 8) * 7``.
+``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. Terms of a sum that read
+the same digits of one number cost 2 more, with opposite signs 8 more: nobody reads a stride off
+``x - (x floordiv 8) * 7``.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ def cost_of_operation(kind: AtomKind, operands: int) -> int:
 
 
 def operators_of_sum(form: Form) -> int:
-    """What a sum costs beside its atoms: additions, multiplications, a sign, torn remainders."""
+    """What a sum costs beside its atoms: its operators, and digits that overlap."""
+    return operators_as_written(form) + overlaps(form)
+
+
+def operators_as_written(form: Form) -> int:
+    """The additions, multiplications and the sign of a sum."""
     count = len(form.terms) + (form.constant != 0)
     if not count:
         return 0
@@ -59,7 +65,7 @@ def operators_of_sum(form: Form) -> int:
     cost = count - 1 + len(multipliers)
     if form.constant <= 0 and max(factors, default=0) < 0 and not (count == 1 and multipliers):
         cost += 1
-    return cost + overlaps(form)
+    return cost
 
 
 SAME_DIGITS: Final = 2
@@ -153,7 +159,7 @@ def cost_of_form(form: Form) -> int:
     ...     print(cost_of_form(parse_form(text)))
     4
     5
-    5
+    13
     """
     if form.cost is None:
         form.cost = _Shared().cost(form)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
 
 
-class _Digit(NamedTuple):
+class _Remainder(NamedTuple):
     """``weight * (source mod radix)`` in a form, where it stands as ``weight * value``."""
 
     weight: int
@@ -52,13 +52,13 @@ def natural_reading(scope: Scope, form: Form, cost_of: CostOf) -> list[Rewrite]:
     return steps
 
 
-def _digits(scope: Scope, form: Form) -> Iterator[_Digit]:
+def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
     for weight, unit in scope.view(form).units:
         quotient, radix = unit.quotient, unit.radix
         if quotient is not None:
             source = unit.value.plus_atom(quotient, radix)
             law = WHOLE_REMAINDER if radix == quotient.divisor else DIGIT
-            yield _Digit(weight, unit.value, source, radix, law)
+            yield _Remainder(weight, unit.value, source, radix, law)
 
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
