@@ -103,7 +103,7 @@ class Atom:
     divisor: int
     depth: int
     order: Key
-    digits: Digits | None
+    digits: tuple[Digits, ...]
     expression: sympy.Expr | None
     _digest: str
 
@@ -114,7 +114,7 @@ class Atom:
         self.kind = kind
         self.arguments = arguments
         self.name = name
-        self.digits = None
+        self.digits = ()
         self.expression = expression
         self._digest = ""
         self.divisor = divisor = (

@@ -91,9 +91,9 @@ def overlaps(form: Form) -> int:
     readings: dict[Key, list[tuple[Digits, int]]] = {}
     for atom, factor in terms.items():
         if atom.divisor > 0:
-            digits = atom.digits or digits_of(atom)
-            reading = digits, factor * digits.sign
-            readings.setdefault(digits.source.key, []).append(reading)
+            for digits in atom.digits or digits_of(atom):
+                reading = digits, factor * digits.sign
+                readings.setdefault(digits.source.key, []).append(reading)
     cost = 0
     for found in readings.values():
         source = found[0][0].source
@@ -105,9 +105,21 @@ def overlaps(form: Form) -> int:
     return cost
 
 
-def digits_of(atom: Atom) -> Digits:
-    """What a division reads; of a negative number the digits counted from the other end."""
-    source, divisor, low, sign = atom.numerator, atom.divisor, 1, 1
+def digits_of(atom: Atom) -> tuple[Digits, ...]:
+    """What a division reads of its dividend, and what the divisions in that read."""
+    found = [_main_digits(atom)]
+    if not _is_quotient(atom.numerator):
+        for inner, factor in atom.numerator.terms.items():
+            if inner.divisor > 0:
+                digits = _main_digits(inner)
+                found.append(digits if factor > 0 else digits._replace(sign=-digits.sign))
+    atom.digits = tuple(found)
+    return atom.digits
+
+
+def _main_digits(atom: Atom) -> Digits:
+    """The digits from ``low`` times the divisor up, or those below; of ``-x`` as those of ``x``."""
+    source, low, divisor, sign = atom.numerator, 1, atom.divisor, 1
     if _is_quotient(source):
         (inner,) = source.terms
         source, low = inner.numerator, inner.divisor
@@ -115,8 +127,7 @@ def digits_of(atom: Atom) -> Digits:
         source, sign = (-source).plus_constant(low * divisor - 1), -1
     is_remainder = atom.kind is AtomKind.MOD
     ends = (low, low * divisor) if is_remainder else (low * divisor, 0)
-    digits = atom.digits = Digits(source, *ends, sign)
-    return digits
+    return Digits(source, *ends, sign)
 
 
 def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
