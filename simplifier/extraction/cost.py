@@ -222,12 +222,20 @@ DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD
 def division_key(atom: Atom) -> tuple[Key, ...]:
     """What two divisions have in common that a computer does once.
 
-    A quotient of a quotient stands alone: it is written as one quotient.
+    Digits are not divided further: a quotient or a remainder of one is written as one digit.
     """
     numerator, divisor = atom.arguments
-    if atom.kind is AtomKind.CEILDIV or (atom.kind is FLOORDIV and _is_quotient(numerator)):
+    if atom.kind is AtomKind.CEILDIV or _is_division(numerator):
         return numerator.key, divisor.key, (atom.kind,)
     return numerator.key, divisor.key
+
+
+def _is_division(form: Form) -> bool:
+    """Whether the form is a quotient or a remainder alone."""
+    if form.constant or len(form.terms) != 1:
+        return False
+    ((atom, factor),) = form.terms.items()
+    return factor == 1 and atom.kind in DIVISIONS
 
 
 def _is_quotient(form: Form) -> bool:
