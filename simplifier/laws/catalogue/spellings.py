@@ -32,7 +32,7 @@ CONGRUENT_RESIDUES = Law(
     name="congruent residues",
     identity="(w * A + B) mod n == ((w - n * m) * A + B) mod n",
     why="Multiples of the divisor do not change a remainder.",
-    example=Example("(-x) mod 8", "", "(x * 7) mod 8"),
+    example=Example("(x * 13) mod 8", "", "(x * 5) mod 8"),
     near_miss=NearMiss("7 - x mod 8", "", "-(x mod 8) + 7", "the numerator has no sign"),
 )
 
