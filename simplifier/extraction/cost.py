@@ -75,8 +75,8 @@ TAKEN_BACK: Final = 8
 def overlaps(form: Form) -> int:
     """What it costs that terms of a sum read the same digits of one number.
 
-    With opposite signs one takes back what the other has given, and nobody reads a stride off. What
-    begins at the same digit, as a remainder and its dividend do, may add up.
+    With opposite signs one takes back what the other has given, and nobody reads a stride off. Only
+    a remainder and its dividend alone may add up.
 
     >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
@@ -100,9 +100,17 @@ def overlaps(form: Form) -> int:
         weight = _weight_beside(form, source)
         if weight:
             found.append((Digits(source, 1, 0, 1), weight))
-        if len(found) > 1:
+        if len(found) > 1 and not _is_remainder_beside(found):
             cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
     return cost
+
+
+def _is_remainder_beside(found: list[tuple[Digits, int]]) -> bool:
+    """Whether only a remainder and its dividend are there, with one sign: they add up."""
+    if len(found) > 2:  # noqa: PLR2004 - there is more than a remainder and its dividend
+        return False
+    (one, factor), (other, other_factor) = found
+    return one.low == other.low and not other.high and factor * other_factor > 0
 
 
 def digits_of(atom: Atom) -> tuple[Digits, ...]:
@@ -118,13 +126,13 @@ def digits_of(atom: Atom) -> tuple[Digits, ...]:
 
 
 def _main_digits(atom: Atom) -> Digits:
-    """The digits from ``low`` times the divisor up, or those below; of ``-x`` as those of ``x``."""
+    """The digits from the divisor up, or those below it; of ``-x`` as those of ``x``."""
     source, low, divisor, sign = atom.numerator, 1, atom.divisor, 1
+    if source.terms and next(iter(source.terms.values())) < 0:
+        source, sign = (-source).plus_constant(divisor - 1), -1
     if _is_quotient(source):
         (inner,) = source.terms
         source, low = inner.numerator, inner.divisor
-    if source.terms and next(iter(source.terms.values())) < 0:
-        source, sign = (-source).plus_constant(low * divisor - 1), -1
     is_remainder = atom.kind is AtomKind.MOD
     ends = (low, low * divisor) if is_remainder else (low * divisor, 0)
     return Digits(source, *ends, sign)
@@ -139,9 +147,7 @@ def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     ends = sorted({low, other_low, high, other_high} - {0})
     if any(larger % smaller for smaller, larger in pairwise(ends)):
         return 0  # digits of different radices
-    if (factor > 0) != (other_factor > 0):
-        return TAKEN_BACK
-    return 0 if low == other_low else SAME_DIGITS
+    return SAME_DIGITS if factor * other_factor > 0 else TAKEN_BACK
 
 
 def _weight_beside(form: Form, source: Form) -> int:
