@@ -143,11 +143,14 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     False
     """
     widest = natural_width(scope, form)
-    if widest is None:
-        return False
+    return widest is not None and width_as_written(scope, form) > widest * tolerance
+
+
+def width_as_written(scope: Scope, form: Form) -> float:
+    """The greatest absolute value of any part of a form; infinite where something has no bounds."""
     ranges = ranges_as_written(scope, form)
     sums = [form, *(argument for atom in ranges for argument in atom.arguments)]
-    return any(_width_of_sum(ranges, part) > widest * tolerance for part in sums)
+    return max(_width_of_sum(ranges, part) for part in sums)
 
 
 def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
