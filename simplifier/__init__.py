@@ -7,7 +7,14 @@ from simplifier.expr.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr.sympy_conversion import ConversionError
 from simplifier.laws.rewrite_log import Rule, Rules, rules
 from simplifier.problem import BoundsError
-from simplifier.simplification import bounds_of, cost, format_expr, parse_expr, simplify
+from simplifier.simplification import (
+    bounds_of,
+    cost,
+    format_expr,
+    operator_count,
+    parse_expr,
+    simplify,
+)
 from simplifier.trace import Step, Trace
 
 __all__ = [
@@ -35,6 +42,7 @@ __all__ = [
     "cost",
     "equivalent",
     "format_expr",
+    "operator_count",
     "parse_expr",
     "rules",
     "simplify",

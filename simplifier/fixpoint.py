@@ -12,6 +12,7 @@ from simplifier.expr.operations import floordiv, rebuilt
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted
 from simplifier.extraction.cost import FINE, cost_of_form, least_cost_of_parts
+from simplifier.extraction.natural import is_plain
 from simplifier.extraction.width import divides_by_negative, is_wide
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
@@ -62,7 +63,12 @@ def _fixpoint(scope: Scope, form: Form) -> Form:
 def _step(scope: Scope, form: Form) -> Form:
     """The form extracted as it stands, or read in another way, where that is cheaper."""
     result = _extracted(scope, form)
-    if result != form and cost_of_form(result) >= MIN_COST_TO_READ_AGAIN and not _is_large(form):
+    if (
+        result != form
+        and cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
+        and not is_plain(result)
+        and not _is_large(form)
+    ):
         result = _read_again(scope, form, result)
     return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
 
@@ -106,6 +112,8 @@ def _extracted(scope: Scope, form: Form) -> Form:
     if cost_of_form(result) <= cost_of_form(form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
     parts = _by_parts(scope, form)
+    if cost_of_form(parts) > cost_of_form(form):
+        parts = form  # what several parts shared, they no longer do
     return parts if _is_good(scope, parts) else result
 
 

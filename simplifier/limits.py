@@ -97,10 +97,17 @@ MAX_ROUNDS_OF_FACTS: Final = 3
 MAX_EXTRACTED_TERMS: Final = 128
 """A sum with more terms, those inside its operations counted, is left as it stands [clamps]."""
 
-MAX_QUOTIENTS_SEARCHED: Final = (5, 8)
+MAX_QUOTIENTS_SEARCHED: Final = ((1, 4), (5, 8))
 """How many quotients a sum may have for all steps of extraction, and for remainders alone.
 
-The steps grow with the square of the quotients [x // n * n].
+The first pair is for what a step brings in, the second for the sum itself. The steps grow with the
+square of the quotients [x // n * n].
+"""
+
+MAX_MAXIMA_SEARCHED: Final = 2
+"""Of more maxima in a form, what a step brings in is read and not searched [clamps].
+
+Terms move in and out of each, and each such step asks for all of the others.
 """
 
 MAX_WIDENING: Final = 64

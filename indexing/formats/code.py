@@ -20,7 +20,7 @@ from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_64_bits
 from simplifier import Interval
 from simplifier.expr.form import AtomKind, postorder
-from simplifier.expr.printer import Printer
+from simplifier.expr.printer import Printer, as_written
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
 
@@ -163,7 +163,8 @@ class _Coder(Printer):
         if atom.kind in (AtomKind.PRODUCT, AtomKind.SUM):
             return super().atom(atom)
         template = self._template(atom)
-        operands = map(self.operand if _is_operator(template) else self.sum, atom.arguments)
+        write = self.operand if _is_operator(template) else self.sum
+        operands = map(write, as_written(atom, atom.arguments))
         return reduce(template.format, operands)
 
     def is_infix(self, atom: Atom) -> bool:

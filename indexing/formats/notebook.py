@@ -1,6 +1,7 @@
 """Maps in notebooks: a table of variables, results and constraints in HTML, a formula in LaTeX.
 
-A notebook shows the table; the formula of :mod:`indexing.formats.notebook` goes into its PDF.
+A notebook shows the table; the formula of :mod:`indexing.formats.notebook` goes into its PDF. Both
+write sums by falling stride, as people do; the text keeps XLA's order.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ import sympy
 from indexing.formats.text import format_map
 from simplifier.expr.form import AtomKind
 from simplifier.expr.functions import symbol
-from simplifier.expr.printer import Printer
+from simplifier.expr.printer import Printer, as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from indexing.domain import Domain
     from indexing.relation import Relation
     from simplifier import Interval
     from simplifier.expr.form import Atom, Form
@@ -82,18 +82,14 @@ def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, st
     domain = indexing_map.domain
     bounds = zip(domain.names, (str(variable.bounds) for variable in domain), strict=True)
     yield from zip(("dimension", "range", "runtime"), domain.by_role(bounds), strict=True)
-    results = [
-        (str(position), domain.text_of(form)) for position, form in enumerate(indexing_map.forms)
-    ]
-    yield "result", results
+    write = _StridePrinter(domain.names).write
+    results = (write(domain.named(form)) for form in indexing_map.forms)
+    yield "result", [(str(position), text) for position, text in enumerate(results)]
     if domain.is_known_empty:
         yield "domain", [("known empty", "")]
     else:
-        yield "constraint", _constraints(domain)
-
-
-def _constraints(domain: Domain) -> list[tuple[str, str]]:
-    return [(text, str(interval)) for text, (_, interval) in domain.constraint_texts()]
+        rows = (constraint for _, constraint in domain.constraint_texts())
+        yield "constraint", [(write(domain.named(form)), str(bounds)) for form, bounds in rows]
 
 
 def _part(title: str, rows: Sequence[tuple[str, str]]) -> str:
@@ -146,13 +142,21 @@ _ESCAPED: Final = str.maketrans(
 )
 
 
-class _LatexWriter(Printer):
-    """Prints terms in the order of the text, coefficients in front, divisions as fractions."""
+class _StridePrinter(Printer):
+    """Prints terms by falling stride, the negative ones after the positive."""
+
+    def term_order(self, term: tuple[Atom, int]) -> tuple[object, ...]:
+        _, factor = term
+        return (factor < 0, -abs(factor), *super().term_order(term))
+
+
+class _LatexWriter(_StridePrinter):
+    """Prints coefficients in front and divisions as fractions."""
 
     def atom(self, atom: Atom) -> str:
         if not atom.arguments:
             return _latex_of_name(atom.name)
-        operands = list(map(self.sum, atom.arguments))
+        operands = list(map(self.sum, as_written(atom, atom.arguments)))
         if atom.kind in _AROUND_FRACTION:
             opening, closing = _AROUND_FRACTION[atom.kind]
             return rf"\left\{opening} \frac{{{operands[0]}}}{{{operands[1]}}} \right\{closing}"
@@ -169,10 +173,11 @@ class _LatexWriter(Printer):
         return f"{sign}{number}{self.texts[atom]}"
 
     def _factor(self, form: Form) -> str:
-        """An operand of a product or remainder; a sum gets parentheses."""
+        """An operand of a product or remainder; a sum, or what is negated, gets parentheses."""
         text = self.sum(form)
         is_sum = len(form.terms) + (form.constant != 0) > 1
-        return rf"\left({text}\right)" if is_sum else text
+        is_negated = bool(form.terms) and text.startswith("-")
+        return rf"\left({text}\right)" if is_sum or is_negated else text
 
 
 _AROUND_FRACTION: Final = {

@@ -300,7 +300,7 @@ def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
     >>> text += "start_index_map={0}, index_vector_dim=1, slice_sizes={7} }"
     >>> ((indexing,), _) = output_to_input(hlo.parse(text).entry.root).indexing
     >>> print(indexing)
-    (d0, d1) -> (min(2, d0) + d1), domain: d0 in [0, 3], d1 in [0, 6]
+    (d0, d1) -> (min(d0, 2) + d1), domain: d0 in [0, 3], d1 in [0, 6]
     """
     devices = devices_in([indexing])
     while indexing.runtime and (known := dict(_known_values(indexing, devices))):

@@ -174,7 +174,8 @@ def schedule_of(
     >>> (read,) = schedule.reads()
     >>> print(read.in_memory())
     (th_x, th_y, th_z, bl_x, bl_y, bl_z)[loop_id, vector_id] ->
-    ((th_x floordiv 32) * 96 + bl_x * 1024 + loop_id * 1024 + th_x - (bl_x mod 4) * 992),
+    ((bl_x mod 4) * 32 + (bl_x floordiv 4) * 4096 + (th_x floordiv 32) * 128 + loop_id * 1024
+     + th_x mod 32),
     domain: th_x in [0, 255], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 7], bl_y in [0, 0],
     bl_z in [0, 0], loop_id in [0, 3], vector_id in [0, 0]
     """

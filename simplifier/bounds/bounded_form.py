@@ -29,7 +29,7 @@ def clamp(value: BoundedForm, bounds: Interval) -> Form:
 
     >>> value = BoundedForm(forms.variable("x"), Interval(0, 9))
     >>> clamp(value, Interval(0, 5))
-    Form(min(5, x))
+    Form(min(x, 5))
     """
     form, lower, upper = value.form, bounds.lower, bounds.upper
     if lower is not None and not Interval(lower, None).contains(value.bounds):

@@ -34,12 +34,6 @@ def is_somewhere_negative(context: Context, forms: Sequence[Form]) -> bool:
     return len(known) == len(rows) and any(max(column) < 0 for column in zip(*known, strict=True))
 
 
-def spread(context: Context, form: Form) -> int:
-    """How far apart the form's values at the points are; 0 where that is not known."""
-    values = None if context.facts else _values(context, form)
-    return max(values) - min(values) if values is not None else 0
-
-
 class _Samples:
     """The values of atoms at the points, each computed once."""
 

@@ -32,13 +32,15 @@ from simplifier.laws.catalogue.quotients import (
     FLATTEN,
     FLATTEN_TURNED,
     HALF,
+    NEGATIVE_DIVISOR,
     ONE_VALUE,
     OPEN_DIGIT,
     REFLECT,
+    REMAINDER,
     SPLIT,
     TWO_VALUES,
 )
-from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, NEGATIVE_REMAINDER
+from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,7 +117,8 @@ def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
     )
     context.fired(CONGRUENT_RESIDUES)
     if sign < 0:
-        context.fired(NEGATIVE_REMAINDER)
+        context.fired(REMAINDER)
+        context.fired(NEGATIVE_DIVISOR)
     lower, upper = context.range_of(residue)
     if isinstance(lower, int) and lower // divisor == upper // divisor:
         context.fired(ONE_VALUE)

@@ -6,12 +6,14 @@ The printer does not recurse, so nesting may be as deep as memory allows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from simplifier.expr.form import Atom, AtomKind, Form, natural_order, postorder
+from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, natural_order, postorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    Operand = TypeVar("Operand")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,16 @@ def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = 
     """The text of a form; the variables named in ``variables`` come first, in that order.
 
     Sums are written as XLA does: products first, then remainders, quotients, extrema and variables,
-    negative terms after positive ones, the constant last.
+    negative terms after positive ones, the constant last; so is a constant in a minimum or maximum.
     """
     return Printer(variables, spelling).write(form)
+
+
+def as_written(atom: Atom, operands: Sequence[Operand]) -> Sequence[Operand]:
+    """The operands of an atom, or what stands for them, in order: ``min(d0, 5)``, constant last."""
+    if atom.kind in EXTREMA and not atom.arguments[0].terms:
+        return (*operands[1:], operands[0])
+    return operands
 
 
 _RANKS: Final = {
@@ -88,22 +97,22 @@ class Printer:
         if not atom.arguments:
             return atom.name
         if atom.kind in self._symbols:
-            numerator, divisor = atom.arguments
-            return f"{self._left(numerator)} {self._symbols[atom.kind]} {self.operand(divisor)}"
+            numerator, divisor = map(self.operand, atom.arguments)
+            return f"{numerator} {self._symbols[atom.kind]} {divisor}"
         if atom.kind is AtomKind.PRODUCT:
             return " * ".join(
                 self.operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
             )
         if atom.kind is AtomKind.SUM:
             return f"({self.sum(*atom.arguments)})"
-        operands = ", ".join(self.sum(argument) for argument in atom.arguments)
+        operands = ", ".join(map(self.sum, as_written(atom, atom.arguments)))
         return f"{atom.kind.name.lower()}({operands})"
 
     def sum(self, form: Form) -> str:
         """The text of a form whose atoms have theirs."""
         pieces: list[str] = []
         terms = form.terms.items()
-        for atom, factor in sorted(terms, key=self._term_order) if len(terms) > 1 else terms:
+        for atom, factor in sorted(terms, key=self.term_order) if len(terms) > 1 else terms:
             text = self.scaled(atom, abs(factor) if pieces else factor)
             pieces.append(f" {'-' if factor < 0 else '+'} {text}" if pieces else text)
         if form.constant or not pieces:
@@ -125,20 +134,9 @@ class Printer:
         """Whether the atom's text is an operator between operands, enclosed inside a product."""
         return atom.kind in self._symbols
 
-    def _left(self, form: Form) -> str:
-        """The left operand of a division: a negated variable needs no parentheses."""
-        text = self.sum(form)
-        if not form.constant and len(form.terms) == 1:
-            ((atom, factor),) = form.terms.items()
-            if factor == -1 and atom.kind is AtomKind.VARIABLE:
-                return text
-        return self._enclosed(form, text)
-
     def operand(self, form: Form) -> str:
         """The text of a form, in parentheses where it is composed."""
-        return self._enclosed(form, self.sum(form))
-
-    def _enclosed(self, form: Form, text: str) -> str:
+        text = self.sum(form)
         if not form.terms:
             return text
         ((atom, factor), *others) = form.terms.items()
@@ -151,7 +149,8 @@ class Printer:
         )
         return f"({text})" if composite else text
 
-    def _term_order(self, term: tuple[Atom, int]) -> tuple[object, ...]:
+    def term_order(self, term: tuple[Atom, int]) -> tuple[object, ...]:
+        """A key that sorts the terms of a sum."""
         atom, factor = term
         is_product = abs(factor) != 1 or atom.kind is AtomKind.PRODUCT
         return (factor < 0, not is_product, _RANKS[atom.kind], *self._atom_order(atom))

@@ -19,6 +19,7 @@ from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import ONE, Atom, AtomKind, Form, accumulate, in_order, postorder
 from simplifier.expr.functions import CeilDiv, FloorDiv, IntegerFunction, Max, Min, Mod, symbol
+from simplifier.expr.printer import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -307,7 +308,7 @@ def _of_arguments(atom: Atom, arguments: tuple[sympy.Expr, ...]) -> sympy.Expr:
         return symbol(atom.name)
     if atom.kind is AtomKind.PRODUCT:
         return sympy.Mul(*arguments)
-    made = _FUNCTIONS[atom.kind].of(*arguments)
+    made = _FUNCTIONS[atom.kind].of(*as_written(atom, arguments))
     hash(made)  # sympy keeps it, and so never needs to recurse for it
     return made
 

@@ -83,12 +83,14 @@ class _Best(NamedTuple):
 class Limit:
     """What a candidate has to undercut: the cost of the best one so far."""
 
-    __slots__ = ("_helper", "_prices", "cost")
+    __slots__ = ("_helper", "_prices", "cost", "cost_of")
 
     def __init__(self, cost: int, prices: Prices, helper: CostModel) -> None:
         self.cost = cost
         self._prices = prices
         self._helper = helper
+        self.cost_of: CostOf = helper.cost
+        """The cost of an atom that a candidate brings in."""
 
     def admits_division(self, rest: Form) -> bool:
         """Whether a division beside the rest may be cheap enough."""

@@ -97,7 +97,7 @@ def _clamped(
 
 
 def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[Candidates]:
-    """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``; or ``floor(-N/-c)``, also turned."""
+    """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``."""
     factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
     inner = maxima(numerator)[0]
     parts = branches(numerator, inner)

@@ -5,16 +5,18 @@
 divisor, as quotient or remainder, costs 1: a compiler computes both at once.
 
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
-``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. So does a remainder that
-is torn into its dividend and its quotient: nobody reads the digit off ``x - (x floordiv 8) * 7``.
+``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. Terms of a sum that read
+the same digits of one number cost 2 more, with opposite signs 8 more: nobody reads a stride off
+``x - (x floordiv 8) * 7``.
 """
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import meet
-from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, postorder
 from simplifier.extraction.width import magnitude
 from simplifier.tools.disjoint_set import connected_components
 
@@ -48,7 +50,12 @@ def cost_of_operation(kind: AtomKind, operands: int) -> int:
 
 
 def operators_of_sum(form: Form) -> int:
-    """What a sum costs beside its atoms: additions, multiplications, a sign, torn remainders."""
+    """What a sum costs beside its atoms: its operators, and digits that overlap."""
+    return operators_as_written(form) + overlaps(form)
+
+
+def operators_as_written(form: Form) -> int:
+    """The additions, multiplications and the sign of a sum."""
     count = len(form.terms) + (form.constant != 0)
     if not count:
         return 0
@@ -58,7 +65,7 @@ def operators_of_sum(form: Form) -> int:
     cost = count - 1 + len(multipliers)
     if form.constant <= 0 and max(factors, default=0) < 0 and not (count == 1 and multipliers):
         cost += 1
-    return cost + overlaps(form)
+    return cost
 
 
 SAME_DIGITS: Final = 2
@@ -68,7 +75,8 @@ TAKEN_BACK: Final = 8
 def overlaps(form: Form) -> int:
     """What it costs that terms of a sum read the same digits of one number.
 
-    With opposite signs one takes back what the other has given, and nobody reads a stride off.
+    With opposite signs one takes back what the other has given, and nobody reads a stride off. Only
+    a remainder and its dividend alone may add up.
 
     >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
@@ -78,53 +86,75 @@ def overlaps(form: Form) -> int:
     0
     """
     terms = form.terms
-    if len(terms) < 2:
+    if len(terms) == 1:
         return 0
-    readings: dict[Key, list[tuple[int, int, int]]] = {}
-    sources: list[Form] = []
+    readings: dict[Key, list[tuple[Digits, int]]] = {}
     for atom, factor in terms.items():
         if atom.divisor > 0:
-            source, low, high = digits_read(atom)
-            if source.key not in readings:
-                readings[source.key] = []
-                sources.append(source)
-            readings[source.key].append((low, high, factor))
+            for digits in atom.digits or digits_of(atom):
+                reading = digits, factor * digits.sign
+                readings.setdefault(digits.source.key, []).append(reading)
     cost = 0
-    for source in sources:
-        found = readings[source.key]
-        weight = _weight_beside(terms, source)
+    for found in readings.values():
+        source = found[0][0].source
+        weight = _weight_beside(form, source)
         if weight:
-            found.append((1, 0, weight))
-        if len(found) > 1:
-            cost += _cost_of_overlaps(found)
+            found.append((Digits(source, 1, 0, 1), weight))
+        if len(found) > 1 and not _is_remainder_beside(found):
+            cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
     return cost
 
 
-def _cost_of_overlaps(found: list[tuple[int, int, int]]) -> int:
-    cost = 0
-    for index, (low, high, factor) in enumerate(found):
-        for other_low, other_high, other in found[:index]:
-            if (not other_high or low < other_high) and (not high or other_low < high):
-                cost += SAME_DIGITS if (factor > 0) == (other > 0) else TAKEN_BACK
-    return cost
+def _is_remainder_beside(found: list[tuple[Digits, int]]) -> bool:
+    """Whether only a remainder and its dividend are there, with one sign: they add up."""
+    if len(found) > 2:  # noqa: PLR2004 - there is more than a remainder and its dividend
+        return False
+    (one, factor), (other, other_factor) = found
+    return one.low == other.low and not other.high and factor * other_factor > 0
 
 
-def digits_read(atom: Atom) -> tuple[Form, int, int]:
-    """What a division reads digits of, and where they begin and end; 0 for no end."""
-    source, divisor, low = atom.numerator, atom.divisor, 1
+def digits_of(atom: Atom) -> tuple[Digits, ...]:
+    """What a division reads of its dividend, and what the divisions in that read."""
+    found = [_main_digits(atom)]
+    if not _is_quotient(atom.numerator):
+        for inner, factor in atom.numerator.terms.items():
+            if inner.divisor > 0:
+                digits = _main_digits(inner)
+                found.append(digits if factor > 0 else digits._replace(sign=-digits.sign))
+    atom.digits = tuple(found)
+    return atom.digits
+
+
+def _main_digits(atom: Atom) -> Digits:
+    """The digits from the divisor up, or those below it; of ``-x`` as those of ``x``."""
+    source, low, divisor, sign = atom.numerator, 1, atom.divisor, 1
+    if source.terms and next(iter(source.terms.values())) < 0:
+        source, sign = (-source).plus_constant(divisor - 1), -1
     if _is_quotient(source):
         (inner,) = source.terms
         source, low = inner.numerator, inner.divisor
-    if atom.kind is AtomKind.MOD:
-        return source, low, low * divisor
-    return source, low * divisor, 0
+    is_remainder = atom.kind is AtomKind.MOD
+    ends = (low, low * divisor) if is_remainder else (low * divisor, 0)
+    return Digits(source, *ends, sign)
 
 
-def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
-    """How many times the source, but for its constant, stands in the sum; 0 if it does not."""
+def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
+    """What two readings of one number cost, if digits of it are in both."""
+    (_, low, high, _), factor = one
+    (_, other_low, other_high, _), other_factor = other
+    if (high and high <= other_low) or (other_high and other_high <= low):
+        return 0
+    ends = sorted({low, other_low, high, other_high} - {0})
+    if any(larger % smaller for smaller, larger in pairwise(ends)):
+        return 0  # digits of different radices
+    return SAME_DIGITS if factor * other_factor > 0 else TAKEN_BACK
+
+
+def _weight_beside(form: Form, source: Form) -> int:
+    """How many times the source stands in the sum; 0 if it does not."""
     weight = 0
     for atom, value in source.terms.items():
-        beside = terms.get(atom)
+        beside = form.terms.get(atom)
         if beside is None:
             return 0
         if not weight:
@@ -133,6 +163,8 @@ def _weight_beside(terms: dict[Atom, int], source: Form) -> int:
                 return 0
         elif beside != weight * value:
             return 0
+    if source.constant and form.constant != weight * source.constant:
+        return 0
     return weight
 
 
@@ -144,7 +176,7 @@ def cost_of_form(form: Form) -> int:
     ...     print(cost_of_form(parse_form(text)))
     4
     5
-    5
+    13
     """
     if form.cost is None:
         form.cost = _Shared().cost(form)
@@ -156,7 +188,7 @@ class _Shared:
 
     def __init__(self) -> None:
         self._uses: dict[Atom, int] = {}
-        self._divisions: dict[tuple[Key, Key], None] = {}
+        self._divisions: dict[tuple[Key, ...], None] = {}
 
     def cost(self, form: Form) -> int:
         """The cost of all atoms, those outside first: then it is known how often each is used."""
@@ -196,12 +228,20 @@ DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD
 def division_key(atom: Atom) -> tuple[Key, ...]:
     """What two divisions have in common that a computer does once.
 
-    A quotient of a quotient stands alone: it is written as one quotient.
+    Digits are not divided further: a quotient or a remainder of one is written as one digit.
     """
     numerator, divisor = atom.arguments
-    if atom.kind is AtomKind.CEILDIV or (atom.kind is FLOORDIV and _is_quotient(numerator)):
+    if atom.kind is AtomKind.CEILDIV or _is_division(numerator):
         return numerator.key, divisor.key, (atom.kind,)
     return numerator.key, divisor.key
+
+
+def _is_division(form: Form) -> bool:
+    """Whether the form is a quotient or a remainder alone."""
+    if form.constant or len(form.terms) != 1:
+        return False
+    ((atom, factor),) = form.terms.items()
+    return factor == 1 and atom.kind in DIVISIONS
 
 
 def _is_quotient(form: Form) -> bool:
@@ -212,8 +252,8 @@ def _is_quotient(form: Form) -> bool:
     return factor == 1 and atom.kind is FLOORDIV
 
 
-# Fine costs: of spellings of equal cost, the one with fewer terms is better, then the one with fewer
-# numbers, then that with fewer signs.
+# Fine costs: of spellings of equal cost, the one with fewer terms is better, then the one with
+# fewer numbers, then that with fewer signs.
 
 FINE: Final = 4096
 """The cost of an operator in fine units."""
@@ -225,7 +265,7 @@ NUMBER: Final = 8
 """The cost of a number in fine units; a negative one costs 1 more."""
 
 WIDE: Final = 1 << 48
-"""The cost of a term that needs wider integers than the problem: more than any number of operators."""
+"""The cost of a term that needs wider integers than the problem: above any number of operators."""
 
 
 class Prices:
@@ -253,16 +293,16 @@ class Prices:
         cost = fine_cost(form, self._cost_of, further, is_alone=self._is_alone)
         if self._widest is not None:
             for atom, factor in form.terms.items():
-                if self._is_wide(atom, factor):
+                if self._is_wide(atom, factor, self._widest):
                     cost += WIDE
         return cost
 
-    def _is_wide(self, atom: Atom, factor: int) -> bool:
+    def _is_wide(self, atom: Atom, factor: int, widest: int) -> bool:
         magnitudes = self._magnitudes
         if atom not in magnitudes:
             magnitudes[atom] = magnitude(range_of_spelled(self._scope, atom))
         greatest = magnitudes[atom]
-        return greatest is not None and abs(factor) * greatest > self._widest
+        return greatest is not None and abs(factor) * greatest > widest
 
     def is_narrow(self, operands: Iterable[Form]) -> bool:
         """Whether no operand may be greater than the widest number."""
@@ -317,7 +357,7 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
     multipliers.discard(1)
     operators = count - 1 + len(multipliers)
     if is_alone and negative == count and not (count == 1 and (multipliers or constant)):
-        cost += FINE + TERM
+        cost += FINE + TERM + 2 * NUMBER
     if divisions:
         cost += overlaps(form) * (FINE + TERM)
         if divisions > 1:

@@ -4,50 +4,33 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
 from simplifier.bounds.branches import is_clamp
-from simplifier.bounds.samples import spread
 from simplifier.expr import form as forms
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
 from simplifier.extraction.candidates import Candidates
+from simplifier.extraction.natural import cheapest_residue
 from simplifier.laws.catalogue.spellings import (
     ABSORB_TERM,
     ALL_RESIDUES,
     DIGIT,
-    NEGATIVE_REMAINDER,
-    ONE_PERIOD,
     REFLECTED_REMAINDER,
     SAME_STEP,
     TURNED_QUOTIENT,
-    WEIGHTED_REMAINDER,
     WHOLE_REMAINDER,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Limit
-    from simplifier.laws.law import Law
 
 
-class _Reasons(NamedTuple):
-    """The laws of a remainder as it is, by a negative divisor, with its weight inside."""
-
-    plain: tuple[Law, ...]
-    negative: tuple[Law, ...]
-    weighted: tuple[Law, ...]
-
-    @classmethod
-    def of(cls, *laws: Law) -> _Reasons:
-        return cls(laws, (*laws, NEGATIVE_REMAINDER), (*laws, WEIGHTED_REMAINDER))
-
-
-_WHOLE = _Reasons.of(WHOLE_REMAINDER), _Reasons.of(WHOLE_REMAINDER, REFLECTED_REMAINDER)
-_DIGIT = _Reasons.of(DIGIT), _Reasons.of(DIGIT, REFLECTED_REMAINDER)
+_WHOLE = (WHOLE_REMAINDER,), (WHOLE_REMAINDER, REFLECTED_REMAINDER)
+_DIGIT = (DIGIT,), (DIGIT, REFLECTED_REMAINDER)
 """As it is, and reflected."""
 
 
@@ -67,71 +50,14 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidat
             if not limit.admits_division(Form(0, rest.terms)):
                 continue
             plain, reflected = _WHOLE if step == 1 else _DIGIT
-            yield from _as_remainder(rest, source, radix, weight, plain)
             # L mod n = n - 1 - ((n - 1 - L) mod n).
-            yield from _as_remainder(
-                rest.plus_constant(weight * (radix - 1)),
-                (-source).plus_constant(radix - 1),
-                radix,
-                -weight,
-                reflected,
-            )
-
-
-def joining_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
-    """``k*Q + r = (r - b) mod k + b``, where the whole lies in ``[b, b + k - 1]``.
-
-    And ``m*(L mod n) + r = (m*L + r - b) mod (m*n) + b``, likewise.
-    """
-    if len(form.terms) == 1:
-        return
-    periods = {atom: _period(form, atom) for atom in form.terms if atom.kind in _DIVISIONS}
-    longest = max(periods.values(), default=0)
-    if not longest or not limit.admits_division(ZERO):
-        return
-    whole = scope.canonical(form)
-    if spread(scope, whole) >= longest:
-        return
-    ends = scope.range_of(whole)
-    for atom, period in periods.items():
-        base = _base(ends, period, form.constant)
-        if base is None and atom.kind is AtomKind.MOD:
-            base = _base(_range_beside(scope, form, atom), period, form.constant)
-        if base is not None:
-            weight, rest = form.terms[atom], form.without(atom)
-            if atom.kind is AtomKind.MOD:
-                rest = rest.plus(atom.numerator, weight)
-            inside = scope.canonical(rest.plus_constant(-base))
-            residues = _residues(inside, period, period)
-            yield Candidates(constant(base), 1, AtomKind.MOD, residues, (ONE_PERIOD,), inside)
-
-
-def _range_beside(scope: Scope, form: Form, remainder: Atom) -> Range:
-    """The range of a sum, read as that of a remainder and that of what is beside it."""
-    lower, upper = scope.range_of(scope.canonical(form.without(remainder)))
-    size = form.terms[remainder] * (remainder.divisor - 1)
-    return lower + min(size, 0), upper + max(size, 0)
-
-
-def _period(form: Form, atom: Atom) -> int:
-    """How far apart values are that differ by the next value of a division; 0 if it has none."""
-    if atom.divisor <= 1:
-        return 0
-    return abs(form.terms[atom]) * (atom.divisor if atom.kind is AtomKind.MOD else 1)
-
-
-_DIVISIONS: Final = (AtomKind.MOD, AtomKind.FLOORDIV)
-
-
-def _base(ends: Range, period: int, offset: int) -> int | None:
-    """Where a period may begin that holds the range: at 0, at the constant, or at its start."""
-    lower, upper = ends
-    if not isinstance(lower, int) or not isinstance(upper, int) or upper - lower >= period:
-        return None
-    for base in (0, offset):
-        if base <= lower and upper < base + period:
-            return base
-    return lower
+            last = radix - 1
+            for left, factor_of_digit, dividend, why in (
+                (rest, weight, source, plain),
+                (rest.plus_constant(weight * last), -weight, last - source, reflected),
+            ):
+                residues = _residues(scope, limit, dividend, radix)
+                yield Candidates(left, factor_of_digit, AtomKind.MOD, residues, why, dividend)
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
@@ -139,28 +65,11 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
     return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
 
 
-def _as_remainder(
-    rest: Form, source: Form, radix: int, weight: int, why: _Reasons
-) -> Iterator[Candidates]:
-    """Spellings of ``rest + weight * (source mod radix)``."""
-    yield Candidates(rest, weight, AtomKind.MOD, _residues(source, radix, radix), why.plain, source)
-
-
-def _residues(source: Form, radix: int, divisor: int) -> Iterator[tuple[Form, Form]]:
-    """Numerators congruent to the source with small coefficients, over the divisor.
-
-    None of them negative, or nearest to zero.
-    """
-    modulus = constant(divisor)
-    positive = _reduced(source, radix)
-    yield positive, modulus
-    for whole in _with_whole_digits(positive, radix):
-        yield whole, modulus
-    if source.constant < 0 or not all(value > 0 for value in source.terms.values()):
-        yield _with_signs_of(source, positive, radix), modulus
-        yield _nearest(positive, radix, 0), modulus
-        yield _nearest(positive, radix, 1), modulus
-    for shifted in _shifted_clamps(positive, radix):
+def _residues(scope: Scope, limit: Limit, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
+    """Numerators congruent to the source, over the radix."""
+    modulus = constant(radix)
+    yield cheapest_residue(scope, source, radix, limit.cost_of), modulus
+    for shifted in _shifted_clamps(_reduced(source, radix), radix):
         yield shifted, modulus
 
 
@@ -174,58 +83,11 @@ def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
                     yield Form(offset, {**positive.terms, atom: weight})
 
 
-def _with_whole_digits(source: Form, radix: int) -> Iterator[Form]:
-    """Congruent forms where quotients have the coefficients that make remainders of them.
-
-    A digit ``w*N - w*c*floor(N/c)`` comes back whole, or all but what counts by its residue alone.
-    """
-    closed = dict(source.terms)
-    for atom, factor in source.terms.items():
-        if atom.kind is not AtomKind.FLOORDIV:
-            continue
-        for weight in _weights(source, atom.numerator, radix):
-            closing = weight * atom.divisor
-            if (factor + closing) % radix == 0:
-                if weight > 0 and closed[atom] == factor:
-                    closed[atom] = -closing
-                if atom.numerator.is_affine:
-                    digit = atom.numerator.times(weight).plus_atom(atom, -closing)
-                    yield digit.plus(_reduced(source.plus(digit, -1), radix))
-    yield Form(source.constant, closed)
-
-
-def _weights(source: Form, numerator: Form, radix: int) -> dict[int, None]:
-    """How many times the numerator may be in a source that counts by its residues."""
-    return {
-        (source.terms[inner] - turn) // value: None
-        for inner, value in numerator.terms.items()
-        for turn in (0, radix)
-        if inner in source.terms and (source.terms[inner] - turn) % value == 0
-    }
-
-
 def _reduced(form: Form, radix: int) -> Form:
     """The congruent form without negative coefficients."""
     return forms.collected(
         form.constant % radix, {atom: value % radix for atom, value in form.terms.items()}
     )
-
-
-def _with_signs_of(source: Form, positive: Form, radix: int) -> Form:
-    """The congruent form whose coefficients have the signs of the source's."""
-    terms = {
-        atom: value if source.terms[atom] > 0 else value - radix
-        for atom, value in positive.terms.items()
-    }
-    return Form(positive.constant, terms)
-
-
-def _nearest(positive: Form, radix: int, tie: int) -> Form:
-    terms = {
-        atom: value if 2 * value + tie <= radix else value - radix
-        for atom, value in positive.terms.items()
-    }
-    return Form(positive.constant, terms)
 
 
 # Quotients that take terms in or turn their signs.

@@ -7,57 +7,79 @@ spelling is easier to read, and no search is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
-from simplifier.extraction.cost import fine_cost, overlaps
+from simplifier.extraction.cost import FINE, fine_cost, overlaps
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
 from simplifier.laws.rewrite_log import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simplifier.bounds.context import Unit
     from simplifier.canonical.scope import Scope
     from simplifier.extraction.cost import CostOf
+    from simplifier.laws.law import Law
+
+
+class _Remainder(NamedTuple):
+    """``weight * (source mod radix)`` in a form, where it stands as ``weight * value``."""
+
+    weight: int
+    value: Form
+    source: Form
+    radix: int
+    law: Law
+
+    def written(self, form: Form, numerator: Form) -> Form:
+        """The form with a remainder of this numerator, which is congruent to the source."""
+        remainder = operations.mod(numerator, constant(self.radix))
+        return form.plus(self.value, -self.weight).plus(remainder, self.weight)
 
 
 def natural_reading(scope: Scope, form: Form, cost_of: CostOf) -> list[Rewrite]:
     """The steps that write the digits of a canonical form as remainders, one after the other."""
     steps: list[Rewrite] = []
     if form.has_quotient_or_maximum and all(atom in scope.ranges for atom in form.terms):
-        for weight, unit in scope.view(form).units:
-            if unit.quotient is not None:
-                remainder, laws = _remainder(scope, unit, cost_of)
-                after = form.plus(unit.value, -weight).plus(remainder, weight)
-                steps.append(Rewrite(laws, form, after))
-                form = after
+        for digit in _digits(scope, form):
+            numerator = cheapest_residue(scope, digit.source, digit.radix, cost_of)
+            laws = () if numerator == digit.source else (CONGRUENT_RESIDUES,)
+            after = digit.written(form, numerator)
+            steps.append(Rewrite((digit.law, *laws), form, after))
+            form = after
     return steps
 
 
-def _remainder(scope: Scope, unit: Unit, cost_of: CostOf) -> tuple[Form, tuple[object, ...]]:
-    """A digit as a remainder, and why it is one."""
-    assert unit.quotient is not None
-    source = unit.value.plus_atom(unit.quotient, unit.radix)
-    numerator = _cheapest_residue(scope, source, unit.radix, cost_of)
-    law = WHOLE_REMAINDER if unit.radix == unit.quotient.divisor else DIGIT
-    laws = (law,) if numerator == source else (law, CONGRUENT_RESIDUES)
-    return operations.mod(numerator, constant(unit.radix)), laws
+def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
+    for weight, unit in scope.view(form).units:
+        quotient, radix = unit.quotient, unit.radix
+        if quotient is not None:
+            source = unit.value.plus_atom(quotient, radix)
+            law = WHOLE_REMAINDER if radix == quotient.divisor else DIGIT
+            yield _Remainder(weight, unit.value, source, radix, law)
 
 
-def _cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
+def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
     """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
     residues = dict.fromkeys(_residues(scope, source, radix))
     if len(residues) == 1:
         return next(iter(residues))
-    return min(residues, key=lambda residue: fine_cost(_by_digits(scope, residue), cost_of))
+
+    def cost(residue: Form) -> int:
+        sign = 0 if residue.has_positive_term else FINE
+        return sign + fine_cost(_by_digits(scope, residue), cost_of, is_alone=False)
+
+    return min(residues, key=cost)
 
 
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
     """Congruent numbers with small weights: none negative, near zero, with the source's signs."""
     view = scope.view(source)
+    if all(0 < 2 * weight <= radix for weight, _ in view.units):
+        yield Form(source.constant % radix, source.terms)
+        return
     for reduced in _REDUCED:
         weights = [(reduced(weight, radix), unit.value) for weight, unit in view.units]
         whole = forms.weighted_sum(weights)
@@ -73,11 +95,8 @@ _REDUCED: Final[tuple[Callable[[int, int], int], ...]] = (
 
 def _by_digits(scope: Scope, form: Form) -> Form:
     """The form with a remainder for each digit, whatever its numerator costs."""
-    for weight, unit in scope.view(form).units:
-        if unit.quotient is not None:
-            source = unit.value.plus_atom(unit.quotient, unit.radix)
-            digit = operations.mod(source, constant(unit.radix))
-            form = form.plus(unit.value, -weight).plus(digit, weight)
+    for digit in _digits(scope, form):
+        form = digit.written(form, digit.source)
     return form
 
 
@@ -93,20 +112,24 @@ def is_plain(form: Form) -> bool:
     False
     False
     """
-    terms = form.terms
-    quotients: list[Atom] = []
-    for atom, factor in terms.items():
-        if atom.kind is VARIABLE:
-            continue
-        if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
-            return False
-        if atom.numerator.constant and (factor < 0 or form.constant):
-            return False
-        if atom.kind is FLOORDIV:
-            quotients.append(atom)
-    if len(terms) > 1 and overlaps(form):
+    divisions = [atom for atom in form.terms if atom.kind is not VARIABLE]
+    if len(divisions) > 1 and any(form.terms[atom] < 0 for atom in divisions):
         return False
-    return not any(takes_in(form, atom) for atom in quotients) and not _may_merge(form, quotients)
+    return all(_is_settled(form, atom) for atom in divisions) and not (
+        len(divisions) > 1 and (overlaps(form) or _may_merge(form, divisions))
+    )
+
+
+def _is_settled(form: Form, atom: Atom) -> bool:
+    """Whether a division has nothing to take in or to turn."""
+    if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
+        return False
+    factor, constant = form.terms[atom], form.constant
+    if atom.numerator.constant and (factor < 0 or constant):
+        return False
+    if factor < 0 and constant == -factor * (atom.divisor - 1):
+        return False
+    return all(inner not in form.terms for inner in atom.numerator.terms)
 
 
 _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)
@@ -131,7 +154,7 @@ def takes_in(form: Form, quotient: Atom) -> bool:
     return any(value and value % factor == 0 for value in beside)
 
 
-def _may_merge(form: Form, quotients: list[Atom]) -> bool:
+def _may_merge(form: Form, divisions: list[Atom]) -> bool:
     """Whether quotients of one divisor may add up to one."""
-    seen = {(atom.divisor, form.terms[atom]) for atom in quotients}
-    return len(seen) < len(quotients)
+    quotients = [atom for atom in divisions if atom.kind is FLOORDIV]
+    return len({(atom.divisor, form.terms[atom]) for atom in quotients}) < len(quotients)

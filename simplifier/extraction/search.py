@@ -6,13 +6,13 @@ arguments are extracted in the end. Remainders are tried first, because they are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simplifier.bounds.branches import maxima
 from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
@@ -32,13 +32,14 @@ from simplifier.extraction.natural import is_plain, natural_reading, takes_in
 from simplifier.extraction.products import product_steps
 from simplifier.extraction.width import natural_width
 from simplifier.laws.rewrite_log import Rewrite
-from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_QUOTIENTS_SEARCHED
+from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOTIENTS_SEARCHED
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from simplifier.bounds.context import Context
+    from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Candidates, CostOf
@@ -70,7 +71,7 @@ def _with_arguments(extractor: Extractor, form: Form) -> Form:
         if atom in finished:
             stack.pop()
             continue
-        arguments = tuple(map(extractor.extract, atom.arguments))
+        arguments = extractor.arguments(atom.kind, atom.arguments)
         missing = [
             inner for argument in arguments for inner in argument.terms if inner not in finished
         ]
@@ -91,12 +92,14 @@ class Extractor:
     cheaper. Otherwise the work would grow exponentially with nesting.
     """
 
-    def __init__(self, scope: Scope, steps: Sequence[Steps], helper: Extractor | None) -> None:
+    def __init__(
+        self, scope: Scope, steps: Sequence[Steps] = (), helpers: Sequence[Extractor] = ()
+    ) -> None:
         self.results: dict[Key, Form] = {}
         """The cheapest forms found, arguments and all."""
         self._scope = scope
         self._steps = steps
-        self._helper = helper
+        self._helpers = helpers
         self.cost: CostOf = _Costs(self).__getitem__
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
@@ -105,9 +108,16 @@ class Extractor:
     def cost_of(self, kind: AtomKind, operands: Sequence[Form]) -> int:
         """The cost of an operation, its operands extracted."""
         cost = cost_of_operation(kind, len(operands)) * FINE
-        for operand in operands:
-            cost += fine_cost(self.extract(operand), self.cost)
+        for operand in self.arguments(kind, operands):
+            cost += fine_cost(operand, self.cost)
         return cost
+
+    def arguments(self, kind: AtomKind, operands: Sequence[Form]) -> tuple[Form, ...]:
+        """The operands in their cheapest spelling; a symbolic divisor has a positive term."""
+        found = tuple([self.extract(operand) for operand in operands])
+        if kind is AtomKind.QUOTIENT and not found[1].has_positive_term:
+            return tuple([self.extract(-operand) for operand in operands])
+        return found
 
     def extract(self, form: Form) -> Form:
         """The cheapest spelling of a form, its arguments left as they are."""
@@ -115,9 +125,9 @@ class Extractor:
             return form
         found = self._extracted.get(form.key)
         if found is None:
-            steps = self._search(form) if self._helper else self._read(form)
+            steps = self._search(form) if self._helpers else self._read(form)
             found = self._extracted[form.key] = _end(form, steps)
-            if self._helper:
+            if len(self._helpers) > 1:
                 for rewrite in steps:
                     self._scope.extracted(rewrite)
         return found
@@ -173,59 +183,81 @@ class Extractor:
             return []
         natural = natural_reading(self._scope, part, self.cost)
         start = _end(part, natural)
-        may_take_in = any(
-            atom.kind is FLOORDIV and takes_in(part, atom)
-            for atom in part.terms
-            if atom in start.terms
-        )
-        if is_plain(start) and not may_take_in:
+        if is_plain(start) and not _says_more(self._scope, part, start):
             return natural
-        kinds = _affordable_steps(part)
+        kinds = _affordable_steps(part, len(self._helpers) - 1)
         if not kinds:
             return natural
         widest, is_alone = natural_width(self._scope, form), _is_alone(form, part)
         key = (part.key, widest, is_alone)
         found = self._parts.get(key)
         if found is None:
-            cost_of = _SearchCosts(self, self._helper, part).__getitem__
+            helper = self._helpers[-1 if 0 < _count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
+            cost_of = _SearchCosts(self, helper, part).__getitem__
             prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
-            found = self._parts[key] = self._descend(part, natural, kinds, prices)
+            search = _Search(self._scope, prices, helper, self._steps[:kinds])
+            found = self._parts[key] = search.descend(part, natural)
         return found
 
-    def _descend(
-        self, form: Form, natural: list[Rewrite], kinds: int, prices: Prices
-    ) -> list[Rewrite]:
-        start = _end(form, natural)
-        order = self._steps[:kinds]
-        if is_plain(start):
-            limit = Limit(prices.sum(start), prices, self._helper)
-            found = limit.cheapest(form, quotient_steps(form, limit))
-            return [found] if found else natural
-        descents = [self._descent(form, order, prices)]
-        if natural:
-            descents.append([*natural, *self._descent(start, order, prices)])
-        if len(form.terms) > 1 and maxima(form) and (descents[0] or kinds == 1):
-            # A term that first moves into an extremum may become a remainder there.
-            descents.append(self._descent(form, (extremum_steps, *order), prices))
-        return min(descents, key=lambda descent: prices.sum(_end(form, descent)))
 
-    def _descent(self, form: Form, order: Sequence[Steps], prices: Prices) -> list[Rewrite]:
+class _Search(NamedTuple):
+    """One search for a cheaper spelling, by steps of some kinds."""
+
+    scope: Scope
+    prices: Prices
+    helper: Extractor
+    order: Sequence[Steps]
+
+    def descend(self, form: Form, natural: list[Rewrite]) -> list[Rewrite]:
+        """The cheapest end of some descents: from the form itself, and from its natural reading."""
+        start = _end(form, natural)
+        descents = [self._descent(form, self.order)]
+        if natural:
+            descents.append([*natural, *self._descent(start, self.order)])
+        if len(form.terms) > 1 and maxima(form) and (descents[0] or len(self.order) == 1):
+            # A term that first moves into an extremum may become a remainder there.
+            descents.append(self._descent(form, (extremum_steps, *self.order)))
+        return min(descents, key=lambda descent: self.prices.sum(_end(form, descent)))
+
+    def _descent(self, form: Form, order: Sequence[Steps]) -> list[Rewrite]:
         """Steps to cheaper and cheaper spellings, one kind of steps at a time, until none helps."""
-        assert self._helper is not None
         descent: list[Rewrite] = []
-        current, cost, least = form, prices.sum(form), least_cost_at_a_glance(form)
+        current, cost, least = form, self.prices.sum(form), least_cost_at_a_glance(form)
         kind = 0
         while kind < len(order) and cost > least:
-            limit = Limit(cost, prices, self._helper)
-            found = limit.cheapest(current, order[kind](self._scope, current, limit))
+            limit = Limit(cost, self.prices, self.helper)
+            found = limit.cheapest(current, order[kind](self.scope, current, limit))
             # A candidate whose cost was found before it was built may cost more.
-            following = cost if found is None else prices.sum(found.after)
+            following = cost if found is None else self.prices.sum(found.after)
             if found is None or following >= cost:
                 kind += 1
             else:
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+
+def _says_more(scope: Scope, form: Form, natural: Form) -> bool:
+    """Whether a form has terms that may vanish in another way than its natural reading says.
+
+    A quotient may take in what stands beside it, leave with its dividend, or step where another
+    one steps.
+    """
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
+    for atom in quotients:
+        if atom in natural.terms and (form.terms[atom] % atom.divisor == 0 or takes_in(form, atom)):
+            return True
+    steps = [atom for atom in quotients if _has_two_values(scope.ranges.get(atom))]
+    return len(steps) > 1
+
+
+def _has_two_values(ends: Range | None) -> bool:
+    return ends is not None and isinstance(ends[0], int) and ends[1] == ends[0] + 1
+
+
+def _count_maxima(form: Form) -> int:
+    """How many maxima stand in a form: much can be moved in and out of each."""
+    return sum(atom.kind is MAX for atom in postorder((form,)))
 
 
 class _Variables(dict[Atom, tuple[Atom, ...]]):
@@ -287,12 +319,12 @@ def _is_large(form: Form) -> bool:
     return size > MAX_EXTRACTED_TERMS or is_deep(form)
 
 
-def _affordable_steps(form: Form) -> int:
+def _affordable_steps(form: Form, helpers: int) -> int:
     """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
     quotients = sum(atom.kind is AtomKind.FLOORDIV for atom in form.terms)
-    few, many = MAX_QUOTIENTS_SEARCHED
+    few, many = MAX_QUOTIENTS_SEARCHED[helpers]
     kinds = 2 if quotients <= few else 1 if quotients <= many else 0
-    return min(kinds, 1) if nests_extrema(form) else kinds
+    return min(kinds, helpers) if nests_extrema(form) else kinds
 
 
 class _Costs(dict[Atom, int]):
@@ -327,8 +359,10 @@ class _SearchCosts(dict[Atom, int]):
 
 
 def _extractor_of(scope: Scope) -> Extractor:
-    """The extractor of a scope, with its helper."""
-    return Extractor(scope, (_digit_steps, _other_steps), Extractor(scope, (), None))
+    """The extractor of a scope, with its helpers: one reads, one, for maxima, makes steps."""
+    steps = _digit_steps, _other_steps
+    reader = Extractor(scope)
+    return Extractor(scope, steps, (reader, Extractor(scope, steps, (reader,))))
 
 
 def _digit_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:

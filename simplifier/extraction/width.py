@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from simplifier.bounds.context import term_by_term
 from simplifier.bounds.ranges import ranges_as_written
 from simplifier.expr.form import FLOORDIV, VARIABLE, Form, postorder
+from simplifier.expr.size import is_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,10 +31,12 @@ class _Widths(dict["Key", "int | None"]):
 
 
 def natural_width(scope: Scope, form: Form) -> int | None:
-    """The greatest absolute value that the natural reading of a canonical form computes.
+    """The greatest absolute value that the natural reading of a form computes.
 
-    ``None`` where something has no bounds.
+    ``None`` where something has no bounds, or is nested too deeply to be looked into.
     """
+    if is_deep(form):
+        return None
     known = scope.memory(_Widths)
     found = known.get(form.key, -1)
     if found == -1:
@@ -66,6 +69,9 @@ def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
             source = unit.value.plus_atom(unit.quotient, unit.radix)
             yield from _widths_of_digit(scope, source, unit.radix)
             rest = rest.plus(unit.value, -weight)
+    for atom, factor in rest.terms.items():
+        if atom.kind is VARIABLE:
+            yield magnitude(scope.range_of(Form(0, {atom: factor})))
     for atom in form.terms:
         if atom.kind is FLOORDIV:
             yield from _widths_of_quotient(scope, form, rest, atom)
@@ -98,6 +104,8 @@ def _widths_of_quotient(
 def _gathered(form: Form, quotient: Atom) -> Form:
     """The source of a quotient with the multiples of its divisor that stand beside it."""
     factor, source = form.terms[quotient], quotient.numerator
+    if form.constant % factor == 0:
+        source = source.plus_constant(quotient.divisor * form.constant // factor)
     for atom in quotient.numerator.terms:
         beside = form.terms.get(atom, 0)
         if beside % factor == 0:
@@ -128,18 +136,21 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     >>> from simplifier.bounds.interval import Interval
     >>> from simplifier.canonical.scope import scope_of
     >>> from simplifier.expr.parser import parse_form
-    >>> scope = scope_of((("x", Interval(0, 2047)),))
-    >>> for text in ("(x * 262144) mod 2097151", "(x mod 8) * 262144 + x floordiv 8"):
+    >>> scope = scope_of((("x", Interval(0, 4095)),))
+    >>> for text in ("x * 64 - (x floordiv 8) * 511", "(x mod 8) * 64 + x floordiv 8"):
     ...     print(is_wide(scope, parse_form(text)))
     True
     False
     """
-    widest = natural_width(scope, scope.canonical(form))
-    if widest is None:
-        return False
+    widest = natural_width(scope, form)
+    return widest is not None and width_as_written(scope, form) > widest * tolerance
+
+
+def width_as_written(scope: Scope, form: Form) -> float:
+    """The greatest absolute value of any part of a form; infinite where something has no bounds."""
     ranges = ranges_as_written(scope, form)
     sums = [form, *(argument for atom in ranges for argument in atom.arguments)]
-    return any(_width_of_sum(ranges, part) > widest * tolerance for part in sums)
+    return max(_width_of_sum(ranges, part) for part in sums)
 
 
 def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:

@@ -56,7 +56,7 @@ KNOWN_VALUES = [
             "ROOT r = s32[5,1,1] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, "
             "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"
         ),
-        "(d0, d1, d2) -> (min(2, d0), 0)",
+        "(d0, d1, d2) -> (min(d0, 2), 0)",
     ),
     (
         "always the first row",

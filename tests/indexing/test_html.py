@@ -34,9 +34,16 @@ TABLES: list[tuple[str, list[list[str]]]] = [
             ["range", "s0", "[0, inf]"],
             ["runtime", "rt0", "[1, 1]"],
             ["result", "0", "d0 floordiv 2 + s0"],
-            ["1", "min(7, row)"],
+            ["1", "min(row, 7)"],
             ["2", "0"],
             ["constraint", "d0 * 6 + row", "[0, 20]"],
+        ],
+    ),
+    (
+        "(d0) -> ((d0 mod 8) * 4 + (d0 floordiv 8) * 96), domain: d0 in [0, 99]",
+        [
+            ["dimension", "d0", "[0, 99]"],
+            ["result", "0", "(d0 floordiv 8) * 96 + (d0 mod 8) * 4"],
         ],
     ),
     (

@@ -14,6 +14,15 @@ FORMULAS = [
     ("(d0 + 1) floordiv 4", r"\left\lfloor \frac{d_{0} + 1}{4} \right\rfloor"),
     ("rt0 ceildiv 4", r"\left\lceil \frac{rt_{0}}{4} \right\rceil"),
     ("min(th_x, d0 + 1)", r"\min\left(d_{0} + 1, th_{x}\right)"),
+    ("min(d0, 2)", r"\min\left(d_{0}, 2\right)"),
+    ("(-d0) mod 4", r"\left(\left(-d_{0}\right) \bmod 4\right)"),
+    (
+        "(d0 mod 2) * 3 + (d0 floordiv 2) * 12 - s0 * 2 + th_x",
+        (
+            r"12 \left\lfloor \frac{d_{0}}{2} \right\rfloor + 3 \left(d_{0} \bmod 2\right) "
+            r"+ th_{x} - 2 s_{0}"
+        ),
+    ),
     ("th_x * s0 * (d0 + 1)", r"\left(d_{0} + 1\right) \cdot th_{x} \cdot s_{0}"),
 ]
 

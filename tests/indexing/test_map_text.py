@@ -250,7 +250,7 @@ def test_print_symbolic_expr_operator_precedence(expression: Expr, text: str) ->
 def test_parse_symbolic_expr_and_print() -> None:
     parsed = parse_form("((((v0 + 42) * max(min(v1, 2), 0)) / 2) ceildiv 2) mod 5")
     assert format_form(parsed, spelling=DIALECTS["/"]) == (
-        "((((v0 + 42) * max(0, min(2, v1))) / 2) ceildiv 2) mod 5"
+        "((((v0 + 42) * max(min(v1, 2), 0)) / 2) ceildiv 2) mod 5"
     )
 
 

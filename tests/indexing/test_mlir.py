@@ -89,9 +89,9 @@ def test_the_points_are_kept(made: IndexingMap) -> None:
 
 TURNED = [
     # result, as MLIR has it
-    ("d0 floordiv -3", "-d0 floordiv 3"),
-    ("d0 ceildiv -3", "-d0 ceildiv 3"),
-    ("d0 mod -3", "-(-d0 mod 3)"),
+    ("d0 floordiv -3", "(-d0) floordiv 3"),
+    ("d0 ceildiv -3", "(-d0) ceildiv 3"),
+    ("d0 mod -3", "-((-d0) mod 3)"),
     ("((d0 + 1) mod -5) floordiv -2", "((-d0 - 1) mod 5) floordiv 2"),
 ]
 
@@ -178,7 +178,7 @@ def test_bounds_and_set_meet() -> None:
 
 UNWRITTEN = [
     # result, the error about it
-    ("min(d0, 3)", "min(3, d0) in it; expected no minimum or maximum"),
+    ("min(d0, 3)", "min(d0, 3) in it; expected no minimum or maximum"),
     ("max(d0, d1) + 1", "max(d0, d1) in it; expected no minimum or maximum"),
     ("d0 * d1", "d0 * d1 in it; expected at most one factor that is not constant or symbolic"),
     ("d0 floordiv d1", "d0 floordiv d1 in it; expected a divisor that is constant or symbolic"),
@@ -218,7 +218,7 @@ affine_map<(d0) -> (d0 % 2)>
                        ^ expected 'mod', but found '%'
 
 affine_map<(d0) -> (1, min(d0, 2) + 1)>
-                       ^^^^^^^^^^^^^^ the expression has min(2, d0) in it; expected no minimum or maximum
+                       ^^^^^^^^^^^^^^ the expression has min(d0, 2) in it; expected no minimum or maximum
 
 affine_map<(d0, d1) -> (d0 * d1)>
                         ^^^^^^^ the expression has d0 * d1 in it; expected at most one factor that is not constant or symbolic
@@ -279,7 +279,7 @@ affine_set<(d0, d1) : ()>
            ^ expected 1 dimensions and 0 symbols, as many as of the map
 
 affine_set<(d0) : (0 >= max(d0, 1))>
-                        ^^^^^^^^^^ the expression has max(1, d0) in it; expected no minimum or maximum
+                        ^^^^^^^^^^ the expression has max(d0, 1) in it; expected no minimum or maximum
 
 affine_map<(d0) -> (d0)>
 ^^^^^^^^^^ expected '(' before the dimensions, but found 'affine_map'

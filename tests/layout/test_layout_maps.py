@@ -24,6 +24,7 @@ from indexing.layout import (
     tiling_steps,
 )
 from simplifier import cost, parse_expr
+from simplifier.extraction.cost import overlaps
 from tests.layout.model import PADDING, index_of, memory_of
 from tests.layout.strategies import small_arrays
 
@@ -200,6 +201,45 @@ def test_maps_are_what_a_person_would_write(text: str, there: list[str], back: l
     for made, written in [(logical_to_linear(shape), there), (linear_to_logical(shape), back)]:
         results = (str(parse_expr(expression)) for expression in written)
         assert [str(result) for result in made.results] == list(results)
+
+
+PADDED = [
+    # shape, where in memory its elements are
+    (
+        "f32[3,5]{1,0:T(2,2)}",
+        ["((d0 floordiv 4) mod 3) * 2 + d0 mod 2 in [0, 4]",
+         "(d0 floordiv 12) * 4 + d0 mod 4 in [0, 5]"],
+    ),
+    ("f32[10,3]{0,1:T(4)}", ["d0 mod 12 in [0, 9]"]),
+    ("f32[32,500]{1,0:T(8,128)}", ["((d0 floordiv 1024) mod 4) * 128 + d0 mod 128 in [0, 499]"]),
+    (
+        "f32[200,13]{0,1:T(8,128)}",
+        ["((d0 floordiv 1024) mod 2) * 128 + d0 mod 128 in [0, 199]",
+         "(d0 floordiv 2048) * 1024 + d0 mod 1024 in [0, 1663]"],
+    ),
+    (
+        "bf16[100,300]{1,0:T(8,128)(2,1)}",
+        ["((d0 floordiv 1024) mod 3) * 256 + d0 mod 256 in [0, 599]",
+         "(d0 floordiv 3072) * 1024 + d0 mod 1024 in [0, 12799]"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "constraints"), PADDED, ids=[text for text, _ in PADDED])
+def test_what_is_no_padding_is_said_in_digits(text: str, constraints: list[str]) -> None:
+    domain = linear_to_logical(Shape.parse(text)).domain
+    texts = [f"{limited} in {ends}" for limited, (_, ends) in domain.constraint_texts()]
+    assert texts == constraints
+
+
+@each_format
+def test_terms_are_digits_times_strides(text: str) -> None:
+    """No term takes back what another one has given."""
+    shape = Shape.parse(text)
+    for made in (logical_to_linear(shape), linear_to_logical(shape)):
+        for form in (*made.forms, *(limited for limited, _ in made.domain.constraints)):
+            assert all(factor > 0 for factor in form.terms.values())
+            assert not overlaps(form)
 
 
 @each_format

@@ -82,7 +82,7 @@ CORRECTED = {
     # Starts are clamped.
     "rtvar_constant_out_of_range.o2i": ["(d0) -> (d0 + 90), domain: d0 in [0, 9]"],
     "rtvar_iota.o2i": [
-        "(d0, d1, d2) -> (min(32, d0), 0), domain: d0 in [0, 41], d1 in [0, 0], d2 in [0, 0]"
+        "(d0, d1, d2) -> (min(d0, 32), 0), domain: d0 in [0, 41], d1 in [0, 0], d2 in [0, 0]"
     ],
 }
 """The right maps of rows where XLA's hold too much, as the note of the row says, or it has none."""

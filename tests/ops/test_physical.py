@@ -151,8 +151,8 @@ TEXTS = [
             "d2 in [0, 7], d3 in [0, 127], d0 * 8 + d2 in [0, 8], d1 * 128 + d3 in [0, 199]"
         ),
         (
-            "(d0, d1) -> ((d0 floordiv 8) * 1024 + (d1 floordiv 128) * 896 + d0 * 128 + d1), "
-            "domain: d0 in [0, 8], d1 in [0, 199]"
+            "(d0, d1) -> ((d0 floordiv 8) * 2048 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 "
+            "+ d1 mod 128), domain: d0 in [0, 8], d1 in [0, 199]"
         ),
     ),
     (
@@ -164,8 +164,9 @@ TEXTS = [
             "domain: d0 in [0, 7], d1 in [0, 3], d2 in [0, 7], d3 in [0, 127]"
         ),
         (
-            "(d0, d1) -> ((d0 floordiv 2) * 254 + (d0 floordiv 8) * 3072 + "
-            "(d1 floordiv 128) * 768 + d0 + d1 * 2), domain: d0 in [0, 63], d1 in [0, 511]"
+            "(d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 "
+            "+ ((d0 floordiv 2) mod 4) * 256 + (d1 mod 128) * 2 + d0 mod 2), "
+            "domain: d0 in [0, 63], d1 in [0, 511]"
         ),
     ),
     (
@@ -177,8 +178,8 @@ TEXTS = [
             "domain: d0 in [0, 511], d1 in [0, 63]"
         ),
         (
-            "(d0, d1) -> ((d0 floordiv 8) * 3072 + (d1 floordiv 128) * 896 + d0 * 128 + d1), "
-            "domain: d0 in [0, 63], d1 in [0, 511]"
+            "(d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 "
+            "+ d1 mod 128), domain: d0 in [0, 63], d1 in [0, 511]"
         ),
     ),
     (

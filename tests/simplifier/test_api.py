@@ -19,6 +19,7 @@ from simplifier import (
     bounds_of,
     cost,
     equivalent,
+    operator_count,
     parse_expr,
     simplify,
     symbol,
@@ -133,33 +134,44 @@ def test_bounds(expression: Expression, bounds: Bounds, interval: Ends) -> None:
 
 
 COSTS = [
-    ("0", 0),
-    ("x", 0),
-    ("-x", 1),
-    ("-5", 0),
-    ("x + 1", 1),
-    ("x - y", 1),
-    ("-x - y", 2),
-    ("x * 3", 1),
-    ("x * -3", 1),
-    ("x * 3 - y * 3", 2),
-    ("x * 3 + y * 2", 3),
-    ("x floordiv 8", 3),
-    ("x mod 8 + x floordiv 8", 7),
-    ("x ceildiv 8", 4),
-    ("min(x, y)", 3),
-    ("min(x, y, 3)", 6),
-    ("x * y", 1),
-    ("x * y * 2", 2),
-    ("(x + 1) * (y + 1)", 3),
-    ("(x * 8 + y) floordiv 3", 5),
-    ("d0 * 8 + s0 mod 3", 5),
+    # text, cost, operators as written
+    ("0", 0, 0),
+    ("x", 0, 0),
+    ("-x", 1, 1),
+    ("-5", 0, 0),
+    ("x + 1", 1, 1),
+    ("x - y", 1, 1),
+    ("-x - y", 2, 2),
+    ("x * 3", 1, 1),
+    ("x * -3", 1, 1),
+    ("x * 3 - y * 3", 2, 2),
+    ("x * 3 + y * 2", 3, 3),
+    ("x floordiv 8", 3, 3),
+    ("x ceildiv 8", 4, 4),
+    ("min(x, y)", 3, 3),
+    ("min(x, y, 3)", 6, 6),
+    ("x * y", 1, 1),
+    ("x * y * 2", 2, 2),
+    ("(x + 1) * (y + 1)", 3, 3),
+    ("(x * 8 + y) floordiv 3", 5, 5),
+    ("d0 * 8 + s0 mod 3", 5, 5),
+    # one division for quotient and remainder
+    ("x mod 8 + x floordiv 8", 5, 7),
+    ("(x floordiv 8) * y + x floordiv 8", 6, 8),
+    ("(x floordiv 4) mod 8 + x mod 4", 8, 10),
+    ("x floordiv 8 + y floordiv 8", 7, 7),
+    # digits that overlap
+    ("x + x floordiv 8", 6, 4),
+    ("x * 8 - x floordiv 8", 13, 5),
+    ("(x floordiv 4) mod 8 + x mod 8", 12, 10),
+    ("x mod 8 - x mod 4", 15, 7),
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), COSTS, ids=[text for text, _ in COSTS])
-def test_costs(text: str, expected: int) -> None:
+@pytest.mark.parametrize(("text", "expected", "operators"), COSTS, ids=[row[0] for row in COSTS])
+def test_costs(text: str, expected: int, operators: int) -> None:
     assert cost(parse_expr(text)) == expected
+    assert operator_count(parse_expr(text)) == operators
 
 
 REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [

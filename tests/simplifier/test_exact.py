@@ -32,8 +32,8 @@ EQUIVALENT: list[tuple[str, str, Bounds]] = [
     # a, b, bounds
     ("(x floordiv 8) * 8 + x mod 8", "x", {}),
     ("x mod -3", "x - (x floordiv -3) * -3", {}),
-    ("x floordiv -3", "-x floordiv 3", {}),
-    ("x ceildiv 4", "-(-x floordiv 4)", {}),
+    ("x floordiv -3", "(-x) floordiv 3", {}),
+    ("x ceildiv 4", "-((-x) floordiv 4)", {}),
     ("x ceildiv -4", "-(x floordiv 4)", {}),
     ("(x floordiv 2) floordiv 3", "x floordiv 6", {}),
     ("min(x, y) + max(x, y)", "x + y", {}),

@@ -57,7 +57,7 @@ COLLECTED = [
     ("rounded up", operations.ceildiv(forms.constant(-7), TWO), "-3"),
     ("division by zero stays", operations.floordiv(THREE, forms.ZERO), "3 floordiv 0"),
     ("equal operands count once", operations.minimum([x, x]), "x"),
-    ("constants of an extremum", operations.maximum([x, TWO, THREE]), "max(3, x)"),
+    ("constants of an extremum", operations.maximum([x, TWO, THREE]), "max(x, 3)"),
     ("scale leaves a product", operations.product([x * 2, TWO, y * 3]), "x * y * 12"),
     ("product with zero", operations.product([x, forms.ZERO]), "0"),
     ("a quotient stays", operations.floordiv(x * 8, forms.constant(8)), "(x * 8) floordiv 8"),

@@ -77,7 +77,7 @@ UPPER_FACT = Law(
     condition="max(A, B) <= u",
     why="No operand is greater than the maximum.",
     example=Example("min(x + y, 9)", "max(x + y, 1) <= 9", "x + y"),
-    near_miss=NearMiss("min(x + y, 9)", "max(x + y, 1) <= 10", "min(9, x + y)", "x + y may be 10"),
+    near_miss=NearMiss("min(x + y, 9)", "max(x + y, 1) <= 10", "min(x + y, 9)", "x + y may be 10"),
 )
 
 LOWER_FACT = Law(
@@ -86,5 +86,5 @@ LOWER_FACT = Law(
     condition="max(A, B) >= l and A < l",
     why="Some operand equals the maximum. If the others are less, it is this one.",
     example=Example("max(y, 2)", "max(y, 1) >= 2", "y"),
-    near_miss=NearMiss("max(y, 2)", "max(y, 1) >= 1", "max(2, y)", "y may be 1"),
+    near_miss=NearMiss("max(y, 2)", "max(y, 1) >= 1", "max(y, 2)", "y may be 1"),
 )

@@ -19,7 +19,7 @@ FLATTEN_MAXIMA = Law(
     why="An increasing function commutes with the maximum.",
     example=Example("max(max(x, y), z)", "", "max(x, y, z)"),
     near_miss=NearMiss(
-        "max(z - max(x, y), 0)", "", "max(0, z - max(x, y))", "this is the least of z - x and z - y"
+        "max(z - max(x, y), 0)", "", "max(z - max(x, y), 0)", "this is the least of z - x and z - y"
     ),
 )
 
@@ -29,7 +29,7 @@ PRUNE = Law(
     condition="A <= B",
     why="An operand that is never greater than another one has no effect.",
     example=Example("max(x, x + y)", "y >= 0", "x + y"),
-    near_miss=NearMiss("max(x, x + y)", "y >= -1", "max(0, y) + x", "x is greater where y is -1"),
+    near_miss=NearMiss("max(x, x + y)", "y >= -1", "max(y, 0) + x", "x is greater where y is -1"),
 )
 
 PRUNE_BY_TWO = Law(
@@ -43,9 +43,9 @@ PRUNE_BY_TWO = Law(
         "(p + q) * (max(B, C) - A + 1) > 0",
         "max(B, C) - A + 1 > 0",
     ),
-    example=Example("max(4, x, x * 5)", "", "max(4, x * 5)"),
+    example=Example("max(x, x * 5, 4)", "", "max(x * 5, 4)"),
     near_miss=NearMiss(
-        "max(-4, x, x * 5)", "", "max(-4, x, x * 5)", "-1 is more than both -4 and -5"
+        "max(x, x * 5, -4)", "", "max(x, x * 5, -4)", "-1 is more than both -4 and -5"
     ),
 )
 
@@ -61,9 +61,9 @@ PRUNE_BY_THREE = Law(
         "(p + q + r) * (max(B, C, D) - A + 1) > 0",
         "max(B, C, D) - A + 1 > 0",
     ),
-    example=Example("max(0, x, y, -x - y)", "", "max(-x - y, x, y)"),
+    example=Example("max(-x - y, x, y, 0)", "", "max(-x - y, x, y)"),
     near_miss=NearMiss(
-        "max(1, -x - y, x, y)", "", "max(1, -x - y, x, y)", "where x and y are 0 so are all three"
+        "max(-x - y, x, y, 1)", "", "max(-x - y, x, y, 1)", "where x and y are 0 so are all three"
     ),
 )
 
@@ -74,7 +74,7 @@ TWO_VALUED_MAXIMUM = Law(
     condition="k <= A <= k + 1",
     why="Any function of an expression with two values is affine in it.",
     example=Example("max(x * 3 - 1, 0)", "0 <= x <= 1", "x * 2"),
-    near_miss=NearMiss("max(x * 3 - 1, 0)", "-1 <= x <= 1", "max(0, x * 3 - 1)", "three values"),
+    near_miss=NearMiss("max(x * 3 - 1, 0)", "-1 <= x <= 1", "max(x * 3 - 1, 0)", "three values"),
 )
 
 ABSORB = Law(
@@ -95,9 +95,9 @@ SHORTEN_MINIMUM = Law(
     identity="max(A, min(B, C)) == max(A, C)",
     condition="C <= max(A, B)",
     why="Where B is less than C, C is at most A, so both sides equal A.",
-    example=Example("max(4, min(x, x * 5))", "", "max(4, x)"),
+    example=Example("max(min(x, x * 5), 4)", "", "max(x, 4)"),
     near_miss=NearMiss(
-        "max(-4, min(x, x * 5))", "", "max(-4, min(x, x * 5))", "5 * x matters where x is -1"
+        "max(min(x, x * 5), -4)", "", "max(min(x, x * 5), -4)", "5 * x matters where x is -1"
     ),
 )
 
@@ -106,7 +106,7 @@ LEAST_VALUE = Law(
     identity="max(A, B) == max(A, k)",
     condition="k <= B <= max(A, k)",
     why="Where B is more than its least value, A is at least B.",
-    example=Example("max(x, x floordiv 4)", "-3 <= x <= 4", "max(-1, x)"),
+    example=Example("max(x, x floordiv 4)", "-3 <= x <= 4", "max(x, -1)"),
     near_miss=NearMiss(
         "max(x, x floordiv 4)", "-5 <= x <= 4", "max(x, x floordiv 4)", "-1 where x is -4"
     ),
@@ -117,7 +117,7 @@ GREATEST_VALUE = Law(
     identity="max(B, A) == max(k, A)",
     condition="B <= k <= max(A, B)",
     why="Where B is less than its greatest value, A is at least that value.",
-    example=Example("max(1 - x, x * 2)", "0 <= x <= 9", "max(1, x * 2)"),
+    example=Example("max(1 - x, x * 2)", "0 <= x <= 9", "max(x * 2, 1)"),
     near_miss=NearMiss(
         "max(3 - x, x * 2)", "0 <= x <= 9", "max(-x + 3, x * 2)", "where x is 1 both are 2"
     ),

@@ -14,7 +14,7 @@ SUM_RANGE = Law(
     why="This is interval arithmetic, term by term. It is exact if the terms are independent.",
     example=Example("max(x + y * 4, 31)", "0 <= x <= 3 and 0 <= y <= 7", "31"),
     near_miss=NearMiss(
-        "max(x + y * 4, 31)", "0 <= x <= 4 and 0 <= y <= 7", "max(31, y * 4 + x)", "32 is reached"
+        "max(x + y * 4, 31)", "0 <= x <= 4 and 0 <= y <= 7", "max(y * 4 + x, 31)", "32 is reached"
     ),
 )
 
@@ -25,7 +25,7 @@ QUOTIENT_RANGE = Law(
     why="Rounding down preserves the order.",
     example=Example("max(x floordiv 8, 12)", "0 <= x <= 99", "12"),
     near_miss=NearMiss(
-        "max(x floordiv 8, 120)", "0 <= x <= 968", "max(120, x floordiv 8)", "121 is reached"
+        "max(x floordiv 8, 120)", "0 <= x <= 968", "max(x floordiv 8, 120)", "121 is reached"
     ),
 )
 
@@ -38,7 +38,7 @@ CORNERS = Law(
     near_miss=NearMiss(
         "max(x floordiv n, 9)",
         "0 <= x <= 99 and 9 <= n <= 20",
-        "max(9, x floordiv n)",
+        "max(x floordiv n, 9)",
         "99 floordiv 9 is 11",
     ),
 )
@@ -64,7 +64,7 @@ DIGIT_RANGE = Law(
     near_miss=NearMiss(
         "max(x + y * 32 - (x floordiv 32) * 32, 1022)",
         "0 <= y <= 31",
-        "max(1022, y * 32 + x mod 32)",
+        "max(y * 32 + x mod 32, 1022)",
         "1023 is reached",
     ),
 )
@@ -79,7 +79,7 @@ ROUNDING_RANGE = Law(
     near_miss=NearMiss(
         "max(x - (x + 4) floordiv 3, 0)",
         "x >= 0",
-        "max(0, x - (x + 4) floordiv 3)",
+        "max((x * 2 - 2) floordiv 3, 0)",
         "it is -1 where x is 0",
     ),
 )
@@ -103,7 +103,7 @@ ROUNDINGS_RANGE = Law(
     near_miss=NearMiss(
         "max(x floordiv 3 - x floordiv 5, 14)",
         "0 <= x <= 120",
-        "max(14, x floordiv 3 - x floordiv 5)",
+        "max(x floordiv 3 - x floordiv 5, 14)",
         "16 is reached",
     ),
 )
@@ -115,7 +115,7 @@ REMAINDER_RANGE = Law(
     why="A remainder has the sign of the divisor and a smaller absolute value.",
     example=Example("max((x mod n) * 2, 18)", "-4 <= n <= 10", "18"),
     near_miss=NearMiss(
-        "max((x mod n) * 2, 18)", "-4 <= n <= 11", "max(9, x mod n) * 2", "20 is reached"
+        "max((x mod n) * 2, 18)", "-4 <= n <= 11", "max(x mod n, 9) * 2", "20 is reached"
     ),
 )
 
@@ -140,7 +140,7 @@ BRANCHES_RANGE_NEGATIVE = Law(
     why="The whole is the lesser of its two branches.",
     example=Example("max(min(x, y), 0)", "0 <= x <= 9 and 0 <= y <= 9", "min(x, y)"),
     near_miss=NearMiss(
-        "max(min(x, y), 1)", "0 <= x <= 9 and 0 <= y <= 9", "max(1, min(x, y))", "0 is reached"
+        "max(min(x, y), 1)", "0 <= x <= 9 and 0 <= y <= 9", "max(min(x, y), 1)", "0 is reached"
     ),
 )
 
@@ -149,11 +149,11 @@ CLAMP_RANGE = Law(
     identity="0 <= max(0, A) - max(0, A - b) <= b",
     condition="b >= 0",
     why="Two clamps that cut at both ends are read as one digit.",
-    example=Example("(x * 16 + min(15, max(0, y))) floordiv 16", "", "x"),
+    example=Example("(x * 16 + min(max(y, 0), 15)) floordiv 16", "", "x"),
     near_miss=NearMiss(
-        "(x * 16 + min(16, max(0, y))) floordiv 16",
+        "(x * 16 + min(max(y, 0), 16)) floordiv 16",
         "",
-        "min(16, max(0, y)) floordiv 16 + x",
+        "min(max(y, 0), 16) floordiv 16 + x",
         "16 is reached",
     ),
 )
@@ -166,7 +166,7 @@ BETWEEN_BRANCHES = Law(
     " a variable may cancel.",
     proof=("p * A <= p * max(A, B)", "q * B <= q * max(A, B)", "l <= (p + q) * max(A, B)"),
     example=Example("max(4, max(x, 7 - x))", "", "max(-x + 7, x)"),
-    near_miss=NearMiss("max(5, max(x, 7 - x))", "", "max(5, -x + 7, x)", "4 is reached"),
+    near_miss=NearMiss("max(5, max(x, 7 - x))", "", "max(-x + 7, x, 5)", "4 is reached"),
 )
 
 PRODUCT_RANGE = Law(
@@ -187,7 +187,7 @@ POWER_RANGE = Law(
     condition="l <= A <= u",
     why="An even power is never negative.",
     example=Example("max(x * x, 0)", "", "x * x"),
-    near_miss=NearMiss("max(x * y, 0)", "", "max(0, x * y)", "two different factors"),
+    near_miss=NearMiss("max(x * y, 0)", "", "max(x * y, 0)", "two different factors"),
 )
 
 FACT_RANGE = Law(

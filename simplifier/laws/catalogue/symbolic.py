@@ -18,7 +18,7 @@ CLAMP_SQUARE = Law(
     why="Where the clamp is not zero, it equals A.",
     example=Example("min(x, y) * max(x, y)", "", "x * y"),
     near_miss=NearMiss(
-        "max(0, x) * max(0, y)", "", "max(0, x) * max(0, y)", "two clamps of different things"
+        "max(x, 0) * max(y, 0)", "", "max(x, 0) * max(y, 0)", "two clamps of different things"
     ),
 )
 
@@ -110,7 +110,7 @@ TURNED_BY_SYMBOLS = Law(
     near_miss=NearMiss(
         "(x - 1) floordiv n + (-x) floordiv n",
         "",
-        "(x - 1) floordiv n + -x floordiv n",
+        "(x - 1) floordiv n - x ceildiv n",
         "n may be negative",
     ),
 )

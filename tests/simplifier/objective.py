@@ -1,0 +1,47 @@
+"""What a result may cost: no more than the input, where the input is a formula to keep.
+
+A formula that divides by a negative number, or that needs far wider integers than its natural
+reading, is not kept, however cheap it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplifier import Interval
+from simplifier.canonical.scope import scope_of
+from simplifier.expr.sympy_conversion import from_sympy
+from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.width import divides_by_negative, is_wide
+from simplifier.limits import MAX_WIDENING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import sympy
+
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Form
+
+
+def is_kept(scope: Scope, form: Form) -> bool:
+    """Whether a result may not cost more than this form."""
+    return not (divides_by_negative(form) or is_wide(scope, form, MAX_WIDENING))
+
+
+def is_never_costlier(scope: Scope, result: Form, form: Form) -> bool:
+    """Whether a result costs no more than a form, or the form is none to keep."""
+    return cost_of_form(result) <= cost_of_form(form) or not is_kept(scope, form)
+
+
+def is_good(
+    expression: sympy.Expr,
+    bounds: Mapping[str, IntervalLike],
+    constraints: Sequence[tuple[sympy.Expr, IntervalLike]] = (),
+) -> bool:
+    """Whether an expression has positive divisors, and is narrow."""
+    box = tuple((name, Interval.of(bounds[name])) for name in sorted(bounds))
+    facts = tuple((from_sympy(fact), Interval.of(ends)) for fact, ends in constraints)
+    scope, form = scope_of(box, facts), from_sympy(expression)
+    return not (divides_by_negative(form) or is_wide(scope, form))
