@@ -128,18 +128,6 @@ def windows(size: int) -> str:
     return loop(sums, f"f32[{size}]")
 
 
-def mixed_windows(rows: int, columns: int) -> str:
-    """Each round adds the next element to each, and transposes; so formulas nest, too."""
-    size = rows * columns
-    lines = [
-        f"w = f32[{size}] reduce-window(v, zero), window={{size=2 pad=0_1}}, to_apply=add",
-        f"m = f32[{rows},{columns}] reshape(w)",
-        f"t = f32[{columns},{rows}] transpose(m), dimensions={{1,0}}",
-        f"ROOT r = f32[{size}] reshape(t)",
-    ]
-    return loop("\n".join(lines), f"f32[{size}]")
-
-
 def moved(size: int) -> str:
     """Each round moves all elements by one place."""
     return loop(f"ROOT r = f32[{size}] pad(v, zero), padding=1_-1", f"f32[{size}]")
