@@ -131,8 +131,8 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     >>> from simplifier.bounds.interval import Interval
     >>> from simplifier.canonical.scope import scope_of
     >>> from simplifier.expr.parser import parse_form
-    >>> scope = scope_of((("x", Interval(0, 2047)),))
-    >>> for text in ("(x * 262144) mod 2097151", "(x mod 8) * 262144 + x floordiv 8"):
+    >>> scope = scope_of((("x", Interval(0, 4095)),))
+    >>> for text in ("x * 64 - (x floordiv 8) * 511", "(x mod 8) * 64 + x floordiv 8"):
     ...     print(is_wide(scope, parse_form(text)))
     True
     False

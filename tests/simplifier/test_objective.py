@@ -1,0 +1,155 @@
+"""What a good formula is: digits times strides, narrow, positive divisors, few divisions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TypeAlias
+
+import pytest
+from hypothesis import assume, given
+
+from simplifier import Interval, cost, equivalent, format_expr, operator_count, parse_expr, simplify
+from simplifier.canonical.scope import scope_of
+from simplifier.expr.parser import parse_form
+from simplifier.extraction.width import divides_by_negative, is_wide
+from tests.simplifier.objective import is_good
+from tests.strategies import Problem, any_problem
+
+Bounds: TypeAlias = "dict[str, tuple[int, int]]"
+
+WANTED: list[tuple[str, Bounds, str]] = [
+    # expression, bounds, what a reader wants
+    # digits times strides
+    (
+        "(d0 mod 8) * 262144 + d0 floordiv 8",
+        {"d0": (0, 2047)},
+        "(d0 mod 8) * 262144 + d0 floordiv 8",
+    ),
+    (
+        "bl_x * 262144 - (bl_x floordiv 8) * 2097151",
+        {"bl_x": (0, 4095)},
+        "(bl_x mod 8) * 262144 + bl_x floordiv 8",
+    ),
+    (
+        "(d0 mod 32) * 3 + d0 floordiv 65536",
+        {"d0": (0, 196607)},
+        "(d0 mod 32) * 3 + d0 floordiv 65536",
+    ),
+    (
+        "d0 * 1024 - (d0 floordiv 64) * 65535",
+        {"d0": (0, 65535)},
+        "(d0 mod 64) * 1024 + d0 floordiv 64",
+    ),
+    (
+        "d0 - (d0 floordiv 8) * 4",
+        {"d0": (0, 63)},
+        "(d0 floordiv 8) * 4 + d0 mod 8",
+    ),
+    (
+        "(d0 floordiv 128) * 896 + (d1 floordiv 8) * 1024 + d1 * 128 + d0",
+        {"d0": (0, 511), "d1": (0, 63)},
+        "(d1 mod 8) * 128 + (d0 floordiv 128) * 1024 + (d1 floordiv 8) * 2048 + d0 mod 128",
+    ),
+    # narrow
+    (
+        "((d0 * 196609) floordiv 65536) mod 96",
+        {"d0": (0, 196607)},
+        "(d0 mod 32) * 3 + d0 floordiv 65536",
+    ),
+    (
+        "((d0 * 12972 + d1 * 1081) floordiv 90) mod 216",
+        {"d0": (0, 89), "d1": (0, 11)},
+        "((d0 * 12 + d1) mod 18) * 12 + (d0 * 12 + d1) floordiv 90",
+    ),
+    # positive divisors
+    ("((d0 + 2) floordiv 3) * 3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
+    ("(d0 floordiv -3) * -3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
+    ("(d0 ceildiv 3) * 3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
+    ("d0 floordiv -8", {"d0": (0, 99)}, "(-d0) floordiv 8"),
+    ("d0 floordiv -8", {}, "(-d0) floordiv 8"),
+    # a remainder is torn where a term vanishes by it, and only there
+    ("(-d0) mod 128", {"d0": (0, 999)}, "(-d0) mod 128"),
+    ("(d0 * 127) mod 128", {"d0": (0, 999)}, "(-d0) mod 128"),
+    ("(d0 ceildiv 128) * 128 - d0", {"d0": (0, 999)}, "(-d0) mod 128"),
+    ("d0 - ((d0 + d1) floordiv 8) * 8", {"d0": (0, 99), "d1": (0, 9)}, "(d0 + d1) mod 8 - d1"),
+    ("d0 - d0 mod 8", {"d0": (0, 99)}, "(d0 floordiv 8) * 8"),
+    # constants last
+    ("min(5, d0)", {}, "min(d0, 5)"),
+]
+
+
+@pytest.mark.parametrize(("text", "bounds", "wanted"), WANTED, ids=[row[0] for row in WANTED])
+def test_a_reader_gets_what_a_reader_wants(text: str, bounds: Bounds, wanted: str) -> None:
+    expression, expected = parse_expr(text), parse_expr(wanted)
+    result = simplify(expression, bounds)
+    assert format_expr(result) == wanted
+    assert equivalent(expression, expected, bounds)
+    assert is_good(expected, {name: Interval(*ends) for name, ends in bounds.items()})
+
+
+@pytest.mark.parametrize(("text", "bounds", "wanted"), WANTED, ids=[row[0] for row in WANTED])
+def test_what_is_wanted_stays(text: str, bounds: Bounds, wanted: str) -> None:
+    del text
+    assert format_expr(simplify(parse_expr(wanted), bounds)) == wanted
+
+
+# What is better costs less; each text with the next worse one.
+RANKED: list[tuple[str, ...]] = [
+    ("(x mod 8) * 4 + x floordiv 8", "x * 4 - (x floordiv 8) * 31"),
+    ("x mod 8 + x floordiv 8", "x mod 8 + x floordiv 4", "x mod 8 - x mod 4"),
+    ("(x + 7) floordiv 8", "x floordiv 8 + (x + 7) floordiv 8"),
+    (
+        "x mod 8 + y floordiv 8",
+        "(x mod 8) * 2 + y floordiv 8",
+        "(x mod 8) * 2 + (y floordiv 8) * 3",
+    ),
+]
+
+
+@pytest.mark.parametrize("texts", RANKED, ids=[texts[0] for texts in RANKED])
+def test_what_is_better_costs_less(texts: tuple[str, ...]) -> None:
+    assert all(
+        cost(parse_expr(one)) < cost(parse_expr(next_one)) for one, next_one in pairwise(texts)
+    )
+
+
+def test_operators_as_written_do_not_tell_digits_from_torn_ones() -> None:
+    digits, torn, *_ = RANKED[0]
+    assert operator_count(parse_expr(torn)) < operator_count(parse_expr(digits))
+
+
+WIDE = [
+    # text, bounds of x, whether it is wide
+    ("((x * 196609) floordiv 65536) mod 96", (0, 196607), True),
+    ("(x mod 32) * 3 + x floordiv 65536", (0, 196607), False),
+    ("x * 262144 - (x floordiv 8) * 2097151", (0, 4095), True),
+    ("(x mod 8) * 262144 + x floordiv 8", (0, 4095), False),
+    ("(x * 127) mod 128", (0, 999), True),
+    ("(x * 127) mod 128", None, False),
+]
+
+
+@pytest.mark.parametrize(("text", "ends", "expected"), WIDE, ids=[str(row[:2]) for row in WIDE])
+def test_a_part_beyond_the_natural_width_is_wide(
+    text: str, ends: tuple[int, int] | None, *, expected: bool
+) -> None:
+    scope = scope_of((("x", Interval(*(ends or (None, None)))),))
+    assert is_wide(scope, parse_form(text)) is expected
+
+
+# Of any input.
+
+
+@given(any_problem)
+def test_the_result_of_a_narrow_input_is_narrow(problem: Problem) -> None:
+    """Affine results aside: they have one spelling."""
+    assume(not is_wide(problem.scope(), problem.form))
+    result = problem.result()
+    assert result.is_affine or not is_wide(problem.scope(), result), result
+
+
+@given(any_problem)
+def test_no_result_divides_by_a_new_negative_number(problem: Problem) -> None:
+    assume(not divides_by_negative(problem.form))
+    result = problem.result()
+    assert not divides_by_negative(result), result
