@@ -104,6 +104,12 @@ The first pair is for what a step brings in, the second for the sum itself. The 
 square of the quotients [x // n * n].
 """
 
+MAX_MAXIMA_SEARCHED: Final = 2
+"""Of more maxima in a form, what a step brings in is read and not searched [clamps].
+
+Terms move in and out of each, and each such step asks for all of the others.
+"""
+
 MAX_WIDENING: Final = 64
 """How many times its natural width what was given may need, to be kept because it is cheaper.
 

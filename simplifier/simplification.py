@@ -50,8 +50,9 @@ def simplify(
             is the same without it.
 
     Returns:
-        An expression over the symbols that were given, never costlier than the input; simplifying
-        it again changes nothing. Where the bounds leave no value, 0.
+        An expression over the symbols that were given; simplifying it again changes nothing. It is
+        never costlier than the input, unless that divides by a negative number or needs far wider
+        integers than the result. Where the bounds leave no value, 0.
 
     Raises:
         ConversionError: naming the part that is not integer arithmetic.

@@ -23,6 +23,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, ZERO, AtomKind, Form, combine, postorder
 from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.width import divides_by_negative, natural_width, width_as_written
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES
 
@@ -94,9 +95,17 @@ def _improved(given: Given, form: Form) -> Form | None:
         with suppress(BudgetError), space.within_budget():
             task = Task(form, space, space.domain(given.constraints))
             better = simplified(given.scope, improve(task))
-            if task.allows(form, better):
+            if task.allows(form, better) and _is_as_good(given.scope, better, form):
                 return better
     return None
+
+
+def _is_as_good(scope: Scope, better: Form, form: Form) -> bool:
+    """Whether a cheaper form needs no wider integers, and divides by no negative number."""
+    widest = max(natural_width(scope, form) or 0, width_as_written(scope, form))
+    return width_as_written(scope, better) <= widest and not (
+        divides_by_negative(better) and not divides_by_negative(form)
+    )
 
 
 # By linear relations.

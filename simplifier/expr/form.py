@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import gcd
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from weakref import ref
 
 if TYPE_CHECKING:
@@ -61,13 +61,25 @@ _NESTED_ORDER_DEPTH = 40
 """Deeper atoms are ordered by a digest, so that comparing them needs no deep recursion."""
 
 
+class Digits(NamedTuple):
+    """What a division reads of a number: the digits from ``low`` up to ``high``, 0 for no end.
+
+    The sign is -1 where they are counted from the other end.
+    """
+
+    source: Form
+    low: int
+    high: int
+    sign: int
+
+
 class Atom:
     """One interned term of a form. Compare with ``is``.
 
     ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
     product; ``name`` the name of a variable or the text of a foreign expression; ``divisor`` the
     constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
-    sorts atoms by structure alone, whatever was built first. ``cost`` and ``expression`` are kept
+    sorts atoms by structure alone, whatever was built first. ``digits`` and ``expression`` are kept
     by :mod:`simplifier.extraction.cost` and :mod:`simplifier.expr.sympy_conversion`, once asked
     for.
     """
@@ -76,8 +88,8 @@ class Atom:
         "__weakref__",
         "_digest",
         "arguments",
-        "cost",
         "depth",
+        "digits",
         "divisor",
         "expression",
         "kind",
@@ -91,7 +103,7 @@ class Atom:
     divisor: int
     depth: int
     order: Key
-    cost: int | None
+    digits: tuple[Digits, ...]
     expression: sympy.Expr | None
     _digest: str
 
@@ -102,7 +114,7 @@ class Atom:
         self.kind = kind
         self.arguments = arguments
         self.name = name
-        self.cost = None
+        self.digits = ()
         self.expression = expression
         self._digest = ""
         self.divisor = divisor = (

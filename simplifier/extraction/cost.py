@@ -13,10 +13,10 @@ the same digits of one number cost 2 more, with opposite signs 8 more: nobody re
 from __future__ import annotations
 
 from itertools import combinations, pairwise, starmap
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import meet
-from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, postorder
 from simplifier.extraction.width import magnitude
 from simplifier.tools.disjoint_set import connected_components
 
@@ -75,8 +75,8 @@ TAKEN_BACK: Final = 8
 def overlaps(form: Form) -> int:
     """What it costs that terms of a sum read the same digits of one number.
 
-    With opposite signs one takes back what the other has given, and nobody reads a stride off. What
-    begins at the same digit, as a remainder and its dividend do, may add up.
+    With opposite signs one takes back what the other has given, and nobody reads a stride off. Only
+    a remainder and its dividend alone may add up.
 
     >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
@@ -88,54 +88,66 @@ def overlaps(form: Form) -> int:
     terms = form.terms
     if len(terms) == 1:
         return 0
-    readings: dict[Key, list[_Digits]] = {}
+    readings: dict[Key, list[tuple[Digits, int]]] = {}
     for atom, factor in terms.items():
         if atom.divisor > 0:
-            digits = _digits_of(atom, factor)
-            readings.setdefault(digits.source.key, []).append(digits)
+            for digits in atom.digits or digits_of(atom):
+                reading = digits, factor * digits.sign
+                readings.setdefault(digits.source.key, []).append(reading)
     cost = 0
     for found in readings.values():
-        source = found[0].source
+        source = found[0][0].source
         weight = _weight_beside(form, source)
         if weight:
-            found.append(_Digits(source, 1, 0, weight))
-        if len(found) > 1:
+            found.append((Digits(source, 1, 0, 1), weight))
+        if len(found) > 1 and not _is_remainder_beside(found):
             cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
     return cost
 
 
-class _Digits(NamedTuple):
-    """What a term reads of a number: the digits from ``low`` up to ``high``, 0 for no end."""
+def _is_remainder_beside(found: list[tuple[Digits, int]]) -> bool:
+    """Whether only a remainder and its dividend are there, with one sign: they add up."""
+    if len(found) > 2:  # noqa: PLR2004 - there is more than a remainder and its dividend
+        return False
+    (one, factor), (other, other_factor) = found
+    return one.low == other.low and not other.high and factor * other_factor > 0
 
-    source: Form
-    low: int
-    high: int
-    factor: int
+
+def digits_of(atom: Atom) -> tuple[Digits, ...]:
+    """What a division reads of its dividend, and what the divisions in that read."""
+    found = [_main_digits(atom)]
+    if not _is_quotient(atom.numerator):
+        for inner, factor in atom.numerator.terms.items():
+            if inner.divisor > 0:
+                digits = _main_digits(inner)
+                found.append(digits if factor > 0 else digits._replace(sign=-digits.sign))
+    atom.digits = tuple(found)
+    return atom.digits
 
 
-def _digits_of(atom: Atom, factor: int) -> _Digits:
-    """What a division reads; of a negative number the digits counted from the other end."""
-    source, divisor, low = atom.numerator, atom.divisor, 1
+def _main_digits(atom: Atom) -> Digits:
+    """The digits from the divisor up, or those below it; of ``-x`` as those of ``x``."""
+    source, low, divisor, sign = atom.numerator, 1, atom.divisor, 1
+    if source.terms and next(iter(source.terms.values())) < 0:
+        source, sign = (-source).plus_constant(divisor - 1), -1
     if _is_quotient(source):
         (inner,) = source.terms
         source, low = inner.numerator, inner.divisor
-    if source.terms and next(iter(source.terms.values())) < 0:
-        source, factor = (-source).plus_constant(low * divisor - 1), -factor
-    if atom.kind is AtomKind.MOD:
-        return _Digits(source, low, low * divisor, factor)
-    return _Digits(source, low * divisor, 0, factor)
+    is_remainder = atom.kind is AtomKind.MOD
+    ends = (low, low * divisor) if is_remainder else (low * divisor, 0)
+    return Digits(source, *ends, sign)
 
 
-def _cost_of_overlap(one: _Digits, other: _Digits) -> int:
+def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     """What two readings of one number cost, if digits of it are in both."""
-    if (one.high and one.high <= other.low) or (other.high and other.high <= one.low):
+    (_, low, high, _), factor = one
+    (_, other_low, other_high, _), other_factor = other
+    if (high and high <= other_low) or (other_high and other_high <= low):
         return 0
-    ends = sorted({one.low, other.low, one.high, other.high} - {0})
+    ends = sorted({low, other_low, high, other_high} - {0})
     if any(larger % smaller for smaller, larger in pairwise(ends)):
         return 0  # digits of different radices
-    if (one.factor > 0) != (other.factor > 0):
-        return TAKEN_BACK
-    return 0 if one.low == other.low else SAME_DIGITS
+    return SAME_DIGITS if factor * other_factor > 0 else TAKEN_BACK
 
 
 def _weight_beside(form: Form, source: Form) -> int:
@@ -216,12 +228,20 @@ DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD
 def division_key(atom: Atom) -> tuple[Key, ...]:
     """What two divisions have in common that a computer does once.
 
-    A quotient of a quotient stands alone: it is written as one quotient.
+    Digits are not divided further: a quotient or a remainder of one is written as one digit.
     """
     numerator, divisor = atom.arguments
-    if atom.kind is AtomKind.CEILDIV or (atom.kind is FLOORDIV and _is_quotient(numerator)):
+    if atom.kind is AtomKind.CEILDIV or _is_division(numerator):
         return numerator.key, divisor.key, (atom.kind,)
     return numerator.key, divisor.key
+
+
+def _is_division(form: Form) -> bool:
+    """Whether the form is a quotient or a remainder alone."""
+    if form.constant or len(form.terms) != 1:
+        return False
+    ((atom, factor),) = form.terms.items()
+    return factor == 1 and atom.kind in DIVISIONS
 
 
 def _is_quotient(form: Form) -> bool:

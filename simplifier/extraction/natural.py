@@ -77,6 +77,9 @@ def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) ->
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
     """Congruent numbers with small weights: none negative, near zero, with the source's signs."""
     view = scope.view(source)
+    if all(0 < 2 * weight <= radix for weight, _ in view.units):
+        yield Form(source.constant % radix, source.terms)
+        return
     for reduced in _REDUCED:
         weights = [(reduced(weight, radix), unit.value) for weight, unit in view.units]
         whole = forms.weighted_sum(weights)

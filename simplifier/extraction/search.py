@@ -32,7 +32,7 @@ from simplifier.extraction.natural import is_plain, natural_reading, takes_in
 from simplifier.extraction.products import product_steps
 from simplifier.extraction.width import natural_width
 from simplifier.laws.rewrite_log import Rewrite
-from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_QUOTIENTS_SEARCHED
+from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOTIENTS_SEARCHED
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Extractor:
         key = (part.key, widest, is_alone)
         found = self._parts.get(key)
         if found is None:
-            helper = self._helpers[-1 if any(map(_holds_maximum, part.terms)) else 0]
+            helper = self._helpers[-1 if 0 < _count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
             cost_of = _SearchCosts(self, helper, part).__getitem__
             prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
             search = _Search(self._scope, prices, helper, self._steps[:kinds])
@@ -255,9 +255,9 @@ def _has_two_values(ends: Range | None) -> bool:
     return ends is not None and isinstance(ends[0], int) and ends[1] == ends[0] + 1
 
 
-def _holds_maximum(atom: Atom) -> bool:
-    """Whether a maximum stands in an atom: much can be moved in and out of it."""
-    return any(inner.kind is MAX for inner in postorder((Form(0, {atom: 1}),)))
+def _count_maxima(form: Form) -> int:
+    """How many maxima stand in a form: much can be moved in and out of each."""
+    return sum(atom.kind is MAX for atom in postorder((form,)))
 
 
 class _Variables(dict[Atom, tuple[Atom, ...]]):

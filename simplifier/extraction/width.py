@@ -69,6 +69,9 @@ def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
             source = unit.value.plus_atom(unit.quotient, unit.radix)
             yield from _widths_of_digit(scope, source, unit.radix)
             rest = rest.plus(unit.value, -weight)
+    for atom, factor in rest.terms.items():
+        if atom.kind is VARIABLE:
+            yield magnitude(scope.range_of(Form(0, {atom: factor})))
     for atom in form.terms:
         if atom.kind is FLOORDIV:
             yield from _widths_of_quotient(scope, form, rest, atom)
@@ -101,6 +104,8 @@ def _widths_of_quotient(
 def _gathered(form: Form, quotient: Atom) -> Form:
     """The source of a quotient with the multiples of its divisor that stand beside it."""
     factor, source = form.terms[quotient], quotient.numerator
+    if form.constant % factor == 0:
+        source = source.plus_constant(quotient.divisor * form.constant // factor)
     for atom in quotient.numerator.terms:
         beside = form.terms.get(atom, 0)
         if beside % factor == 0:
@@ -138,11 +143,14 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     False
     """
     widest = natural_width(scope, form)
-    if widest is None:
-        return False
+    return widest is not None and width_as_written(scope, form) > widest * tolerance
+
+
+def width_as_written(scope: Scope, form: Form) -> float:
+    """The greatest absolute value of any part of a form; infinite where something has no bounds."""
     ranges = ranges_as_written(scope, form)
     sums = [form, *(argument for atom in ranges for argument in atom.arguments)]
-    return any(_width_of_sum(ranges, part) > widest * tolerance for part in sums)
+    return max(_width_of_sum(ranges, part) for part in sums)
 
 
 def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
