@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.sympy_conversion import from_sympy
 from simplifier.extraction.cost import cost_of_form
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from simplifier import Interval
+    from simplifier.bounds.interval import IntervalLike
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
 
@@ -36,10 +37,11 @@ def is_never_costlier(scope: Scope, result: Form, form: Form) -> bool:
 
 def is_good(
     expression: sympy.Expr,
-    bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[sympy.Expr, Interval]] = (),
+    bounds: Mapping[str, IntervalLike],
+    constraints: Sequence[tuple[sympy.Expr, IntervalLike]] = (),
 ) -> bool:
     """Whether an expression has positive divisors, and is narrow."""
-    facts = tuple((from_sympy(fact), ends) for fact, ends in constraints)
-    scope, form = scope_of(tuple(sorted(bounds.items())), facts), from_sympy(expression)
+    box = tuple((name, Interval.of(bounds[name])) for name in sorted(bounds))
+    facts = tuple((from_sympy(fact), Interval.of(ends)) for fact, ends in constraints)
+    scope, form = scope_of(box, facts), from_sympy(expression)
     return not (divides_by_negative(form) or is_wide(scope, form))

@@ -34,8 +34,10 @@ from simplifier.canonical.scope import scope_of
 from simplifier.exact.improve import finished, reduced, solved
 from simplifier.expr.form import variable
 from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.width import divides_by_negative
 from simplifier.fixpoint import simplified
 from tests.evaluation import first_difference, values_of, where
+from tests.simplifier.objective import is_good
 from tests.strategies import bounded_boxes, points_of, quasi_affine
 
 if TYPE_CHECKING:
@@ -94,7 +96,9 @@ def test_finished(text: str, bounds: Bounds, constraints: Known, expected: str) 
     result = simplify(expression, bounds, facts, exact=True)
     assert format_expr(result) == expected
     assert equivalent(expression, result, bounds, facts)
-    assert cost(result) <= cost(simplify(expression, bounds, facts))
+    fast = simplify(expression, bounds, facts)
+    assert cost(result) <= cost(fast)
+    assert is_good(result, bounds, facts) or not is_good(fast, bounds, facts)
     assert simplify(result, bounds, facts, exact=True) == result
 
 
@@ -166,6 +170,7 @@ def test_a_finished_form_is_equal_no_dearer_and_settled(
     result = finished(scope, fast, box, constraints, budget)
     assert first_difference(form, result, where(points_of(box), constraints)) is None
     assert cost_of_form(result) <= cost_of_form(fast)
+    assert divides_by_negative(fast) or not divides_by_negative(result)
     assert finished(scope, simplified(scope, result), box, constraints, budget) == result
 
 

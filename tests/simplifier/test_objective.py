@@ -84,7 +84,7 @@ def test_a_reader_gets_what_a_reader_wants(text: str, bounds: Bounds, wanted: st
     result = simplify(expression, bounds)
     assert format_expr(result) == wanted
     assert equivalent(expression, expected, bounds)
-    assert is_good(expected, {name: Interval(*ends) for name, ends in bounds.items()})
+    assert is_good(expected, bounds)
 
 
 @pytest.mark.parametrize(("text", "bounds", "wanted"), WANTED, ids=[row[0] for row in WANTED])
