@@ -35,7 +35,7 @@ Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 
 # How long a formula may be.
 
-MAX_TERMS: Final = 192
+MAX_TERMS: Final = 160
 """A formula that compositions have made longer becomes a range.
 
 Shuffled bits nest deeper with each operation; simplifying them takes the square of their length.

@@ -15,6 +15,7 @@ from simplifier.exact import witness
 from simplifier.expr.form import AtomKind, Form, postorder, variables_of
 from simplifier.expr.sympy_conversion import from_sympy
 from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.width import divides_by_negative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -196,5 +197,13 @@ def sampled(names: Iterable[str], bounds: Bounds) -> Columns:
 
 def cost_of_map(made: IndexingMap) -> int:
     """The cost of all results and constraints."""
-    forms = (*made.forms, *(form for form, _ in made.domain.constraints))
-    return sum(map(cost_of_form, forms))
+    return sum(map(cost_of_form, _formulas(made)))
+
+
+def has_negative_divisor(made: IndexingMap) -> bool:
+    """Whether a result or constraint divides by a negative number."""
+    return any(map(divides_by_negative, _formulas(made)))
+
+
+def _formulas(made: IndexingMap) -> list[Form]:
+    return [*made.forms, *(form for form, _ in made.domain.constraints)]

@@ -135,8 +135,18 @@ def deduce_transpose(source: Shape, target: Shape) -> tuple[int, ...] | None:
 
 
 def _wide_dimensions_first(shape: Shape) -> list[int]:
-    """The dimensions as they lie in memory, those of size 1 last: they could lie anywhere."""
-    return sorted(shape.array_layout.major_to_minor, key=lambda axis: shape.dimensions[axis] == 1)
+    """The dimensions as they lie in memory, those of size 1 last: they could lie anywhere.
+
+    A transpose that moves nothing keeps the distance to the next element along each of them.
+    """
+    offset = logical_to_linear(shape)
+
+    def place(axis: int) -> tuple[bool, int]:
+        is_narrow = shape.dimensions[axis] == 1
+        second = [int(each == axis) for each in range(shape.rank)]
+        return is_narrow, 0 if is_narrow else -offset.evaluate(second)[0]
+
+    return sorted(shape.array_layout.major_to_minor, key=place)
 
 
 def align_layouts(source: Shape, dimensions: Iterable[int]) -> Shape | None:

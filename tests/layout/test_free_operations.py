@@ -165,6 +165,11 @@ def test_reshapes_of_xla(row: Row) -> None:
         assert reshape_is_bitcast(source, target) is expected
 
 
+def test_a_tile_may_turn_the_order_of_memory() -> None:
+    source, target = Shape.parse("u32[16,2]{1,0:T(1,1)}"), Shape.parse("u32[2,16]{1,0:T(2,1)}")
+    assert deduce_transpose(source, target) == (1, 0)
+
+
 @for_each(rows_of("layout", kind="deduce_transpose"))
 def test_transposes_of_xla(row: Row) -> None:
     shapes = (shape_of(row, name, f"{name}_layout") for name in ("input", "output"))

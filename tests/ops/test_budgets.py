@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.evaluation import Pair
 
 MAPS = "more than 128 different maps"
-TERMS = "formulas of more than 192 terms"
+TERMS = "formulas of more than 160 terms"
 ROUNDS = "iterations of a loop along more than 64 different maps"
 
 

@@ -37,16 +37,15 @@ def test_no_peer_expects_a_cheaper_result(row: Row) -> None:
     result = simplify(expression, bounds, constraints)
     assert differing_point(expression, result, bounds, constraints) is None, result
     expected = parse_expr(row["expected"])
-    assert cost(result) <= row["cost"] or not is_good(expected, bounds, constraints), result
+    assert cost(result) <= cost(expected) or not is_good(expected, bounds, constraints), result
     assert simplify(result, bounds, constraints) == result
 
 
 @for_all(SIMPLIFICATIONS, itemgetter("id"))
-def test_what_peers_expect_is_equal_and_costs_what_is_said(row: Row) -> None:
+def test_what_peers_expect_is_equal(row: Row) -> None:
     expression, bounds, constraints = question(row)
     expected = parse_expr(row["expected"])
     assert differing_point(expression, expected, bounds, constraints) is None
-    assert cost(expected) == row["cost"]
 
 
 @for_all(RANGES, itemgetter("id"))
