@@ -67,10 +67,11 @@ Test: ``test_work_of_paths.test_equal_maps_are_composed_once`` fails if none is.
 # How much other tools do.
 
 MAX_STEPS_OF_COMPARISON: Final = 100_000
-"""isl spends so many operations to see that one map of a loop is a part of another.
+"""isl spends so many operations to see that one map is a part of another.
 
-A comparison that is given up leaves one map more. Test:
-``test_control_flow.test_a_loop_runs_any_number_of_rounds``."""
+A comparison that is given up leaves one map more. Tests:
+``test_control_flow.test_a_loop_runs_any_number_of_rounds``,
+``test_containment.test_what_takes_long_to_compare_stays``."""
 
 MAX_PATHS: Final = 8
 """So many paths of provenance are listed unless somebody asks for more.

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ops import limits
+from ops.dependence.containment import without_contained
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.dependence.widening import is_part_at_a_glance, shortened, widened
 from ops.rules.op_indexing import Unknown
@@ -79,6 +80,13 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
     def simplify(self) -> Dependence:
         """The same with each indexing in its smallest form."""
         return self.apply(OperandIndexing.simplify)
+
+    def minimal(self) -> Dependence:
+        """The same without indexings that another one contains; equal ones are one.
+
+        What isl cannot compare within :data:`ops.limits.MAX_STEPS_OF_COMPARISON` stays.
+        """
+        return Dependence(without_contained(self)) if len(self) > 1 else self
 
     @property
     def indexings(self) -> Dependence:

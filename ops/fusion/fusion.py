@@ -140,7 +140,7 @@ class Fusion:
         return tuple((root, number) for root in self.roots for number in root.shape.array_indices)
 
     def indexing(
-        self, start: Instruction | None = None, output: int = 0
+        self, start: Instruction | None = None, output: int = 0, *, minimal: bool = False
     ) -> dict[Instruction, AnyDependence]:
         """Which elements of everything that is reached are needed for an element of ``start``.
 
@@ -148,7 +148,7 @@ class Fusion:
         each instruction that it depends on, down to :attr:`operands`. Each set holds every map
         once, in its smallest form; ``start`` itself has the identity. Of a tuple, ``element`` tells
         which array is meant. ``start`` may be of a computation that is called, and then stands for
-        all runs of it.
+        all runs of it. With ``minimal``, maps go that another map to the same array contains.
 
         Raises:
             FusionError: ``start`` is not in the fusion; or there are several roots, and it is not
@@ -159,7 +159,10 @@ class Fusion:
         Source:
             XLA's ``ComputeGroupedOutputToInputIndexing``.
         """
-        return by_instruction(self._needed_by(self._array(start, output)))
+        found = by_instruction(self._needed_by(self._array(start, output)))
+        if not minimal:
+            return found
+        return {instruction: each.simplify().minimal() for instruction, each in found.items()}
 
     def indexing_of_results(self) -> dict[Array, dict[Instruction, AnyDependence]]:
         """The answers of :meth:`indexing` from each of the :attr:`results`.

@@ -55,6 +55,10 @@ class Unknown(UndefinedMap):
         """There is no map that could be simplified."""
         return self
 
+    def minimal(self) -> Unknown:
+        """There are no maps that could contain each other."""
+        return self
+
     def singles(self) -> list[Unknown]:
         """The one answer: there is no map."""
         return [self]
