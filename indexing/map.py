@@ -184,10 +184,13 @@ class IndexingMap(ExactRelation):
         exact: bool = False,
         budget: int | None = ATTEMPT,
         preserve_size_one: bool = False,
+        preserve_ranges: bool = False,
     ) -> IndexingMap:
-        """The same relation in its smallest form: results, constraints and bounds.
+        """The same relation in its smallest form: results, constraints, bounds and ranges.
 
-        Simplifying twice changes nothing. A map in its smallest form is returned itself.
+        Simplifying twice changes nothing. A map in its smallest form is returned itself. Ranges
+        that only enumerate what one range enumerates become that one, so that an element may be
+        reached by fewer values of ranges than before.
 
         Args:
             exact: whether isl finishes what the fast way leaves: every bound is reached, no
@@ -196,6 +199,8 @@ class IndexingMap(ExactRelation):
             budget: operations of isl for each attempt; an attempt that takes more is left out.
             preserve_size_one: whether a variable that has one value stays a variable instead of
                 being replaced by the value, such as a dimension of size 1.
+            preserve_ranges: whether every range stays, as where each is a loop of a kernel, or its
+                values are counted.
 
         Raises:
             NotQuasiAffineError: if ``exact``, an expression multiplies variables or divides by one.
@@ -209,12 +214,17 @@ class IndexingMap(ExactRelation):
         (d0) -> (9), domain: d0 in [9, 9]
         >>> print(parse_map(odd).simplify(exact=True, preserve_size_one=True))
         (d0) -> (d0), domain: d0 in [9, 9]
+        >>> tiles = "(d0)[s0, s1] -> (d0 + s0 * 16 + s1), "
+        >>> tiles += "domain: d0 in [0, 7], s0 in [0, 3], s1 in [0, 15]"
+        >>> print(parse_map(tiles).simplify())
+        (d0)[s0] -> (d0 + s0), domain: d0 in [0, 7], s0 in [0, 63]
         """
-        if self._simplest is not None and not (exact or preserve_size_one):
+        preserved = {"preserve_size_one": preserve_size_one, "preserve_ranges": preserve_ranges}
+        if self._simplest is not None and not (exact or any(preserved.values())):
             return self._simplest
         if exact:
-            return self._derive(simplified_by_isl, budget, preserve_size_one=preserve_size_one)
-        return self._derive(simplified, preserve_size_one=preserve_size_one)
+            return self._derive(simplified_by_isl, budget, **preserved)
+        return self._derive(simplified, **preserved)
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
         """The map that applies ``producer`` to this map's results.

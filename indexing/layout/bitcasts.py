@@ -190,7 +190,7 @@ def _strides(sizes: Sizes) -> list[int]:
 def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
     """Each digit of a position in memory is a digit of both indices."""
     digits = map(form_of, Reshape.between(source.sizes, cuts).forward(source.position))
-    simple = IndexingMap.from_forms(digits, source.box).simplify().forms
+    simple = IndexingMap.from_forms(digits, source.box).simplify(preserve_ranges=True).forms
     values = {f"d{axis}": digit for axis, digit in enumerate(simple)}
     index, limits = _of_digits(target, cuts)
     results = operations.substitute(index, values)

@@ -1,4 +1,4 @@
-"""The smallest form of a map: first its domain, then its results with the constraints as facts.
+"""The smallest form of a map: its domain, its results with the constraints as facts, its ranges.
 
 ``simplified_by_isl`` lets isl do what the fast way leaves. It leaves out an attempt that takes more
 than its budget, and keeps what the others find.
@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from indexing.simplify.enumeration import with_fewest_ranges
 from indexing.simplify.normal_form import (
     NONE_PRESERVED,
     PreservedVariables,
@@ -34,17 +35,30 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-def simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> RelationT:
+def simplified(
+    indexing_map: RelationT, *, preserve_size_one: bool = False, preserve_ranges: bool = False
+) -> RelationT:
     """The same relation with simplified bounds, constraints and results; perhaps the map itself.
 
-    With ``preserve_size_one`` variables of one value stay variables.
+    With ``preserve_size_one`` variables of one value stay variables. With ``preserve_ranges``
+    several ranges do not become one.
     """
+    if preserve_ranges:
+        return _with_same_variables(indexing_map, preserve_size_one=preserve_size_one)
     if preserve_size_one:
         return _simplified(indexing_map, preserve_size_one=True)
     return indexing_map.in_simplest_form(_simplified)
 
 
 def _simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> RelationT:
+    smallest = _with_same_variables(indexing_map, preserve_size_one=preserve_size_one)
+    fewer = with_fewest_ranges(smallest)
+    if fewer is smallest:
+        return smallest
+    return _simplified(fewer, preserve_size_one=preserve_size_one)
+
+
+def _with_same_variables(indexing_map: RelationT, *, preserve_size_one: bool) -> RelationT:
     domain = simplified_domain(indexing_map.domain, preserve_size_one=preserve_size_one)
     forms = indexing_map.forms
     if not domain.is_known_empty:
@@ -75,7 +89,11 @@ def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
 
 
 def simplified_by_isl(
-    indexing_map: RelationT, budget: int | None, *, preserve_size_one: bool = False
+    indexing_map: RelationT,
+    budget: int | None,
+    *,
+    preserve_size_one: bool = False,
+    preserve_ranges: bool = False,
 ) -> RelationT:
     """The same relation, simplified by isl.
 
@@ -86,12 +104,14 @@ def simplified_by_isl(
         NotQuasiAffineError: a product of variables, or a divisor that is not a constant.
     """
     exact = _ExactSimplification(budget, preserve_size_one)
-    smallest = simplified(indexing_map, preserve_size_one=preserve_size_one)
+    preserved = {"preserve_size_one": preserve_size_one, "preserve_ranges": preserve_ranges}
+    smallest = simplified(indexing_map, **preserved)
     domain = exact.domain(smallest.domain)
     sharper = smallest.derived(smallest.forms, domain)
     if domain.is_known_empty:
         return sharper
-    simplest = simplified(sharper, preserve_size_one=preserve_size_one)
+    simplest = simplified(sharper, **preserved)
+    domain = simplest.domain
     return indexing_map.derived(
         (exact.form(form, domain, domain.constraints) for form in simplest.forms), domain
     )

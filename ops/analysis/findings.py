@@ -74,7 +74,7 @@ class Addressing(NamedTuple):
 
     def _origin(self, origin: RuntimeOrigin) -> RuntimeOrigin:
         end = self._far_end(origin.instruction.shape).map
-        return replace(origin, map=origin.map.compose(end).simplify())
+        return replace(origin, map=origin.map.compose(end).simplify(preserve_ranges=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,8 +113,11 @@ class OperandIndexing:
         return _composed_with_values(self, producer)
 
     def simplify(self) -> OperandIndexing:
-        """The same with the map in its smallest form."""
-        smallest = self.map.simplify()
+        """The same with the map in its smallest form.
+
+        Its ranges stay if what else the indexing has uses them.
+        """
+        smallest = self.map.simplify(preserve_ranges=bool(self.runtime or self.replica_id))
         return self if smallest is self.map else replace(self, map=smallest)
 
     def of_element(self, element: int) -> OperandIndexing:

@@ -97,7 +97,7 @@ def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
     ...     (4, 64), (64, 2), (4, 2), (2, 2), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)
     ... )
     >>> print(scaled.output_to_input[2])
-    (d0, d1)[s0] -> (d0, s0 floordiv 32), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 63]
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 1]
     >>> print(scaled.input_to_output[2])
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 1]
     """

@@ -172,7 +172,7 @@ def _thread_map(shape: Shape, launch: LaunchDimensions, unroll: int = 1) -> Inde
     whole = count % unroll == 0
     limit = (first, Interval(0, count - unroll)) if whole else (number, Interval(0, count - 1))
     ranges = {"chunk_id": step_count(count, step), "unroll_id": unroll}
-    return launch.map(index, ranges, [limit]).simplify()
+    return launch.map(index, ranges, [limit]).simplify(preserve_ranges=True)
 
 
 def _linear_thread(launch: LaunchDimensions) -> Form:

@@ -229,7 +229,7 @@ class _Packing:
         limits: Sequence[Constraint],
     ) -> IndexingMap:
         inside = within(self.extents, (cell.row, cell.column))
-        return launch.map(results, cell.loops, [*inside, *limits]).simplify()
+        return launch.map(results, cell.loops, [*inside, *limits]).simplify(preserve_ranges=True)
 
 
 def _lane_and_warp() -> tuple[Form, Form]:

@@ -175,10 +175,11 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
     mine = (block_id(2), Interval(group, group))
     limits = [*within(found.sizes, step.read), mine]
     read = launch.map(in_array(operand, found.sizes, step.read), step.read_loops, limits)
+    reads = (Access(read.simplify(preserve_ranges=True), operand),) * inputs
     limits = [*within(found.kept, step.written), mine, (step.writer, Interval(0, 0))]
     written = launch.map(in_array(left, found.kept, step.written), step.write_loops, limits)
-    reads = (Access(read.simplify(), operand),) * inputs
-    return Schedule(launch, (*reads, *(None,) * inputs), (Access(written.simplify(), result),))
+    writes = (Access(written.simplify(preserve_ranges=True), result),)
+    return Schedule(launch, (*reads, *(None,) * inputs), writes)
 
 
 @dataclass(frozen=True, slots=True)

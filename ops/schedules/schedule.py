@@ -58,7 +58,7 @@ class Access:
         bl_x in [0, 46], bl_y in [0, 0], bl_z in [0, 0],
         chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 5999]
         """
-        return Access(self.map.compose(indexing).simplify(), shape)
+        return Access(self.map.compose(indexing).simplify(preserve_ranges=True), shape)
 
     def in_memory(self) -> IndexingMap:
         """Where in memory a thread accesses the array, in elements, with its tiles.
@@ -76,7 +76,7 @@ class Access:
         domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 3], bl_y in [0, 0],
         bl_z in [0, 0], chunk_id in [0, 0], unroll_id in [0, 3]
         """
-        return self.map.compose(logical_to_linear(self.shape)).simplify()
+        return self.map.compose(logical_to_linear(self.shape)).simplify(preserve_ranges=True)
 
     def covers(self, *, budget: int | None = BUDGET) -> bool:
         """Whether every element is accessed; see :meth:`IndexingMap.covers`."""

@@ -247,7 +247,7 @@ class _Tiling:
         limits: Sequence[Constraint] = (),
     ) -> IndexingMap:
         inside = within((prod(self.tile.sizes),), (self.number,))
-        return launch.map(results, self.ranges, [*inside, *limits]).simplify()
+        return launch.map(results, self.ranges, [*inside, *limits]).simplify(preserve_ranges=True)
 
 
 def _element(tiles: Sequence[Form], sizes: Sequence[int], within: Sequence[Form]) -> list[Form]:

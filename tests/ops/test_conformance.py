@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 CHEAPER = {
     "bitcast_keeps_unit_dims.o2i": "a dimension of size 1 takes no part",
     "fusion_reshape_of_concat.o2i.0": "the constraint leaves part of a row, so it becomes bounds",
+    "scaled_dot.o2i.2": "a range counts scales, not the elements that share them",
+    "scaled_dot.o2i.3": "a range counts scales, not the elements that share them",
 }
 """Rows where XLA's text is longer than ours, and why."""
 
