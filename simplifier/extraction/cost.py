@@ -68,15 +68,21 @@ def operators_as_written(form: Form) -> int:
     return cost
 
 
+BESIDE_DIVIDEND: Final = 1
+"""What ``x mod 8`` costs beside ``x``, where nothing else reads digits of ``x``."""
+
 SAME_DIGITS: Final = 2
+"""What ``x floordiv 8`` costs beside ``x``."""
+
 TAKEN_BACK: Final = 8
+"""What either of the two costs where their signs differ."""
 
 
 def overlaps(form: Form) -> int:
     """What it costs that terms of a sum read the same digits of one number.
 
-    With opposite signs one takes back what the other has given, and nobody reads a stride off. Only
-    a remainder and its dividend alone may add up.
+    With opposite signs one takes back what the other has given, and nobody reads a stride off. A
+    remainder alone beside its dividend is easier to read.
 
     >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
@@ -100,13 +106,17 @@ def overlaps(form: Form) -> int:
         weight = _weight_beside(form, source)
         if weight:
             found.append((Digits(source, 1, 0, 1), weight))
-        if len(found) > 1 and not _is_remainder_beside(found):
-            cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
+        if len(found) > 1:
+            cost += (
+                BESIDE_DIVIDEND
+                if _is_remainder_beside(found)
+                else sum(starmap(_cost_of_overlap, combinations(found, 2)))
+            )
     return cost
 
 
 def _is_remainder_beside(found: list[tuple[Digits, int]]) -> bool:
-    """Whether only a remainder and its dividend are there, with one sign: they add up."""
+    """Whether only a remainder and its dividend are there, with one sign."""
     if len(found) > 2:  # noqa: PLR2004 - there is more than a remainder and its dividend
         return False
     (one, factor), (other, other_factor) = found

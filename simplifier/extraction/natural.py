@@ -19,6 +19,7 @@ from simplifier.laws.rewrite_log import Rewrite
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from simplifier.bounds.context import DigitView
     from simplifier.canonical.scope import Scope
     from simplifier.extraction.cost import CostOf
     from simplifier.laws.law import Law
@@ -76,14 +77,24 @@ def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) ->
 
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
     """Congruent numbers with small weights: none negative, near zero, with the source's signs."""
-    view = scope.view(source)
-    if all(0 < 2 * weight <= radix for weight, _ in view.units):
+    weighted = list(_weighted(scope.view(source)))
+    if all(0 < 2 * weight <= radix for weight, _ in weighted):
         yield Form(source.constant % radix, source.terms)
         return
     for reduced in _REDUCED:
-        weights = [(reduced(weight, radix), unit.value) for weight, unit in view.units]
-        whole = forms.weighted_sum(weights)
-        yield Form((whole.constant + view.constant) % radix, whole.terms)
+        whole = forms.weighted_sum([(reduced(weight, radix), part) for weight, part in weighted])
+        digits = sum(weight * part.constant for weight, part in weighted)
+        yield Form((whole.constant + source.constant - digits) % radix, whole.terms)
+
+
+def _weighted(view: DigitView) -> Iterator[tuple[int, Form]]:
+    """The parts of a view with their weights; a quotient without what was gathered with it."""
+    for weight, unit in view.units:
+        if unit.holds_quotient and len(unit.value.terms) > 1:
+            for atom, factor in unit.value.terms.items():
+                yield weight * factor, Form(0, {atom: 1})
+        else:
+            yield weight, unit.value
 
 
 _REDUCED: Final[tuple[Callable[[int, int], int], ...]] = (
