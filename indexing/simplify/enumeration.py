@@ -70,7 +70,7 @@ def _formulas(indexing_map: Relation) -> Iterator[Form]:
 # Digits of ranges, and the sums that they are terms of.
 
 
-class _Digit(NamedTuple):
+class _RangeDigit(NamedTuple):
     """An atom that is ``(s mod end) floordiv place``; without ``end``, all from the place up."""
 
     atom: Atom
@@ -83,10 +83,10 @@ _MAX_DEPTH_OF_DIGIT: Final = 2
 """``(s floordiv a) mod b`` is as deep as a simplified digit is."""
 
 
-def _digit(atom: Atom, ranges: Collection[str]) -> _Digit | None:
+def _digit(atom: Atom, ranges: Collection[str]) -> _RangeDigit | None:
     """The atom as a digit of one of the ranges."""
     if atom.kind is VARIABLE:
-        return _Digit(atom, atom.name) if atom.name in ranges else None
+        return _RangeDigit(atom, atom.name) if atom.name in ranges else None
     inner = _divided_atom(atom)
     whole = _digit(inner, ranges) if inner else None
     if whole is None:
@@ -108,10 +108,10 @@ def _divided_atom(atom: Atom) -> Atom | None:
     return next(iter(numerator.terms)) if is_alone else None
 
 
-def _sums_with_digits(indexing_map: Relation) -> Mapping[_Digit, Mapping[Form, int]]:
+def _sums_with_digits(indexing_map: Relation) -> Mapping[_RangeDigit, Mapping[Form, int]]:
     """For each digit that formulas use, the sums that it is a term of, with its factors there."""
     ranges = _bounded_ranges(indexing_map.domain)
-    found: dict[_Digit, dict[Form, int]] = defaultdict(dict)
+    found: dict[_RangeDigit, dict[Form, int]] = defaultdict(dict)
     visited = dict.fromkeys(_formulas(indexing_map))
     pending = [*visited]
     for form in pending:
@@ -134,10 +134,10 @@ def _bounded_ranges(domain: Domain) -> frozenset[str]:
 
 
 def _independent(
-    digits: Iterable[_Digit], bounds: Mapping[str, Interval]
-) -> Iterator[tuple[_Digit, Interval]]:
+    digits: Iterable[_RangeDigit], bounds: Mapping[str, Interval]
+) -> Iterator[tuple[_RangeDigit, Interval]]:
     """The digits of ranges all of whose digits are independent, with their values."""
-    by_range: dict[str, list[_Digit]] = defaultdict(list)
+    by_range: dict[str, list[_RangeDigit]] = defaultdict(list)
     for digit in digits:
         by_range[digit.range].append(digit)
     for identifier, of_range in by_range.items():
@@ -145,7 +145,7 @@ def _independent(
         yield from zip(of_range, _values(of_range, bounds[identifier]), strict=False)
 
 
-def _values(digits: Sequence[_Digit], bounds: Interval) -> Sequence[Interval]:
+def _values(digits: Sequence[_RangeDigit], bounds: Interval) -> Sequence[Interval]:
     """The values of the digits of a range, lowest first; nothing if they depend on each other."""
     highest, size = digits[-1], bounds.size or 0
     if len(digits) == 1:
@@ -156,7 +156,7 @@ def _values(digits: Sequence[_Digit], bounds: Interval) -> Sequence[Interval]:
     return [Interval(0, (each.end or size) // each.place - 1) for each in digits]
 
 
-def _values_of_one(digit: _Digit, bounds: Interval) -> Sequence[Interval]:
+def _values_of_one(digit: _RangeDigit, bounds: Interval) -> Sequence[Interval]:
     values = bounds // digit.place
     if digit.end is None:
         return (values,)
@@ -164,7 +164,7 @@ def _values_of_one(digit: _Digit, bounds: Interval) -> Sequence[Interval]:
     return (Interval(0, count - 1),) if (values.size or 0) >= count else ()
 
 
-def _is_above(high: _Digit, low: _Digit) -> bool:
+def _is_above(high: _RangeDigit, low: _RangeDigit) -> bool:
     """Whether a digit begins where another one ends, or at a multiple of that."""
     return low.end is not None and high.place % low.end == 0
 
@@ -178,7 +178,7 @@ class _Enumeration(NamedTuple):
     It goes into formulas ``stride`` times, or that often in proportion.
     """
 
-    digits: tuple[_Digit, ...]
+    digits: tuple[_RangeDigit, ...]
     stride: int
     values: Interval
 
