@@ -19,7 +19,10 @@ Each level may ask for several readings of the level below [levels of (f * 5 + y
 """
 
 MAX_QUOTIENTS: Final = 24
-"""A form of more quotients is crowded: comparing each with each takes too long [x // n % m]."""
+"""A form of more quotients is crowded: comparing each with each takes too long [x // n % m].
+
+So are the digits of one number that are compared for overlaps [x // n].
+"""
 
 # Products.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from simplifier.bounds.interval import meet
 from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, postorder
 from simplifier.extraction.width import magnitude
+from simplifier.limits import MAX_QUOTIENTS
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
@@ -99,14 +100,16 @@ def overlaps(form: Form) -> int:
         if atom.divisor > 0:
             for digits in atom.digits or digits_of(atom):
                 reading = digits, factor * digits.sign
-                readings.setdefault(digits.source.key, []).append(reading)
+                readings.setdefault(Form(0, digits.source.terms).key, []).append(reading)
     cost = 0
     for found in readings.values():
         source = found[0][0].source
         weight = _weight_beside(form, source)
-        if weight:
-            found.append((Digits(source, 1, 0, 1), weight))
-        if len(found) > 1:
+        if not source.constant or form.constant == weight * source.constant:
+            found += [(Digits(source, 1, 0, 1), weight)] if weight else ()
+        else:
+            cost += SAME_DIGITS * sum(factor * weight < 0 for _, factor in found)
+        if 1 < len(found) <= MAX_QUOTIENTS:
             cost += (
                 BESIDE_DIVIDEND
                 if _is_remainder_beside(found)
@@ -161,7 +164,7 @@ def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
 
 
 def _weight_beside(form: Form, source: Form) -> int:
-    """How many times the source stands in the sum; 0 if it does not."""
+    """How many times the source stands in the sum, but for its constant; 0 if it does not."""
     weight = 0
     for atom, value in source.terms.items():
         beside = form.terms.get(atom)
@@ -173,8 +176,6 @@ def _weight_beside(form: Form, source: Form) -> int:
                 return 0
         elif beside != weight * value:
             return 0
-    if source.constant and form.constant != weight * source.constant:
-        return 0
     return weight
 
 
