@@ -26,7 +26,7 @@ MAX_COMPOSITIONS: Final = 4096
 """So many different compositions are made for a question; beyond, each set of maps becomes one map.
 
 It bounds the time of a question to seconds, whatever the program is.
-Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
+Test: ``test_budgets.test_what_is_exact_is_held``."""
 
 USUAL_WEIGHT: Final = 16
 """An indexing with so many terms costs one composition; with more, it costs their square.
