@@ -106,9 +106,11 @@ def overlaps(form: Form) -> int:
         source = found[0][0].source
         weight = _weight_beside(form, source)
         if not source.constant or form.constant == weight * source.constant:
-            found += [(Digits(source, 1, 0, 1), weight)] if weight else ()
+            if weight:
+                found.append((Digits(source, 1, 0, 1), weight))
         else:
-            cost += SAME_DIGITS * sum(factor * weight < 0 for _, factor in found)
+            torn = (factor * weight < 0 or (weight and digits.high) for digits, factor in found)
+            cost += SAME_DIGITS * sum(map(bool, torn))
         if 1 < len(found) <= MAX_QUOTIENTS:
             cost += (
                 BESIDE_DIVIDEND
@@ -123,7 +125,7 @@ def _is_remainder_beside(found: list[tuple[Digits, int]]) -> bool:
     if len(found) > 2:  # noqa: PLR2004 - there is more than a remainder and its dividend
         return False
     (one, factor), (other, other_factor) = found
-    return one.low == other.low and not other.high and factor * other_factor > 0
+    return one.low == other.low == 1 and bool(one.high) and factor * other_factor > 0
 
 
 def digits_of(atom: Atom) -> tuple[Digits, ...]:
@@ -153,14 +155,17 @@ def _main_digits(atom: Atom) -> Digits:
 
 def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     """What two readings of one number cost, if digits of it are in both."""
-    (_, low, high, _), factor = one
-    (_, other_low, other_high, _), other_factor = other
+    (source, low, high, _), factor = one
+    (other_source, other_low, other_high, _), other_factor = other
     if (high and high <= other_low) or (other_high and other_high <= low):
         return 0
     ends = sorted({low, other_low, high, other_high} - {0})
     if any(larger % smaller for smaller, larger in pairwise(ends)):
         return 0  # digits of different radices
-    return SAME_DIGITS if factor * other_factor > 0 else TAKEN_BACK
+    if factor * other_factor < 0:
+        return TAKEN_BACK
+    is_same = source.constant == other_source.constant
+    return SAME_DIGITS if is_same or high or other_high else 0
 
 
 def _weight_beside(form: Form, source: Form) -> int:

@@ -25,6 +25,7 @@ from simplifier.extraction.cost import (
 )
 from simplifier.extraction.divisions import (
     quotient_steps,
+    reflection_steps,
     remainder_steps,
     sum_steps,
 )
@@ -377,5 +378,6 @@ def _is_symbolic(atom: Atom) -> bool:
 
 
 def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
+    yield from reflection_steps(scope, form, limit)
     yield from quotient_steps(form, limit)
     yield from extremum_steps(scope, form, limit)
