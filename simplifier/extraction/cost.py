@@ -162,10 +162,10 @@ def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     ends = sorted({low, other_low, high, other_high} - {0})
     if any(larger % smaller for smaller, larger in pairwise(ends)):
         return 0  # digits of different radices
-    if factor * other_factor < 0:
-        return TAKEN_BACK
-    is_same = source.constant == other_source.constant
-    return SAME_DIGITS if is_same or high or other_high else 0
+    is_taken_back = factor * other_factor < 0
+    if source.constant == other_source.constant:
+        return TAKEN_BACK if is_taken_back else SAME_DIGITS
+    return SAME_DIGITS if is_taken_back or high or other_high else 0
 
 
 def _weight_beside(form: Form, source: Form) -> int:
