@@ -39,9 +39,9 @@ def maps(  # noqa: PLR0913 - one for each option
     return answer_files("maps", question, files, jobs, console)
 
 
-def fusions(*, files: Sequence[str], jobs: int, console: Console) -> Document:
+def fusions(*, files: Sequence[str], jobs: int, minimal: bool, console: Console) -> Document:
     """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
-    return answer_files("fusions", FusionMaps(), files, jobs, console)
+    return answer_files("fusions", FusionMaps(minimal), files, jobs, console)
 
 
 def simplify(*, file: str, console: Console) -> Document:

@@ -151,9 +151,16 @@ _COMMANDS: Final = {
         (
             "fusions examples/softmax.hlo",
             "fusions examples/softmax.hlo --json",
+            "fusions examples/softmax.hlo --minimal",
             "fusions examples --jobs 0",
         ),
-        _MODULES,
+        _MODULES
+        | {
+            "--minimal": {
+                "action": "store_true",
+                "help": "leave out maps that another map to the same array contains",
+            },
+        },
     ),
     "simplify": _Command(
         simplify,

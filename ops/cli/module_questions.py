@@ -139,10 +139,12 @@ class FusionMaps:
     """The maps from root to parameters: of the entry, and of what each fusion computes."""
 
     name: ClassVar = "results"
+    minimal: bool = False
+    """Whether a map is left out that another map to the same array contains."""
 
     def about(self) -> Fields:
-        """Nothing more."""
-        return {}
+        """How the maps are given."""
+        return {"minimal": self.minimal}
 
     def subjects(self, module: HloModule) -> Sequence[Result]:
         """The results of all these computations."""
@@ -169,11 +171,16 @@ class FusionMaps:
             entry
             for number, parameter in enumerate(computation.parameters)
             for entry in _entries(
-                root, output, "parameter", number, parameter, found.get(parameter, NOTHING)
+                root, output, "parameter", number, parameter, self._given(found.get(parameter))
             )
         )
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
         return Section(of, tuple(entries), about)
+
+    def _given(self, found: AnyDependence | None) -> AnyDependence:
+        if found is None:
+            return NOTHING
+        return found.simplify().minimal() if self.minimal else found
 
 
 def _entries(

@@ -33,3 +33,22 @@ ENTRY %main {
   %start = s32[] call(%one), to_apply=%doubled
   ROOT %part = f32[4] dynamic-slice(%found, %start), dynamic_slice_sizes={4} }
 """
+
+ROW_SHARES = """\
+HloModule row_shares
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4,8] parameter(0)
+  zero = f32[] constant(0)
+  total = f32[4] reduce(x, zero), dimensions={1}, to_apply=add
+  totals = f32[4,8] broadcast(total), dimensions={0}
+  ROOT share = f32[4,8] divide(x, totals)
+}
+"""
+"""Each element of a matrix, as a share of its row."""

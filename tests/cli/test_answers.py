@@ -12,7 +12,7 @@ import pytest
 from indexing import parse_map
 from ops import limits
 from ops.cli import main
-from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +45,26 @@ ROOT = """\
   d0 in [0, 3]
 """
 
+ALL_SHARES = """\
+ENTRY %main, parameter 0 %x:
+  (d0, d1) -> (d0, d1),
+  domain:
+  d0 in [0, 3],
+  d1 in [0, 7]
+  (d0, d1)[s0] -> (d0, s0),
+  domain:
+  d0 in [0, 3],
+  d1 in [0, 7],
+  s0 in [0, 7]
+"""
+MINIMAL_SHARES = """\
+ENTRY %main, parameter 0 %x:
+  (d0, d1)[s0] -> (d0, s0),
+  domain:
+  d0 in [0, 3],
+  d1 in [0, 7],
+  s0 in [0, 7]
+"""
 FUSIONS = """\
 ENTRY %main, result 0, parameter 0 %logits:
   (d0, d1)[s0] -> (d0, s0),
@@ -105,6 +125,8 @@ TEXTS = [
     ("no map", LOOKED_UP, ["maps", "--instruction", "found"], LOOKUP),
     ("a runtime variable", LOOKED_UP, ["maps", "--instruction", "part"], PART),
     ("entry and fusions", SOFTMAX_SUM, ["fusions"], FUSIONS),
+    ("all maps of a fusion", ROW_SHARES, ["fusions"], ALL_SHARES),
+    ("maps that no other map contains", ROW_SHARES, ["fusions", "--minimal"], MINIMAL_SHARES),
     ("no map on the way", LOOKED_UP, ["fusions"], ON_THE_WAY),
 ]
 

@@ -45,7 +45,7 @@ def test_answers_go_to_standard_output(file: Path) -> None:
     assert ran.stderr == b""
 
 
-@pytest.mark.parametrize(("command", "count"), [("maps", 5), ("fusions", 3), ("schema", 1)])
+@pytest.mark.parametrize(("command", "count"), [("maps", 5), ("fusions", 4), ("schema", 1)])
 def test_examples_of_the_help_run(command: str, count: int) -> None:
     text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)
     lines = text.stdout.decode().splitlines()

@@ -42,6 +42,7 @@ ANSWERS = {
     "maps back": ["maps", "--direction", "input-to-output"],
     "maps in memory": ["maps", "--physical-layout", "--linear-offsets"],
     "fusions": ["fusions"],
+    "minimal fusions": ["fusions", "--minimal"],
 }
 MODULES = [
     "cpu/softmax",
