@@ -38,7 +38,7 @@ def inverse(indexing_map: RelationT) -> RelationT:
     >>> print(inverse(parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")))
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     """
-    simplest = simplified(indexing_map)
+    simplest = simplified(indexing_map, preserve_ranges=True)
     if simplest.is_known_empty:
         nowhere = Domain.of(Variable.of_size(0) for _ in simplest.forms)
         return simplest.derived((forms.ZERO for _ in simplest.dims), nowhere.emptied())

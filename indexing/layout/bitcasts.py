@@ -211,8 +211,9 @@ def _of_digits(target: _Array, cuts: Sizes) -> tuple[tuple[Form, ...], list[Cons
 
 
 def _simplified_domain(made: IndexingMap) -> Domain:
-    domain = made.simplify().domain
-    return made.simplify(exact=True).domain if domain.constraints else domain
+    """The domain of the map; its ranges stay, because the results are in terms of them."""
+    domain = made.simplify(preserve_ranges=True).domain
+    return made.simplify(exact=True, preserve_ranges=True).domain if domain.constraints else domain
 
 
 def _by_offsets(source: _Array, target: _Array) -> IndexingMap:

@@ -170,7 +170,7 @@ def _stride(offset: IndexingMap, axis: int, size: int) -> int | None:
     (there,) = operations.substitute(offset.forms, {name: here + 1})
     not_the_last = offset.domain.constrained([(here, Interval(0, size - 2))])
     step = IndexingMap.from_forms([there - offset.forms[0]], not_the_last)
-    (form,) = step.simplify(exact=True).forms
+    (form,) = step.simplify(exact=True, preserve_ranges=True).forms
     return form.constant if form.is_constant else None
 
 
@@ -281,4 +281,4 @@ def _is_part(form: Form) -> bool:
 
 def simplified_in(box: Domain, form: Form) -> Form:
     """The smallest form with the same values on a domain."""
-    return IndexingMap.from_forms([form], box).simplify().forms[0]
+    return IndexingMap.from_forms([form], box).simplify(preserve_ranges=True).forms[0]

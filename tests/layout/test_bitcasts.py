@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap
@@ -78,6 +78,7 @@ def points_of(made: IndexingMap) -> Iterator[Pair]:
 
 
 @given(shapes=same_memory(integers))
+@example(shapes=(Shape.parse("u32[1]"), Shape.parse("u8[4]{0:T(2)}")))  # digits of the parts
 def test_elements_share_memory(shapes: tuple[Shape, Shape]) -> None:
     source, target = shapes
     made, back = bitcast_map(source, target), bitcast_map(target, source)
