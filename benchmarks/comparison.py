@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.clock import time_limit
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import seeded
-from benchmarks.width import NaturalReading, has_negative_divisor
+from benchmarks.width import NaturalReading
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.width import divides_by_negative
 from tests.evaluation import first_difference
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def outcome(problem: Problem, peer: Peer, runs: int, reading: NaturalReading) ->
         seconds,
         is_wrong,
         reading.is_wide(priced),
-        has_negative_divisor(priced),
+        divides_by_negative(priced),
     )
 
 

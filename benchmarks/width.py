@@ -18,6 +18,7 @@ from benchmarks.problems import seeded
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, AtomKind, Form, postorder
+from simplifier.extraction.cost import DIVISIONS
 from tests.evaluation import every_point, values_of
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 MAX_POINTS: Final = 1024
 """A domain of at most this many points is evaluated completely, a larger one at this many."""
-
-_DIVISIONS: Final = frozenset(
-    {AtomKind.FLOORDIV, AtomKind.CEILDIV, AtomKind.MOD, AtomKind.QUOTIENT}
-)
 
 
 class NaturalReading:
@@ -98,7 +95,7 @@ def dividends(form: Form) -> Iterator[Form]:
     y + 3; y; y + 7; y - 1; x; (y + 3) floordiv 4
     """
     for atom in postorder((form,)):
-        if atom.kind in _DIVISIONS:
+        if atom.kind in DIVISIONS:
             yield from _sources(atom.numerator, atom.divisor)
         elif atom.kind in EXTREMA:
             yield from atom.arguments
@@ -166,16 +163,6 @@ def _sources(dividend: Form, divisor: int) -> Iterator[Form]:
         yield from _terms(dividend)
     yield dividend.plus_constant(divisor)
     yield dividend.plus_constant(-divisor)
-
-
-def has_negative_divisor(form: Form) -> bool:
-    """Whether the formula divides by a negative number.
-
-    >>> from simplifier.expr.parser import parse_form
-    >>> [has_negative_divisor(parse_form(text)) for text in ("x floordiv -3", "(-x) floordiv 3")]
-    [True, False]
-    """
-    return any(atom.kind in _DIVISIONS and atom.divisor < 0 for atom in postorder((form,)))
 
 
 def _points(problem: Problem) -> Columns:

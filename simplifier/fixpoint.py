@@ -114,11 +114,14 @@ def _extracted(scope: Scope, form: Form) -> Form:
     parts = _by_parts(scope, form)
     if cost_of_form(parts) > cost_of_form(form):
         parts = form  # what several parts shared, they no longer do
-    return parts if _is_good(scope, parts) else result
+    return parts if is_kept(scope, parts) else result
 
 
-def _is_good(scope: Scope, form: Form) -> bool:
-    """Whether a form divides by no negative number, and is no trick with wide integers."""
+def is_kept(scope: Scope, form: Form) -> bool:
+    """Whether a form may stay because it is cheaper.
+
+    It may not if it divides by a negative number, or is a trick with wide integers.
+    """
     return not (divides_by_negative(form) or is_wide(scope, form, MAX_WIDENING))
 
 
@@ -133,7 +136,7 @@ def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
     log = scope.log
     before = None if log is None else log.parts.pop(form.key, None)
     parts = _by_parts(scope, form)
-    if cost_of_form(parts) < cost_of_form(result) and _is_good(scope, parts):
+    if cost_of_form(parts) < cost_of_form(result) and is_kept(scope, parts):
         if log is not None:
             log.read.pop(form.key, None)
         return parts

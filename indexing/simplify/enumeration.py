@@ -103,9 +103,7 @@ def _divided_atom(atom: Atom) -> Atom | None:
     is_division = atom.kind is FLOORDIV or atom.kind is AtomKind.MOD
     if not is_division or atom.divisor <= 0 or atom.depth > _MAX_DEPTH_OF_DIGIT:
         return None
-    numerator = atom.numerator
-    is_alone = not numerator.constant and [*numerator.terms.values()] == [1]
-    return next(iter(numerator.terms)) if is_alone else None
+    return atom.numerator.only_atom
 
 
 def _sums_with_digits(indexing_map: Relation) -> Mapping[_RangeDigit, Mapping[Form, int]]:

@@ -104,6 +104,11 @@ class Unit:
         self.radix = radix
 
     @property
+    def source(self) -> Form:
+        """What the digit is taken of; of an atom, itself."""
+        return self.value.plus_atom(self.quotient, self.radix) if self.quotient else self.value
+
+    @property
     def holds_quotient(self) -> bool:
         """Whether the unit is a quotient that belongs to no digit."""
         return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)

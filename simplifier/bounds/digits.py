@@ -120,7 +120,7 @@ def _take_digit(
         weight = (
             _exact_weight(rest.terms, source, factor, radix)
             if exact
-            else _common_weight(rest.terms, source)
+            else common_weight(rest.terms, source)
             or _shared_weight(rest.terms, source, factor, radix)
         )
         if weight:
@@ -164,7 +164,7 @@ def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: i
     return weight if cancelled > missing else 0
 
 
-def _common_weight(terms: Mapping[Atom, int], source: Form) -> int:
+def common_weight(terms: Mapping[Atom, int], source: Form) -> int:
     """How many times the whole source is contained; 0 if it is not."""
     weight = 0
     for atom, value in source.terms.items():

@@ -243,13 +243,19 @@ class Form:
         """Whether the constant or some coefficient is positive."""
         return self.constant > 0 or max(self.terms.values(), default=0) > 0
 
-    def single_variable(self) -> str | None:
-        """The name, where the form is just one variable."""
+    @property
+    def only_atom(self) -> Atom | None:
+        """The atom, where the form is just that."""
         if self.constant == 0 and len(self.terms) == 1:
             ((atom, factor),) = self.terms.items()
-            if factor == 1 and atom.kind is VARIABLE:
-                return atom.name
+            if factor == 1:
+                return atom
         return None
+
+    def single_variable(self) -> str | None:
+        """The name, where the form is just one variable."""
+        atom = self.only_atom
+        return atom.name if atom is not None and atom.kind is VARIABLE else None
 
     def plus(self, other: Form, factor: int = 1) -> Form:
         """``self + factor * other``."""

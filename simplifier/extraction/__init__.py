@@ -1,7 +1,8 @@
 """Extraction: the cheapest form that is equal to a canonical one.
 
 :mod:`~simplifier.extraction.search` looks for it; the other modules say, one kind of operation
-each, which forms are equal: remainders, minima and factored products come back.
+each, which forms are equal: remainders, minima and factored products come back. What a good form
+is say :mod:`~simplifier.extraction.cost` and :mod:`~simplifier.extraction.width`.
 """
 
 from simplifier.extraction.search import extracted

@@ -1,8 +1,8 @@
 """Candidates of one step of the search, and the cost that one of them has to undercut.
 
 A candidate is described before it is built. Most cost too much, and many are known to by what
-stands beside the new operation, or by what it costs at least. What would have to be extracted to
-know its cost waits until all others are known: then few are still below the limit.
+stands beside the new operation, or by what it costs at least. Only of the others the operands are
+extracted, and only what is below the limit is asked whether it is narrow.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ divisor, as quotient or remainder, costs 1: a compiler computes both at once.
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
 ``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. Terms of a sum that read
 the same digits of one number cost 2 more, with opposite signs 8 more: nobody reads a stride off
-``x - (x floordiv 8) * 7``.
+``x - (x floordiv 8) * 7``. A remainder alone beside its dividend costs 1 more.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING, Final
 
+from simplifier.bounds.digits import common_weight
 from simplifier.bounds.interval import meet
 from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, postorder
 from simplifier.extraction.width import magnitude
@@ -104,7 +105,7 @@ def overlaps(form: Form) -> int:
     cost = 0
     for found in readings.values():
         source = found[0][0].source
-        weight = _weight_beside(form, source)
+        weight = common_weight(terms, source)
         if not source.constant or form.constant == weight * source.constant:
             if weight:
                 found.append((Digits(source, 1, 0, 1), weight))
@@ -131,7 +132,8 @@ def _is_remainder_beside(found: list[tuple[Digits, int]]) -> bool:
 def digits_of(atom: Atom) -> tuple[Digits, ...]:
     """What a division reads of its dividend, and what the divisions in that read."""
     found = [_main_digits(atom)]
-    if not _is_quotient(atom.numerator):
+    inside = atom.numerator.only_atom
+    if inside is None or inside.kind is not FLOORDIV:
         for inner, factor in atom.numerator.terms.items():
             if inner.divisor > 0:
                 digits = _main_digits(inner)
@@ -145,8 +147,8 @@ def _main_digits(atom: Atom) -> Digits:
     source, low, divisor, sign = atom.numerator, 1, atom.divisor, 1
     if source.terms and next(iter(source.terms.values())) < 0:
         source, sign = (-source).plus_constant(divisor - 1), -1
-    if _is_quotient(source):
-        (inner,) = source.terms
+    inner = source.only_atom
+    if inner is not None and inner.kind is FLOORDIV:
         source, low = inner.numerator, inner.divisor
     is_remainder = atom.kind is AtomKind.MOD
     ends = (low, low * divisor) if is_remainder else (low * divisor, 0)
@@ -166,22 +168,6 @@ def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     if source.constant == other_source.constant:
         return TAKEN_BACK if is_taken_back else SAME_DIGITS
     return SAME_DIGITS if is_taken_back or high or other_high else 0
-
-
-def _weight_beside(form: Form, source: Form) -> int:
-    """How many times the source stands in the sum, but for its constant; 0 if it does not."""
-    weight = 0
-    for atom, value in source.terms.items():
-        beside = form.terms.get(atom)
-        if beside is None:
-            return 0
-        if not weight:
-            weight, rest = divmod(beside, value)
-            if rest:
-                return 0
-        elif beside != weight * value:
-            return 0
-    return weight
 
 
 def cost_of_form(form: Form) -> int:
@@ -247,25 +233,11 @@ def division_key(atom: Atom) -> tuple[Key, ...]:
     Digits are not divided further: a quotient or a remainder of one is written as one digit.
     """
     numerator, divisor = atom.arguments
-    if atom.kind is AtomKind.CEILDIV or _is_division(numerator):
+    inner = numerator.only_atom
+    is_digit = inner is not None and inner.kind in DIVISIONS
+    if atom.kind is AtomKind.CEILDIV or is_digit:
         return numerator.key, divisor.key, (atom.kind,)
     return numerator.key, divisor.key
-
-
-def _is_division(form: Form) -> bool:
-    """Whether the form is a quotient or a remainder alone."""
-    if form.constant or len(form.terms) != 1:
-        return False
-    ((atom, factor),) = form.terms.items()
-    return factor == 1 and atom.kind in DIVISIONS
-
-
-def _is_quotient(form: Form) -> bool:
-    """Whether the form is a quotient alone."""
-    if form.constant or len(form.terms) != 1:
-        return False
-    ((atom, factor),) = form.terms.items()
-    return factor == 1 and atom.kind is FLOORDIV
 
 
 # Fine costs: of spellings of equal cost, the one with fewer terms is better, then the one with

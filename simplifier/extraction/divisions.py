@@ -7,10 +7,10 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.branches import is_clamp
-from simplifier.expr import form as forms
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
 from simplifier.extraction.candidates import Candidates
 from simplifier.extraction.natural import cheapest_residue
+from simplifier.extraction.width import reduced
 from simplifier.laws.catalogue.spellings import (
     ABSORB_TERM,
     ALL_RESIDUES,
@@ -84,7 +84,7 @@ def _residues(scope: Scope, limit: Limit, source: Form, radix: int) -> Iterator[
     """Numerators congruent to the source, over the radix."""
     modulus = constant(radix)
     yield cheapest_residue(scope, source, radix, limit.cost_of), modulus
-    for shifted in _shifted_clamps(_reduced(source, radix), radix):
+    for shifted in _shifted_clamps(reduced(source, radix), radix):
         yield shifted, modulus
 
 
@@ -96,13 +96,6 @@ def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
                 offset = -weight * atom.arguments[1].constant
                 if (offset - positive.constant) % radix == 0:
                     yield Form(offset, {**positive.terms, atom: weight})
-
-
-def _reduced(form: Form, radix: int) -> Form:
-    """The congruent form without negative coefficients."""
-    return forms.collected(
-        form.constant % radix, {atom: value % radix for atom, value in form.terms.items()}
-    )
 
 
 # Quotients that take terms in or turn their signs.

@@ -57,9 +57,8 @@ def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
     for weight, unit in scope.view(form).units:
         quotient, radix = unit.quotient, unit.radix
         if quotient is not None:
-            source = unit.value.plus_atom(quotient, radix)
             law = WHOLE_REMAINDER if radix == quotient.divisor else DIGIT
-            yield _Remainder(weight, unit.value, source, radix, law)
+            yield _Remainder(weight, unit.value, unit.source, radix, law)
 
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:

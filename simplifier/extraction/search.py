@@ -89,8 +89,9 @@ class Extractor:
     """Finds the cheapest spellings by some kinds of steps, and remembers them.
 
     The cost of a candidate includes the cost of what it brings in, which has to be extracted first.
-    That is left to a helper, which makes no steps: it takes the natural reading where that is
-    cheaper. Otherwise the work would grow exponentially with nesting.
+    That is left to the first helper, which makes no steps: it takes the natural reading where that
+    is cheaper. The last helper makes steps; it serves forms of few maxima. Otherwise the work would
+    grow exponentially with nesting.
     """
 
     def __init__(

@@ -66,8 +66,7 @@ def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
     rest = form
     for weight, unit in scope.view(form).units:
         if unit.quotient is not None:
-            source = unit.value.plus_atom(unit.quotient, unit.radix)
-            yield from _widths_of_digit(scope, source, unit.radix)
+            yield from _widths_of_digit(scope, unit.source, unit.radix)
             rest = rest.plus(unit.value, -weight)
     for atom, factor in rest.terms.items():
         if atom.kind is VARIABLE:
@@ -162,5 +161,10 @@ def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
 
 
 def divides_by_negative(form: Form) -> bool:
-    """Whether some constant divisor in a form is negative."""
+    """Whether some constant divisor in a form is negative.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> [divides_by_negative(parse_form(text)) for text in ("x floordiv -3", "(-x) floordiv 3")]
+    [True, False]
+    """
     return any(atom.divisor < 0 for atom in postorder((form,)))

@@ -16,9 +16,10 @@ from benchmarks.clock import time_limit
 from benchmarks.comparison import Row, Standing, compared, standing, summary
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Movement, Problem, published, seeded
-from benchmarks.width import NaturalReading, has_negative_divisor
+from benchmarks.width import NaturalReading
 from simplifier.expr.parser import parse_form
 from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.width import divides_by_negative
 from tests.evaluation import values_of
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def test_a_formula_is_wide_if_a_part_exceeds_the_natural_reading(
     ],
 )
 def test_negative_divisors_are_found_at_any_depth(text: str, negative: bool) -> None:
-    assert has_negative_divisor(parse_form(text)) == negative
+    assert divides_by_negative(parse_form(text)) == negative
 
 
 def test_the_cheapest_narrow_answer_of_a_peer_counts() -> None:

@@ -13,7 +13,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr.sympy_conversion import from_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.width import divides_by_negative, is_wide
-from simplifier.limits import MAX_WIDENING
+from simplifier.fixpoint import is_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import IntervalLike
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
-
-
-def is_kept(scope: Scope, form: Form) -> bool:
-    """Whether a result may not cost more than this form."""
-    return not (divides_by_negative(form) or is_wide(scope, form, MAX_WIDENING))
 
 
 def is_never_costlier(scope: Scope, result: Form, form: Form) -> bool:
