@@ -44,9 +44,14 @@ def contains(wide: OperandIndexing, narrow: OperandIndexing) -> bool:
         return False
     if any(_uses_ranges(origin.map) for origin in wide.runtime):
         return False
+    return is_seen_to_be_subset(narrow.map, wide.map)
+
+
+def is_seen_to_be_subset(narrow: IndexingMap, wide: IndexingMap) -> bool:
+    """Whether isl finds, within the limit, that the second map has all pairs of the first."""
     try:
-        return narrow.map.is_subset(
-            wide.map, budget=limits.MAX_STEPS_OF_COMPARISON, runtime_as_parameters=True
+        return narrow.is_subset(
+            wide, budget=limits.MAX_STEPS_OF_COMPARISON, runtime_as_parameters=True
         )
     except IndexingError:
         return False
