@@ -43,6 +43,10 @@ class StepUse(enum.IntEnum):
     ANY = 2
     """Each element may use every element."""
 
+    def then(self, other: StepUse) -> StepUse:
+        """How an array uses one that it reaches through another."""
+        return max(self, other) if self and other else StepUse.NONE
+
 
 def scan(  # noqa: PLR0913 - the attributes of the operation, and its computation
     input_sizes: Sequence[Sizes],
@@ -193,22 +197,19 @@ class _Steps:
         """What a row uses one step earlier, through the carried values."""
         carried = [*zip(row[self.inputs :], self.uses[self.outputs :], strict=True)]
         return [
-            max(
-                (max(use, each[column]) for use, each in carried if use and each[column]), default=0
-            )
+            max((use.then(each[column]) for use, each in carried), default=StepUse.NONE)
             for column in range(len(row))
         ]
 
     def _ever(self, row: Sequence[StepUse]) -> Sequence[StepUse]:
         """What a row and all rows before it use."""
-        while (wider := [*map(max, row, self._before(row))]) != row:
+        while (wider := _united(row, self._before(row))) != row:
             row = wider
         return row
 
 
-def _through(first: StepUse, second: StepUse) -> StepUse:
-    """How an array uses one that it reaches through another."""
-    return max(first, second) if first and second else StepUse.NONE
+def _united(row: Sequence[StepUse], other: Sequence[StepUse]) -> list[StepUse]:
+    return [max(pair) for pair in zip(row, other, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
