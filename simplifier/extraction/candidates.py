@@ -15,20 +15,18 @@ from simplifier.expr.operations import extremum_operands
 from simplifier.extraction.cost import (
     DIVISION,
     DIVISIONS,
-    FINE,
     USED_AGAIN,
-    Prices,
     cost_of_operation,
-    fine_cost,
-    least_cost,
 )
+from simplifier.extraction.lower_bounds import least_cost
+from simplifier.extraction.prices import FINE, Prices, fine_cost
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 from simplifier.laws.rewrite_log import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simplifier.extraction.cost import CostOf
+    from simplifier.extraction.prices import CostOf
     from simplifier.laws.law import Law
 
 

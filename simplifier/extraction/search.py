@@ -16,20 +16,16 @@ from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
-from simplifier.extraction.cost import (
-    FINE,
-    Prices,
-    cost_of_operation,
-    fine_cost,
-    least_cost_at_a_glance,
-)
+from simplifier.extraction.cost import cost_of_operation
 from simplifier.extraction.divisions import (
     quotient_steps,
     reflection_steps,
     remainder_steps,
     sum_steps,
 )
+from simplifier.extraction.lower_bounds import least_cost_at_a_glance
 from simplifier.extraction.natural import is_plain, natural_reading, takes_in
+from simplifier.extraction.prices import FINE, Prices, fine_cost
 from simplifier.extraction.products import product_steps
 from simplifier.extraction.width import natural_width
 from simplifier.laws.rewrite_log import Rewrite
