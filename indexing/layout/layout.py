@@ -45,7 +45,12 @@ class LevelType:
 
 @dataclass(frozen=True, slots=True)
 class SplitConfig:
-    """A dimension whose pieces lie in different memories; each of ``indices`` starts a piece."""
+    """A dimension whose pieces lie in different memories; each of ``indices`` starts a piece.
+
+    ``dimension`` counts the dimensions as they lie in memory, the most major one first.
+
+    Source: XLA, ``xla/layout.h`` and ``LayoutUtil::MaxSplitSize``.
+    """
 
     dimension: int
     indices: tuple[int, ...]
