@@ -487,12 +487,6 @@ REFUSED = [
         + "expected a label for each dimension",
     ),
     (
-        "convolution-labels",
-        "f32[4,5,9] convolution(x, k), window={size=3}, dim_labels=b0f_0if->b0f",
-        "convolution: dim_labels b0f_0if->b0f call the dimensions of rhs '0if'; "
-        + "expected each of i, o, 0 once",
-    ),
-    (
         "convolution-features",
         "f32[4,5,8] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f",
         "convolution: lhs has 6 input features, but rhs has 2 in each of 1 groups; "
