@@ -326,7 +326,7 @@ REFUSED = {
         "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
         """f32[8] fusion(p), kind=kLoop, calls=f,
             backend_config={"fusion_backend_config":{"kind":"__triton_nested_gemm_fusion"}}""",
-        "which its backend_config gives to __triton_nested_gemm_fusion; expected a fusion for XLA's",
+        "gives to __triton_nested_gemm_fusion; expected a fusion for XLA's own emitters",
     ),
     "a loop for cuDNN, in the older text": (
         "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
