@@ -90,24 +90,33 @@ def overlaps(form: Form) -> int:
     for atom, factor in terms.items():
         if atom.divisor > 0:
             for digits in atom.digits or digits_of(atom):
-                reading = digits, factor * digits.sign
-                readings.setdefault(Form(0, digits.source.terms).key, []).append(reading)
+                readings.setdefault(digits.number, []).append((digits, factor * digits.sign))
     cost = 0
     for found in readings.values():
         source = found[0][0].source
         weight = common_weight(terms, source)
-        if not source.constant or form.constant == weight * source.constant:
-            if weight:
-                found.append((Digits(source, 1, 0, 1), weight))
-        else:
-            torn = (factor * weight < 0 or (weight and digits.high) for digits, factor in found)
-            cost += SAME_DIGITS * sum(map(bool, torn))
-        if 1 < len(found) <= MAX_QUOTIENTS:
-            cost += (
-                BESIDE_DIVIDEND
-                if _is_remainder_beside(found)
-                else sum(starmap(_cost_of_overlap, combinations(found, 2)))
-            )
+        if weight or len(found) > 1:
+            cost += _cost_of_readings(found, source, weight, form.constant)
+    return cost
+
+
+def _cost_of_readings(
+    found: list[tuple[Digits, int]], source: Form, weight: int, constant: int
+) -> int:
+    """What the readings of one number cost, which itself stands beside them so many times."""
+    cost = 0
+    if not source.constant or constant == weight * source.constant:
+        if weight:
+            found.append((Digits((), source, 1, 0, 1), weight))
+    else:
+        torn = (factor * weight < 0 or (weight and digits.high) for digits, factor in found)
+        cost += SAME_DIGITS * sum(map(bool, torn))
+    if 1 < len(found) <= MAX_QUOTIENTS:
+        cost += (
+            BESIDE_DIVIDEND
+            if _is_remainder_beside(found)
+            else sum(starmap(_cost_of_overlap, combinations(found, 2)))
+        )
     return cost
 
 
@@ -142,13 +151,13 @@ def _main_digits(atom: Atom) -> Digits:
         source, low = inner.numerator, inner.divisor
     is_remainder = atom.kind is AtomKind.MOD
     ends = (low, low * divisor) if is_remainder else (low * divisor, 0)
-    return Digits(source, *ends, sign)
+    return Digits(Form(0, source.terms).key, source, *ends, sign)
 
 
 def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     """What two readings of one number cost, if digits of it are in both."""
-    (source, low, high, _), factor = one
-    (other_source, other_low, other_high, _), other_factor = other
+    (_, source, low, high, _), factor = one
+    (_, other_source, other_low, other_high, _), other_factor = other
     if (high and high <= other_low) or (other_high and other_high <= low):
         return 0
     ends = sorted({low, other_low, high, other_high} - {0})
@@ -180,7 +189,7 @@ class _Shared:
 
     def __init__(self) -> None:
         self._uses: dict[Atom, int] = {}
-        self._divisions: dict[tuple[Key, ...], None] = {}
+        self._divisions: dict[Key, None] = {}
 
     def cost(self, form: Form) -> int:
         """The cost of all atoms, those outside first: then it is known how often each is used."""
@@ -195,7 +204,7 @@ class _Shared:
         times = uses
         again = 0
         if atom.kind in DIVISIONS:
-            key = division_key(atom)
+            key = atom.division or division_of(atom)
             is_known = key in self._divisions
             self._divisions[key] = None
             times = 0 if is_known else 1
@@ -217,7 +226,7 @@ DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD
 """Operations that divide."""
 
 
-def division_key(atom: Atom) -> tuple[Key, ...]:
+def division_of(atom: Atom) -> Key:
     """What two divisions have in common that a computer does once.
 
     Digits are not divided further: a quotient or a remainder of one is written as one digit.
@@ -225,6 +234,6 @@ def division_key(atom: Atom) -> tuple[Key, ...]:
     numerator, divisor = atom.arguments
     inner = numerator.only_atom
     is_digit = inner is not None and inner.kind in DIVISIONS
-    if atom.kind is AtomKind.CEILDIV or is_digit:
-        return numerator.key, divisor.key, (atom.kind,)
-    return numerator.key, divisor.key
+    is_apart = atom.kind is AtomKind.CEILDIV or is_digit
+    atom.division = (numerator.key, divisor.key, atom.kind if is_apart else None)
+    return atom.division

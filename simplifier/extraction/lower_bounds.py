@@ -37,6 +37,8 @@ def least_cost(form: Form) -> int:
     4
     6
     """
+    if form.is_affine:
+        return _least_of_affine(form)
     if not all(map(_is_simple, form.terms)):
         return _least_of_kinds(form)
     parts = connected_components(form.terms, _variables)
@@ -51,6 +53,14 @@ def least_cost(form: Form) -> int:
         if len(quotients) == 1:
             factors.update(_growths(form, quotients[0]))
     return (operators + len(factors - {1})) * FINE
+
+
+def _least_of_affine(form: Form) -> int:
+    if not form.terms:
+        return 0
+    factors = set(map(abs, form.terms.values()))
+    factors.discard(1)
+    return (len(form.terms) - 1 + (form.constant != 0) + len(factors)) * FINE
 
 
 def least_cost_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import meet
 from simplifier.expr.form import Atom, AtomKind, Form
-from simplifier.extraction.cost import DIVISIONS, USED_AGAIN, division_key, overlaps
+from simplifier.extraction.cost import DIVISIONS, USED_AGAIN, division_of, overlaps
 from simplifier.extraction.width import magnitude
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ WIDE: Final = 1 << 48
 """The cost of a term that needs wider integers than the problem: above any number of operators."""
 
 
+NO_LIMIT: Final = 1 << 200
+"""Above all costs."""
+
+
 class Prices:
     """The costs of sums in fine units, where atoms cost what ``cost_of`` says.
 
@@ -54,34 +58,41 @@ class Prices:
         self._is_alone = is_alone
         self._magnitudes: dict[Atom, int | None] = {}
 
-    def sum(self, form: Form, further: int = 0) -> int:
+    def sum(self, form: Form, further: int = 0, limit: int = NO_LIMIT) -> int:
         """The cost of a form and, if ``further`` is not zero, of one more term of this weight.
 
-        What the further term costs itself is not counted.
+        What the further term costs itself is not counted. Beyond the limit it is what the form
+        costs at least: nobody asks then whether it is wide.
         """
         cost = fine_cost(form, self._cost_of, further, is_alone=self._is_alone)
-        if self._widest is not None:
+        if self._widest is not None and cost < limit:
             for atom, factor in form.terms.items():
-                if self._is_wide(atom, factor, self._widest):
+                if self._is_wide(atom, abs(factor), self._widest):
                     cost += WIDE
         return cost
 
     def _is_wide(self, atom: Atom, factor: int, widest: int) -> bool:
-        magnitudes = self._magnitudes
-        if atom not in magnitudes:
-            magnitudes[atom] = magnitude(range_of_spelled(self._scope, atom))
-        greatest = magnitudes[atom]
-        return greatest is not None and abs(factor) * greatest > widest
+        greatest = self._magnitudes.get(atom, -1)
+        if greatest == -1:
+            if atom.kind is AtomKind.MOD and 0 < factor * atom.divisor <= widest:
+                return False  # at a glance
+            greatest = magnitude(range_of_spelled(self._scope, atom))
+            self._magnitudes[atom] = greatest
+        return greatest is not None and factor * greatest > widest
 
     def is_narrow(self, operands: Iterable[Form]) -> bool:
         """Whether no operand may be greater than the widest number."""
         widest = self._widest
-        if widest is not None:
-            for operand in operands:
-                greatest = magnitude(self._scope.range_of(self._scope.canonical(operand)))
-                if greatest is not None and greatest > widest:
-                    return False
-        return True
+        return widest is None or all(self._fits(operand, widest) for operand in operands)
+
+    def _fits(self, operand: Form, widest: int) -> bool:
+        scope = self._scope
+        if all(atom in scope.ranges for atom in operand.terms):
+            greatest = magnitude(scope.plain_range(operand))
+            if greatest is not None and greatest <= widest:
+                return True  # at a glance
+        greatest = magnitude(scope.range_of(scope.canonical(operand)))
+        return greatest is None or greatest <= widest
 
 
 def range_of_spelled(scope: Scope, atom: Atom) -> Range:
@@ -136,11 +147,11 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
 
 def _shared(terms: dict[Atom, int], cost_of: CostOf) -> int:
     """What second uses of divisions save."""
-    seen: set[tuple[Key, ...]] = set()
+    seen: set[Key] = set()
     saved = 0
     for atom in terms:
         if atom.kind in DIVISIONS:
-            key = division_key(atom)
+            key = atom.division or division_of(atom)
             if key in seen:
                 saved += cost_of(atom) - USED_AGAIN * FINE
             seen.add(key)
