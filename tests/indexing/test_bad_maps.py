@@ -162,10 +162,10 @@ UNDEFINED for ever
                                 ^^^^^ expected an integer, but found 'three'
 
 (d0) -> (d0), domain: d0 in [0, 1e3]
-                                 ^ unexpected character 'e'
+                                ^^^ expected an integer, but found '1e3'
 
 (d0) -> (d0), domain: d0 in [0, 0x10]
-                                 ^ unexpected character 'x'
+                                ^^^^ expected an integer, but found '0x10'
 
 (d0) -> (d0), domain: d0 in [0, 1 + 2]
                                   ^ expected ']', but found '+'
@@ -195,7 +195,7 @@ UNDEFINED for ever
                                 ^ unexpected character '"'
 
 (d0) -> (d0), domain: d0 in [0, 1_000]
-                                 ^ unexpected character '_'
+                                ^^^^^ expected an integer, but found '1_000'
 
 (d0) -> (d0), domain d0 in [0, 3]
                      ^^ expected ':', but found 'd0'
@@ -219,7 +219,7 @@ UNDEFINED for ever
                ^ unexpected character '.'
 
 (d0) -> (1e3), domain: d0 in [0, 3]
-          ^ unexpected character 'e'
+         ^^^ 'e3' is not a declared variable
 
 (d0) -> (true), domain: d0 in [0, 3]
          ^^^^ 'true' is not a declared variable
@@ -242,8 +242,14 @@ UNDEFINED for ever
 (d0) -> (d0 ^ 2), domain: d0 in [0, 3]
             ^ unexpected character '^'
 
-(d0) -> (2d0), domain: d0 in [0, 3]
-          ^ unexpected character 'd'
+(d0) -> (2d1), domain: d0 in [0, 3]
+         ^^^ 'd1' is not a declared variable
+
+(d0) -> (2mod 3), domain: d0 in [0, 3]
+          ^ unexpected character 'm'
+
+(d0) -> (2 d0), domain: d0 in [0, 3]
+           ^^ expected ',' or ')', but found 'd0'
 
 (d0) -> (d0 // // 2), domain: d0 in [0, 3]
                ^^ expected an expression, but found '//'
