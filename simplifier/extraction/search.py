@@ -56,6 +56,14 @@ def extracted(scope: Scope, form: Form) -> Form:
     return known
 
 
+def natural_cost(scope: Scope, form: Form) -> int:
+    """The cost of the natural reading of a canonical form, arguments and all."""
+    reader = scope.memory(_extractor_of).reader
+    for atom in postorder((form,)):
+        reader.cost(atom)
+    return fine_cost(reader.extract(form), reader.cost) // FINE
+
+
 def _with_arguments(extractor: Extractor, form: Form) -> Form:
     """The cheapest spelling with its arguments extracted, from the inside out."""
     for atom in postorder((form,)):
@@ -95,6 +103,8 @@ class Extractor:
     ) -> None:
         self.results: dict[Key, Form] = {}
         """The cheapest forms found, arguments and all."""
+        self.reader = helpers[0] if helpers else self
+        """Takes natural readings and searches nothing."""
         self._scope = scope
         self._steps = steps
         self._helpers = helpers
