@@ -16,7 +16,7 @@ from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
-from simplifier.extraction.cost import cost_of_operation, digits_of
+from simplifier.extraction.cost import SAME_DIGITS, cost_of_operation, digits_of
 from simplifier.extraction.divisions import (
     quotient_steps,
     reflection_steps,
@@ -283,7 +283,7 @@ def _leaves(form: Form, natural: Form, quotient: Atom) -> bool:
     """Whether a plain reading needs fewer numbers without a quotient, ``k*c*floor(N/c)``.
 
     ``k*N`` takes its place, and the digits below it have other weights: ``(x mod 2) * 8 +
-    (x floordiv 2) * 2 = (x mod 2) * 7 + x``. What is saved beside the numbers pays for the overlap.
+    (x floordiv 2) * 2 = (x mod 2) * 7 + x``. The division that is saved pays for one overlap.
     """
     factor, divisor = natural.terms[quotient], quotient.divisor
     if form.terms[quotient] % divisor:
@@ -300,9 +300,10 @@ def _leaves(form: Form, natural: Form, quotient: Atom) -> bool:
             if is_below:
                 ends.add(digits.low)
             weights.append(weight - digits.low * factor // divisor if is_below else weight)
-    if ends and 1 not in ends:
-        return True  # of the digits the lowest is not there
-    return len({1, *map(abs, weights)}) < len({1, *map(abs, natural.terms.values())})
+    if 1 not in ends:
+        return bool(ends)  # of the digits the lowest is not there
+    saved = len({1, *map(abs, natural.terms.values())}) - len({1, *map(abs, weights)})
+    return saved >= max(1, SAME_DIGITS * (len(ends) - 1))
 
 
 def _has_two_values(ends: Range | None) -> bool:
