@@ -123,11 +123,17 @@ def test_reshapes_of_tiles(source: str, target: str, *, expected: bool) -> None:
 
 
 def test_the_element_type_of_a_reshape() -> None:
-    floats = Shape.parse("f32[6]")
-    for other, ignored in [("s32[2,3]", True), ("s16[2,3]", False)]:
-        assert not reshape_is_bitcast(floats, Shape.parse(other))
-        same = reshape_is_bitcast(floats, Shape.parse(other), ignore_element_type=True)
-        assert same is ignored
+    """Without it, offsets count elements of any width, as in XLA."""
+    for source, other, ignored in [
+        ("f32[6]", "s32[2,3]", True),
+        ("f32[6]", "s16[2,3]", True),
+        ("f32[6]", "s16[2,3]{0,1}", False),
+        ("f32[3,2,2]{1,0,2}", "f16[6,2]{0,1}", True),
+        ("f32[6]", "s4[6]{0:E(4)}", True),
+    ]:
+        floats, others = Shape.parse(source), Shape.parse(other)
+        assert not reshape_is_bitcast(floats, others)
+        assert reshape_is_bitcast(floats, others, ignore_element_type=True) is ignored
 
 
 @pytest.mark.parametrize(
