@@ -267,6 +267,8 @@ def read_input(file: str) -> tuple[str, str]:
         HloFileError: there is no such file, or it is not text.
     """
     if file == _STANDARD_INPUT:
+        if sys.stdin is None:
+            raise HloFileError("<stdin>", "standard input is closed")
         return decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
     return read_text(file), file
 
