@@ -65,7 +65,7 @@ def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
     """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
-    known = scope.memory(_Residues)
+    known = scope.memory(_CheapestResidues)
     key = source.key, radix, cost_of
     found = known.get(key)
     if found is None:
@@ -73,7 +73,7 @@ def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) ->
     return found
 
 
-class _Residues(dict["tuple[Key, int, CostOf]", Form]):
+class _CheapestResidues(dict["tuple[Key, int, CostOf]", Form]):
     """The cheapest residues in a scope, by source, radix, and what atoms cost."""
 
     def __init__(self, _: Context) -> None:
