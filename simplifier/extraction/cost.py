@@ -1,8 +1,10 @@
 """What an expression costs a reader and a machine, and what a spelling costs at least.
 
 ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max`` cost 3;
-``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does. A second use of the same numerator and
-divisor, as quotient or remainder, costs 1: a compiler computes both at once.
+``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does. A negative divisor costs 1 more, as the
+sign of ``-x`` does. A second use of the same numerator and divisor, as quotient or remainder, costs
+1: a compiler computes both at once. So does ``x floordiv 32`` beside the digit ``(x floordiv 4) mod
+8``, which divides ``x floordiv 4`` by 8, too.
 
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
 ``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. Terms of a sum that read
@@ -17,7 +19,16 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.digits import common_weight
 from simplifier.bounds.interval import meet
-from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, postorder
+from simplifier.expr.form import (
+    EXTREMA,
+    FLOORDIV,
+    Atom,
+    AtomKind,
+    Digits,
+    Form,
+    constant,
+    postorder,
+)
 from simplifier.extraction.width import magnitude
 from simplifier.limits import MAX_QUOTIENTS
 from simplifier.tools.disjoint_set import connected_components
@@ -190,13 +201,15 @@ class _Shared:
 
     def __init__(self) -> None:
         self._uses: dict[Atom, int] = {}
-        self._divisions: dict[tuple[Key, ...], None] = {}
+        self._divisions: set[tuple[Key, ...]] = set()
 
     def cost(self, form: Form) -> int:
         """The cost of all atoms, those outside first: then it is known how often each is used."""
         total = operators_of_sum(form)
         self._use(form, 1)
-        for atom in reversed(postorder((form,))):
+        inside = postorder((form,))
+        self._divisions = divided_by_digits(inside)
+        for atom in reversed(inside):
             if atom.arguments:
                 total += self._cost_of_atom(atom, self._uses[atom])
         return total
@@ -207,12 +220,12 @@ class _Shared:
         if atom.kind in DIVISIONS:
             key = division_key(atom)
             is_known = key in self._divisions
-            self._divisions[key] = None
+            self._divisions.add(key)
             times = 0 if is_known else 1
             again = (uses - times) * USED_AGAIN
         if not times:
             return again
-        inside = cost_of_operation(atom.kind, len(atom.arguments))
+        inside = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
         for argument in atom.arguments:
             inside += operators_of_sum(argument)
             self._use(argument, times)
@@ -238,6 +251,22 @@ def division_key(atom: Atom) -> tuple[Key, ...]:
     if atom.kind is AtomKind.CEILDIV or is_digit:
         return numerator.key, divisor.key, (atom.kind,)
     return numerator.key, divisor.key
+
+
+def divided_by_digits(atoms: Iterable[Atom]) -> set[tuple[Key, ...]]:
+    """The divisions that the digits among the atoms contain.
+
+    The digit ``(x floordiv 4) mod 8`` divides by 8 once more, which gives ``x floordiv 32``.
+    """
+    return {
+        (inner.numerator.key, constant(inner.divisor * atom.divisor).key)
+        for atom in atoms
+        if atom.kind is AtomKind.MOD
+        and atom.divisor > 1
+        and (inner := atom.numerator.only_atom) is not None
+        and inner.kind is FLOORDIV
+        and inner.divisor > 0
+    }
 
 
 # Fine costs: of spellings of equal cost, the one with fewer terms is better, then the one with
@@ -355,7 +384,7 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
 
 def _shared(terms: dict[Atom, int], cost_of: CostOf) -> int:
     """What second uses of divisions save."""
-    seen: set[tuple[Key, ...]] = set()
+    seen = divided_by_digits(terms)
     saved = 0
     for atom in terms:
         if atom.kind in DIVISIONS:
