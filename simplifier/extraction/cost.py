@@ -321,6 +321,13 @@ class Prices:
         greatest = magnitudes[atom]
         return greatest is not None and abs(factor) * greatest > widest
 
+    def is_narrow_term(self, operation: Form, weight: int) -> bool:
+        """Whether an operation, if it is one, times its weight is no greater than the widest."""
+        atom = operation.only_atom
+        if self._widest is None or atom is None:
+            return True
+        return not self._is_wide(atom, weight, self._widest)
+
     def is_narrow(self, operands: Iterable[Form]) -> bool:
         """Whether no operand may be greater than the widest number."""
         widest = self._widest
