@@ -29,6 +29,7 @@ from ops.rules import (
     reduce,
     reduce_window,
     reshape,
+    scan,
     slice,  # noqa: A004 - the operation's name
     sort,
     transfers,
@@ -61,6 +62,7 @@ FAMILIES: Final = (
     reduce,
     reduce_window,
     reshape,
+    scan,
     slice,
     sort,
     transfers,

@@ -53,6 +53,20 @@ def test_all_that_is_said_of_dimensions_moves_with_them() -> None:
     assert str(delete_dimensions(shape, [-2])) == "f32[<=4,6]{0,1:D(C,S)}"
     split = Shape.parse("f32[4,5,6]{2,1,0:T(8,128)SC(1:2)(2:3)}")
     assert str(delete_dimensions(split, [1])) == "f32[4,6]{1,0:T(8,128)SC(1:3)}"
+    tiled = Shape.parse("f32[4,5]{1,0:T(8,128)}")
+    assert str(delete_dimensions(tiled, [0])) == "f32[5]{0:T(8,128)}"
+
+
+SPLIT = Shape.parse("f32[25,15,35]{2,0,1:SC(0:10)(1:20)(2:30)}")
+
+
+def test_splits_number_the_dimensions_in_memory_from_the_most_major_one_on() -> None:
+    """As in the tests of XLA's ``ShapeUtil::DeleteDimensions``."""
+    assert str(delete_dimensions(SPLIT, [0])) == "f32[15,35]{1,0:SC(0:10)(1:30)}"
+    assert str(delete_dimensions(SPLIT, [1])) == "f32[25,35]{1,0:SC(0:20)(1:30)}"
+    assert str(delete_dimensions(SPLIT, [2])) == "f32[25,15]{0,1:SC(0:10)(1:20)}"
+    assert str(reorder_dimensions(SPLIT, [2, 1, 0])) == "f32[35,15,25]{0,2,1:SC(0:10)(1:20)(2:30)}"
+    assert str(in_memory_order(SPLIT)) == "f32[15,25,35]{2,1,0:SC(0:10)(1:20)(2:30)}"
 
 
 def test_what_makes_no_sense_is_refused() -> None:
@@ -63,5 +77,3 @@ def test_what_makes_no_sense_is_refused() -> None:
         reorder_dimensions(shape, [0, 0])
     with pytest.raises(ShapeError, match="has no dimension 2; expected -2 to 1"):
         delete_dimensions(shape, [2])
-    with pytest.raises(ShapeError, match="a tile of 2 dimensions for an array of 1"):
-        delete_dimensions(shape, [0])

@@ -41,6 +41,21 @@ CORRECTED = {
             "s0 in [0, 2], s1 in [0, 4], s2 in [0, 3]"
         )
     ],
+    # An element of the kernel that meets padding or a gap is not needed.
+    "conv_pad_stride.o2i.1": [
+        (
+            "(d0, d1, d2, d3)[s0, s1, s2] -> (s2, s0, s1, d3), domain: d0 in [0, 0], d1 in [0, 5], "
+            "d2 in [0, 4], d3 in [0, 7], s0 in [0, 2], s1 in [0, 4], s2 in [0, 3], "
+            "d1 * 2 + s0 in [1, 12], d2 * 2 + s1 in [2, 11]"
+        )
+    ],
+    "conv_lhs_dilation.o2i.1": [
+        (
+            "(d0, d1, d2, d3)[s0, s1, s2] -> (s2, s0, s1, d3), domain: d0 in [0, 0], "
+            "d1 in [0, 20], d2 in [0, 14], d3 in [0, 7], s0 in [0, 2], s1 in [0, 4], s2 in [0, 3], "
+            "(d1 + s0) mod 2 in [0, 0], (d2 + s1) mod 2 in [0, 0]"
+        )
+    ],
     "triangular_solve.o2i.0": [
         (
             "(d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [1, 3], d1 in [0, 2], "
