@@ -12,7 +12,7 @@ from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
 from simplifier.expr.operations import mod
 from simplifier.extraction.candidates import Candidates
 from simplifier.extraction.natural import cheapest_residue
-from simplifier.extraction.width import gathered, reduced
+from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue.spellings import (
     ABSORB_TERM,
     ALL_RESIDUES,
@@ -187,39 +187,40 @@ def _sum(terms: Iterable[Form]) -> Form:
     return total
 
 
-def source_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
+def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
     """``k*floor(N/c) + t = k*floor(M/c) + u`` where ``M - N`` is a multiple of ``c``.
 
     So a quotient gets back the linear index that its multiples have left. Remainders of congruent
     numbers by the same divisor are taken of the index, too.
     """
     for atom, factor in form.terms.items():
-        if atom.kind is AtomKind.FLOORDIV and _is_quotient(scope, atom):
-            divisor, rest = atom.divisor, form.without(atom)
-            for source in _sources(form, atom):
-                left = source.plus(atom.numerator, -1).exactly_divided(divisor)
-                beside = _with_remainders_of(rest.plus(left, -factor), source, divisor)
-                if limit.admits_division(beside):
-                    yield Candidates(
-                        beside,
-                        factor,
-                        AtomKind.FLOORDIV,
-                        [(source, atom.arguments[1])],
-                        (ABSORB_TERM,),
-                    )
+        if not _is_quotient(scope, atom):
+            continue
+        modulus, divisor, rest = atom.arguments[1], atom.divisor, form.without(atom)
+        turned = (-atom.numerator).plus_constant(divisor - 1)
+        for numerator, weight, laws in (
+            (atom.numerator, factor, (ABSORB_TERM,)),
+            (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
+        ):
+            for source in _sources(rest, numerator, divisor, weight):
+                left = source.plus(numerator, -1).exactly_divided(divisor)
+                beside = _with_remainders_of(rest.plus(left, -weight), source, divisor)
+                yield Candidates(beside, weight, AtomKind.FLOORDIV, [(source, modulus)], laws)
 
 
-def _sources(form: Form, quotient: Atom) -> list[Form]:
+def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
     """Numbers congruent to what a quotient divides.
 
     They are the number itself with its multiples beside it, or without negative coefficients, and
     what is divided elsewhere.
     """
-    numerator, divisor = quotient.numerator, quotient.divisor
-    found = [gathered(form, quotient), Form(numerator.constant, reduced(numerator, divisor).terms)]
+    found = [
+        with_multiples(rest, numerator, divisor, weight),
+        Form(numerator.constant, reduced(numerator, divisor).terms),
+    ]
     found += [
         atom.numerator
-        for atom in form.terms
+        for atom in rest.terms
         if atom.divisor > 0 and _is_congruent(atom.numerator, numerator, divisor)
     ]
     return [source for source in dict.fromkeys(found) if source != numerator]

@@ -424,5 +424,5 @@ def _is_symbolic(atom: Atom) -> bool:
 def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     yield from reflection_steps(scope, form, limit)
     yield from quotient_steps(form, limit)
-    yield from source_steps(scope, form, limit)
+    yield from source_steps(scope, form)
     yield from extremum_steps(scope, form, limit)

@@ -107,18 +107,23 @@ def _greater(one: int | None, other: int | None) -> int | None:
 
 
 def gathered(form: Form, quotient: Atom) -> Form:
-    """The source of a quotient with the multiples of its divisor that stand beside it.
+    """The source of a quotient with the multiples of its divisor that stand beside it."""
+    return with_multiples(form, quotient.numerator, quotient.divisor, form.terms[quotient])
 
-    A constant comes back only to a source that has one.
+
+def with_multiples(form: Form, source: Form, divisor: int, weight: int) -> Form:
+    """What such a quotient is taken of, with the multiples of its divisor that stand in a form.
+
+    A constant alone comes back only to a source that has one.
     """
-    factor, source, divisor = form.terms[quotient], quotient.numerator, quotient.divisor
-    if source.constant and form.constant % factor == 0:
-        source = source.plus_constant(divisor * form.constant // factor)
-    for atom in quotient.numerator.terms:
+    whole = source
+    for atom in source.terms:
         beside = form.terms.get(atom, 0)
-        if beside % factor == 0:
-            source = source.plus_atom(atom, divisor * beside // factor)
-    return source
+        if beside and beside % weight == 0:
+            whole = whole.plus_atom(atom, divisor * beside // weight)
+    if form.constant % weight == 0 and (source.constant or whole != source):
+        whole = whole.plus_constant(divisor * form.constant // weight)
+    return whole
 
 
 def _widths_inside(scope: Scope, atom: Atom) -> Iterator[int | None]:
