@@ -15,27 +15,7 @@ from indexing.layout import (
     linear_index,
     reorder_dimensions,
 )
-from tests.conformance import Row, for_each, rows_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import small_arrays
-
-
-@for_each(rows_of("layout", kind="descending_layout_same_physical"))
-def test_memory_order_of_xla(row: Row) -> None:
-    expected = shape_of(row["expected"], layout="layout")
-    assert in_memory_order(shape_of(row, layout="layout")) == expected
-
-
-@for_each(rows_of("layout", kind="reorder_logical_dimensions"))
-def test_reordering_of_xla(row: Row) -> None:
-    reordered = reorder_dimensions(shape_of(row, layout="layout"), row["perm"])
-    assert str(reordered) == row["expected"]
-
-
-@for_each(rows_of("layout", kind="delete_dimensions"))
-def test_deletion_of_xla(row: Row) -> None:
-    expected = shape_of(row["expected"], layout="layout")
-    assert delete_dimensions(shape_of(row, layout="layout"), row["drop"]) == expected
 
 
 @given(shape=small_arrays(), data=st.data())

@@ -19,28 +19,9 @@ from indexing.layout import (
     linear_index,
     memory_order,
     multi_index,
-    tiling_steps,
 )
-from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, index_of, memory_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import small_arrays
-
-
-@for_each(
-    [
-        *rows_of("layout", kind="tiled_linear_index"),
-        *rows_of("layout", kind="layout_util_linear_index"),
-    ]
-)
-def test_offset_of_xla(row: Row) -> None:
-    assert linear_index(row["index"], shape_of(row)) == row["expected"]
-
-
-@for_each(rows_of("layout", kind="tiled_shape"))
-def test_combined_dimensions_of_xla(row: Row) -> None:
-    assert list(tiling_steps(shape_of(row))[0].sizes) == row["expected"]
-
 
 FIGURE_1 = """
  0  1  4  5  8

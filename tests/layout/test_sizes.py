@@ -14,15 +14,8 @@ from indexing.layout import (
     pieces,
     strides,
 )
-from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, memory_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import small_arrays
-
-
-@for_each(rows_of("layout", kind="array_size"))
-def test_size_of_xla(row: Row) -> None:
-    assert array_size(shape_of(row)).bytes == row["expected"]
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,7 @@ from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from indexing.layout.element_type import ARRAY_TYPES
 from indexing.layout.shape import read_shape
 from simplifier.errors import TextError
-from tests.conformance import Row, for_each, rows_of
 from tests.layout.strategies import layouts
-
-
-@for_each(rows_of("parse", kind="shape_text"))
-def test_shape_text_of_xla(row: Row) -> None:
-    if row["expected"] is None:
-        with pytest.raises(TextError):
-            Shape.parse(row["text"])
-    else:
-        assert str(Shape.parse(row["text"])) == row["expected"]
 
 
 @pytest.mark.parametrize(
