@@ -114,7 +114,7 @@ Terms move in and out of each, and each such step asks for all of the others.
 """
 
 MAX_WIDENING: Final = 64
-"""How many times its natural width what was given may need, to be kept because it is cheaper.
+"""How many times its natural width a given form may divide, to be kept because it is cheaper.
 
 Canonical forms divide common factors out, so the width of a plain linear index may be a few bits
 more than that of its digits. Formulas that exploit wide products need many more.

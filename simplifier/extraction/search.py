@@ -21,6 +21,7 @@ from simplifier.extraction.divisions import (
     quotient_steps,
     reflection_steps,
     remainder_steps,
+    source_steps,
     sum_steps,
 )
 from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glance
@@ -434,4 +435,5 @@ def _is_symbolic(atom: Atom) -> bool:
 def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     yield from reflection_steps(scope, form, limit)
     yield from quotient_steps(form, limit)
+    yield from source_steps(scope, form)
     yield from extremum_steps(scope, form, limit)
