@@ -91,7 +91,7 @@ def test_answers_are_read_back() -> None:
 
 
 def test_layouts_are_fine_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    assert fuzz.main(["--layouts", "--cases", "50"]) == 0
+    assert fuzz.main(["--about", "layouts", "--cases", "50"]) == 0
     assert "50 layouts of seed 0: 0 found" in capsys.readouterr().err
 
 
@@ -106,5 +106,5 @@ def test_a_wrong_offset_is_found(
         return tuple(each + 1 for each in found) if isinstance(found, tuple) else found + 1
 
     monkeypatch.setattr(layouts, name, wrong)
-    assert fuzz.main(["--layouts", "--cases", "20"]) == 1
+    assert fuzz.main(["--about", "layouts", "--cases", "20"]) == 1
     assert name.split("_", maxsplit=1)[0] in capsys.readouterr().out or name == "memory_size"
