@@ -15,9 +15,9 @@ Layouts are compared with the memory that NumPy makes of them. Programs are JAX 
 families of operations, as written and as compiled for the CPU: the elements of their inputs change
 one by one, and what changes with them is compared with the maps in both directions.
 
-The search shrinks a failing case and prints it as a row of a table: in
-tests/simplifier/test_found_by_fuzzing.py, in tests/indexing/test_found_by_fuzzing.py for maps, or in
-tests/ops/test_programs_found_by_fuzzing.py. The exit status is 1 if a case fails.
+The search shrinks a failing case and prints it as a row of a table:
+tests/simplifier/test_found_by_fuzzing.py, tests/indexing/test_found_by_fuzzing.py for maps,
+tests/ops/test_programs_found_by_fuzzing.py for programs. The exit status is 1 if a case fails.
 """
 
 from __future__ import annotations

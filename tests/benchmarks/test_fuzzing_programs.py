@@ -102,7 +102,7 @@ def test_a_wrong_offset_is_found(
     right = getattr(layouts, name)
 
     def wrong(*arguments: Any) -> Any:  # noqa: ANN401 - of three functions
-        found = right(*arguments)
+        found: Any = right(*arguments)
         return tuple(each + 1 for each in found) if isinstance(found, tuple) else found + 1
 
     monkeypatch.setattr(layouts, name, wrong)
