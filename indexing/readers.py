@@ -19,19 +19,30 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import IntervalLike
 
 
-def parse_map(text: str, file: str = "") -> IndexingMap:
+def parse_map(text: str, file: str = "", *, unbounded: bool = False) -> IndexingMap:
     """The map that a text describes.
 
     Operators may have any spelling (``floordiv``, ``/``, ``//``; ``mod``, ``%``). ``-inf`` and
-    ``inf`` are open ends. White space and line breaks mean nothing, and a comma may follow the last
-    item of a list. ``KNOWN EMPTY`` alone, which XLA prints for any map without points, is the empty
-    map without variables and results. ``parse_map(str(m)) == m`` for every map.
+    ``inf`` are open ends. A line break may stand for a comma of the domain, and a comma may follow
+    the last item of a list. ``8d0`` is a product. ``KNOWN EMPTY`` alone, which XLA prints for any
+    map without points, is the empty map without variables and results. ``parse_map(str(m)) == m``
+    for every map.
+
+    Lines such as ``hlo: of = s32[] parameter(0)`` and ``(d0) -> ()`` after the bounds of a
+    variable, as in XLA's documentation, make it a runtime variable.
+
+    Args:
+        text: the map.
+        file: where the text is from, for messages.
+        unbounded: whether the domain may be missing; then every variable may be any integer.
 
     Raises:
         TextError: with line, column, and a caret under the place.
 
     >>> print(parse_map("(d0)[s0] -> (d0 * 8 + s0, d0 % 2), domain: d0 in [0, 3], s0 in [0, 7]"))
     (d0)[s0] -> (d0 * 8 + s0, d0 mod 2), domain: d0 in [0, 3], s0 in [0, 7]
+    >>> print(parse_map("(d0)[s0] -> (s0 + 5, 2d0)", unbounded=True))
+    (d0)[s0] -> (s0 + 5, d0 * 2), domain: d0 in [-inf, inf], s0 in [-inf, inf]
     >>> parse_map("(d0) -> (d7), domain: d0 in [0, 3]")
     Traceback (most recent call last):
     simplifier.errors.TextError: 1:10: 'd7' is not a declared variable
@@ -42,7 +53,7 @@ def parse_map(text: str, file: str = "") -> IndexingMap:
     word, _, reason = text.partition(":") if isinstance(text, str) else ("", "", "")  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
     if word.strip() == UNDEFINED:
         return UndefinedMap(reason)
-    return _map_of(read_map(text, file))
+    return _map_of(read_map(text, file, unbounded=unbounded))
 
 
 def from_affine_map(

@@ -47,10 +47,11 @@ from ops.rules.linear_algebra import cholesky, fft, triangular_solve
 from ops.rules.op_indexing import OpIndexing, Origin, Unknown
 from ops.rules.pad import pad
 from ops.rules.ragged_all_to_all import ragged_all_to_all
-from ops.rules.reduce import reduce, scan
+from ops.rules.reduce import reduce
 from ops.rules.reduce_window import reduce_window, select_and_scatter
 from ops.rules.registry import REGISTRY, Registry
 from ops.rules.reshape import bitcast, bitcast_convert, reshape
+from ops.rules.scan import StepUse, scan
 from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's name
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
@@ -79,6 +80,7 @@ __all__ = [
     "Root",
     "RuntimeOrigin",
     "ShapeError",
+    "StepUse",
     "Unknown",
     "WorkerDiedError",
     "all_gather",

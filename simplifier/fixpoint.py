@@ -11,8 +11,10 @@ from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, combine, constan
 from simplifier.expr.operations import floordiv, rebuilt
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted
-from simplifier.extraction.cost import FINE, cost_of_form, least_cost_of_parts
+from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.lower_bounds import least_cost_of_parts
 from simplifier.extraction.natural import is_plain
+from simplifier.extraction.prices import FINE
 from simplifier.extraction.width import divides_by_negative, is_wide
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER

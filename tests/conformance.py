@@ -1,18 +1,27 @@
-"""The rows of ``tests/data/conformance``: facts about XLA and its peers, one JSON object a line."""
+"""Tables of facts about XLA and its peers, one JSON object a line.
+
+``tests/data/conformance`` has the facts that were given, ``tests/data/xla`` those of XLA's tests.
+"""
 
 from __future__ import annotations
 
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FOLDER = Path(__file__).parent / "data" / "conformance"
+_DATA: Final = Path(__file__).parent / "data"
+
+TABLES: Final = {
+    folder: tuple(sorted(path.stem for path in (_DATA / folder).glob("*.jsonl")))
+    for folder in ("conformance", "xla")
+}
+"""The names of the tables in each folder."""
 
 Row: TypeAlias = dict[str, Any]
 
@@ -20,7 +29,8 @@ Row: TypeAlias = dict[str, Any]
 @lru_cache
 def rows(name: str) -> tuple[Row, ...]:
     """All rows of ``<name>.jsonl``."""
-    text = (FOLDER / f"{name}.jsonl").read_text("utf-8")
+    folder = next((folder for folder, names in TABLES.items() if name in names), "conformance")
+    text = (_DATA / folder / f"{name}.jsonl").read_text("utf-8")
     return tuple(json.loads(line) for line in text.splitlines())
 
 

@@ -2,12 +2,13 @@
 
 ``(d0)[s0]{rt0} -> (d0 * 8, rt0), domain: d0 in [0, 3], ..., (d0 + s0) mod 2 in [0, 0]``:
 dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then
-constraints. A map without points reads ``... -> (0), domain: KNOWN EMPTY``, one that is undefined
-``UNDEFINED: reason``.
+constraints. A line break may stand for a comma of the domain. A map without points reads ``... ->
+(0), domain: KNOWN EMPTY``, one that is undefined ``UNDEFINED: reason``.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import repeat
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -22,7 +23,7 @@ from simplifier.expr.parser import ExpressionLexer, read_expression
 from simplifier.expr.printer import DIALECTS, Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import Constraint
     from simplifier.expr.form import Form
@@ -103,24 +104,60 @@ def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
         yield f"{text} in {interval}"
 
 
-def read_map(text: str, file: str = "") -> Relation:
+def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:
     """The relation that a text describes; see :func:`indexing.parse_map`."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"parse_map: text is {quoted(text)}; expected a string")
-    return _read_map(ExpressionLexer(text, file))
+    left, runtime = _without_origins(text)
+    return _read_map(ExpressionLexer(left, file), runtime, unbounded=unbounded)
 
 
-def _read_map(lexer: ExpressionLexer) -> Relation:
+def _without_origins(text: str) -> tuple[str, frozenset[str]]:
+    """A text with blanks for the origins in it, and the variables that have them.
+
+    XLA used to write the instruction of a runtime variable, and the map to its element, in the two
+    lines after its bounds: ``hlo: of = s32[] parameter(1)`` and ``(d0) -> ()``.
+    """
+    runtime: set[str] = set()
+
+    def blank(match: re.Match[str]) -> str:
+        runtime.add(match["name"])
+        return match["bounds"] + re.sub(r"\S", " ", match["origin"])
+
+    return _ORIGIN.sub(blank, text), frozenset(runtime)
+
+
+_ORIGIN = re.compile(
+    r"(?P<bounds>^[ \t]*(?P<name>\w+) in \[[^\]\n]*\],?[ \t]*\n)"
+    r"(?P<origin>[ \t]*hlo:[^\n]*\n[ \t]*\([^\n]*->[^\n]*)",
+    re.MULTILINE,
+)
+
+
+def _read_map(
+    lexer: ExpressionLexer, runtime: Collection[str] = (), *, unbounded: bool = False
+) -> Relation:
     if lexer.accept_all(*_EMPTY.split()):
         lexer.finish()
         return Relation.from_forms((), Domain(()).emptied())
-    roles = _read_declarations(lexer)
+    dims, ranges, rest = _read_declarations(lexer)
+    declared = [*dims, *ranges, *rest]
+    roles = (dims, _without(ranges, runtime), [*_within(ranges, runtime), *rest])
     known = _domain(roles, repeat(Interval(None, None))).by_name
     lexer.expect("->", "before the results")
     results = read_items(lexer, "()", "before the results", lambda: read_expression(lexer, known))
-    bounds, constraints = _read_domain(lexer, known)
+    bounds, constraints = _read_domain(lexer, declared, known, unbounded=unbounded)
     lexer.finish()
-    return Relation.from_forms(results, _domain(roles, bounds).constrained(constraints))
+    ordered = (bounds[name] for name in known)
+    return Relation.from_forms(results, _domain(roles, ordered).constrained(constraints))
+
+
+def _without(names: Iterable[str], others: Collection[str]) -> list[str]:
+    return [name for name in names if name not in others]
+
+
+def _within(names: Iterable[str], others: Collection[str]) -> list[str]:
+    return [name for name in names if name in others]
 
 
 def _read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
@@ -141,23 +178,27 @@ def _domain(roles: Iterable[Iterable[str]], bounds: Iterable[Interval]) -> Domai
 
 
 def _read_domain(
-    lexer: ExpressionLexer, known: Mapping[str, Form]
-) -> tuple[list[Interval], list[Constraint]]:
-    """The bounds of the variables in order, and the constraints."""
-    if not lexer.text and not known:
-        return [], []
-    if not lexer.accept(","):
-        raise lexer.expected("', domain:'", "the bounds of every variable must be given")
+    lexer: ExpressionLexer, declared: Sequence[str], known: Mapping[str, Form], *, unbounded: bool
+) -> tuple[dict[str, Interval], list[Constraint]]:
+    """The bounds of the variables, which stand in the order of declaration, and the constraints."""
+    if not lexer.text and (unbounded or not known):
+        return dict.fromkeys(known, Interval(None, None)), []
+    if not lexer.accept(",") and not (lexer.text == "domain" and lexer.begins_line):
+        raise lexer.expected("', domain:'", _UNBOUNDED if not lexer.text else _BOUNDS)
     lexer.expect("domain")
     lexer.expect(":")
     if lexer.accept_all(*_EMPTY.split()):
-        return [NO_VALUES for _ in known], [(ZERO, Interval(1, 1))]
-    bounds = [_read_bounds(lexer, name) for name in known]
+        return dict.fromkeys(known, NO_VALUES), [(ZERO, Interval(1, 1))]
+    bounds = {name: _read_bounds(lexer, name) for name in declared}
     constraints: list[Constraint] = []
     while lexer.text:
         form = read_expression(lexer, known)
         constraints.append((form, _read_limits(lexer)))
     return bounds, constraints
+
+
+_BOUNDS: Final = "the bounds of every variable must be given"
+_UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"
 
 
 def _read_bounds(lexer: ExpressionLexer, name: str) -> Interval:
@@ -168,10 +209,10 @@ def _read_bounds(lexer: ExpressionLexer, name: str) -> Interval:
 
 
 def _read_limits(lexer: ExpressionLexer) -> Interval:
-    """``in [0, 3]``, and the comma before the next part of the domain."""
+    """``in [0, 3]``, and the comma or line break before the next part of the domain."""
     lexer.expect("in", "before an interval")
     interval = read_interval(lexer)
-    if lexer.text and not lexer.accept(","):
+    if lexer.text and not lexer.accept(",") and not lexer.begins_line:
         raise lexer.expected("',' before the next part of the domain")
     return interval
 

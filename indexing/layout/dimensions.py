@@ -71,10 +71,13 @@ def _listed(shape: AnyShape, kept: tuple[int, ...]) -> AnyShape:
     layout = shape.array_layout
     positions = {number: position for position, number in enumerate(kept)}
     order = tuple(positions[number] for number in layout.minor_to_major if number in positions)
+    # Splits number the dimensions as they lie in memory, major first.
+    in_memory = [number for number in layout.major_to_minor if number in positions]
+    ranks = {layout.major_to_minor.index(number): rank for rank, number in enumerate(in_memory)}
     splits = (
-        replace(config, dimension=positions[config.dimension])
+        replace(config, dimension=ranks[config.dimension])
         for config in layout.split_configs
-        if config.dimension in positions
+        if config.dimension in ranks
     )
     return replace(
         shape,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import math
+from dataclasses import dataclass
 from typing import Self
 
 from simplifier.bounds.interval import Interval
@@ -20,6 +22,33 @@ class Kind(enum.Enum):
     """Tuples and buffers, which hold other shapes."""
     HANDLE = "handle"
     """Tokens and opaque values, which have no elements and no size."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloatFormat:
+    """The largest finite number of a type, its bits behind the point, and whether it has an inf."""
+
+    largest: float
+    mantissa_bits: int
+    is_ieee: bool = True
+
+    @property
+    def limit(self) -> float:
+        """The least number that is rounded beyond the largest one.
+
+        >>> ElementType.F16.float_format.limit
+        65520.0
+        """
+        _, exponent = math.frexp(self.largest)
+        return self.largest + math.ldexp(0.5, exponent - 1 - self.mantissa_bits)
+
+    @property
+    def largest_payload(self) -> int:
+        """That of a nan; types without inf have nans without payload."""
+        return (1 << self.mantissa_bits) - 1 if self.is_ieee else 0
+
+
+_NO_FLOAT = FloatFormat(0, -1)
 
 
 class ElementType(enum.StrEnum):
@@ -86,6 +115,31 @@ class ElementType(enum.StrEnum):
         return -(-self.bits // 8)
 
     @property
+    def component(self) -> ElementType:
+        """The type of the real and the imaginary part; the type itself, if it is not complex."""
+        return _COMPONENTS.get(self, self)
+
+    @property
+    def float_format(self) -> FloatFormat:
+        """The numbers of a floating point type."""
+        return _FLOAT_FORMATS[self]
+
+    def wider(self, other: ElementType) -> ElementType:
+        """The one of two types that holds more: complex, then range, precision, width and sign.
+
+        >>> str(ElementType.BF16.wider(ElementType.F16)), str(ElementType.U8.wider(ElementType.S8))
+        ('bf16', 's8')
+        """
+        return max(self, other, key=ElementType._precision)
+
+    def _precision(self) -> tuple[object, ...]:
+        component = self.component
+        form = _FLOAT_FORMATS.get(component, _NO_FLOAT)
+        is_signed = component.kind is Kind.SIGNED
+        range_and_precision = (form.largest, form.mantissa_bits)
+        return (component is not self, *range_and_precision, component.bits, is_signed)
+
+    @property
     def value_range(self) -> Interval:
         """The integers that an element can be; unbounded for other types."""
         if self.kind is Kind.SIGNED:
@@ -94,6 +148,29 @@ class ElementType(enum.StrEnum):
             return Interval(0, (1 << self.bits) - 1)
         return Interval(None, None)
 
+
+def _ieee(exponent_bits: int, mantissa_bits: int) -> FloatFormat:
+    largest = math.ldexp(2 - math.ldexp(1, -mantissa_bits), (1 << (exponent_bits - 1)) - 1)
+    return FloatFormat(largest, mantissa_bits)
+
+
+_FLOAT_FORMATS = {
+    ElementType.F4E2M1FN: FloatFormat(6, 1, is_ieee=False),
+    ElementType.F8E3M4: _ieee(3, 4),
+    ElementType.F8E4M3: _ieee(4, 3),
+    ElementType.F8E4M3FN: FloatFormat(448, 3, is_ieee=False),
+    ElementType.F8E4M3B11FNUZ: FloatFormat(30, 3, is_ieee=False),
+    ElementType.F8E4M3FNUZ: FloatFormat(240, 3, is_ieee=False),
+    ElementType.F8E5M2: _ieee(5, 2),
+    ElementType.F8E5M2FNUZ: FloatFormat(57344, 2, is_ieee=False),
+    ElementType.F8E8M0FNU: FloatFormat(2.0**127, 0, is_ieee=False),
+    ElementType.F16: _ieee(5, 10),
+    ElementType.BF16: _ieee(8, 7),
+    ElementType.F32: _ieee(8, 23),
+    ElementType.F64: _ieee(11, 52),
+}
+
+_COMPONENTS = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
 
 ARRAY_TYPES = tuple(t for t in ElementType if t.kind not in {Kind.CONTAINER, Kind.HANDLE})
 """The element types of arrays."""

@@ -30,7 +30,8 @@ def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: boo
     Args:
         source: the operand.
         target: the result.
-        ignore_element_type: whether the types may differ if their elements are equally wide.
+        ignore_element_type: whether the types may differ, and how wide elements are; offsets count
+            elements.
 
     Raises:
         ShapeError: the numbers of elements differ; or as :func:`~indexing.layout.tiling_steps`.
@@ -43,11 +44,16 @@ def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: boo
     True
     >>> reshape_is_bitcast(rows, Shape.parse("f32[4,4,256]{2,1,0:T(4,128)}"))
     False
+    >>> reshape_is_bitcast(rows, Shape.parse("s8[4096]{0:T(8)}"), ignore_element_type=True)
+    False
     """
     reshape = Reshape.between(source.dimensions, target.dimensions)
     has_same_type = source.element_type is target.element_type
     return (ignore_element_type or has_same_type) and keeps_offsets(
-        source, target, reshape.forward(dims_of(source.dimensions))
+        source,
+        target,
+        reshape.forward(dims_of(source.dimensions)),
+        ignore_element_size=ignore_element_type,
     )
 
 
@@ -89,12 +95,15 @@ def copy_is_bitcast(source: Shape, target: Shape) -> bool:
     return transpose_is_bitcast(source, target, range(source.rank))
 
 
-def keeps_offsets(source: Shape, target: Shape, index: Index) -> bool:
+def keeps_offsets(
+    source: Shape, target: Shape, index: Index, *, ignore_element_size: bool = False
+) -> bool:
     """Whether each element of the source has the offset of the target's element at ``index``.
 
     The index is made of forms in the dimensions of the source. Both memories must have one size.
     """
-    if source.element_size_in_bits != target.element_size_in_bits:
+    is_as_wide = source.element_size_in_bits == target.element_size_in_bits
+    if not (ignore_element_size or is_as_wide):
         return False
     if memory_size(source) != memory_size(target):
         return False

@@ -45,7 +45,12 @@ class LevelType:
 
 @dataclass(frozen=True, slots=True)
 class SplitConfig:
-    """A dimension whose pieces lie in different memories; each of ``indices`` starts a piece."""
+    """A dimension whose pieces lie in different memories; each of ``indices`` starts a piece.
+
+    ``dimension`` counts the dimensions as they lie in memory, the most major one first.
+
+    Source: XLA, ``xla/layout.h`` and ``LayoutUtil::MaxSplitSize``.
+    """
 
     dimension: int
     indices: tuple[int, ...]
@@ -60,8 +65,9 @@ class Layout:
 
     ``minor_to_major`` lists the dimensions from the one whose index changes fastest. Each of
     ``tiles`` cuts the most minor dimensions of what the tiles before it leave;
-    :data:`COMBINE_DIMENSION` stands for ``*``. Elements of padding at the end make their number a
-    multiple of ``tail_padding_alignment_in_elements``.
+    :data:`COMBINE_DIMENSION` stands for ``*``, and so does -1. Leading dimensions of size 1 make up
+    for those that a tile has and the array lacks. Elements of padding at the end make their number
+    a multiple of ``tail_padding_alignment_in_elements``.
     ``element_size_in_bits`` is 0 when elements fill whole bytes.
 
     The other fields do not move elements within a memory. ``memory_space`` and ``split_configs``
@@ -93,6 +99,9 @@ class Layout:
     dynamic_shape_metadata_prefix_bytes: int = 0
 
     def __post_init__(self) -> None:
+        if any(-1 in tile for tile in self.tiles):
+            tiles = tuple(tuple(map(_combined, tile)) for tile in self.tiles)
+            object.__setattr__(self, "tiles", tiles)
         if any(dimension < 0 for dimension in self.minor_to_major):
             raise ShapeError(
                 f"minor_to_major {_braces(self.minor_to_major)} has a negative dimension"
@@ -181,23 +190,17 @@ class Layout:
             raise ShapeError(
                 f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}"
             )
-        self._check_tiles(rank)
+        self._check_tiles()
         if any(config.dimension >= rank for config in self.split_configs):
             raise ShapeError(f"the layout {self} splits a dimension that the shape does not have")
         self._check_levels(rank)
 
-    def _check_tiles(self, rank: int) -> None:
-        left = max(rank, 1)  # a scalar is tiled as an array of one element
+    def _check_tiles(self) -> None:
         for tile in self.tiles:
             if any(size <= 0 and size != COMBINE_DIMENSION for size in tile):
                 raise ShapeError(f"the layout {self} has a tile without elements")
-            if len(tile) > left:
-                raise ShapeError(
-                    f"the layout {self} has a tile of {len(tile)} dimensions for an array of {left}"
-                )
             if not tile or tile[-1] == COMBINE_DIMENSION:
                 raise ShapeError(f"the layout {self} has a tile that does not end in a size")
-            left += len(tile) - 2 * tile.count(COMBINE_DIMENSION)
 
     def _check_levels(self, rank: int) -> None:
         if self.dim_level_types and len(self.dim_level_types) != rank:
@@ -271,6 +274,10 @@ def _write_levels(levels: tuple[LevelType, ...]) -> str:
 def write_tiles(tiles: tuple[tuple[int, ...], ...]) -> str:
     """The text of tiles, as in a layout after ``T``."""
     return "".join(f"({_list([_tile_size(size) for size in tile])})" for tile in tiles)
+
+
+def _combined(size: int) -> int:
+    return COMBINE_DIMENSION if size == -1 else size
 
 
 def _tile_size(size: int) -> str:

@@ -239,9 +239,12 @@ def pieces(shape: ArrayShape) -> tuple[Piece, ...]:
     ...     print(piece.start, piece.shape)
     (0, 0) f32[64,8]{1,0:T(8,128)}
     (64, 0) f32[36,8]{1,0:T(8,128)}
+    >>> [piece.start for piece in pieces(Shape.parse("f32[100,8]{0,1:SC(0:4)}"))]
+    [(0, 0), (0, 4)]
     """
     layout = shape.array_layout
-    cuts = {config.dimension: config.indices for config in layout.split_configs}
+    in_memory = layout.major_to_minor
+    cuts = {in_memory[config.dimension]: config.indices for config in layout.split_configs}
     parts = [
         _parts(size, cuts.get(axis, ()), axis, shape) for axis, size in enumerate(shape.dimensions)
     ]

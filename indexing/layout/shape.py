@@ -306,6 +306,8 @@ class _ShapeReader(ScanningLexer):
         return Shape(ElementType.BUFFER, elements=(self.in_parentheses(self.array),))
 
     def array(self) -> Shape:
+        if self.text not in SHAPE_TYPES and self.text.isupper():
+            self.text = self.text.lower()  # F32[3,5], as XLA's documentation writes it
         element_type = SHAPE_TYPES[self.one_of(SHAPE_TYPES, "a shape")]
         self.expect("[")
         sizes = () if self.accept("]") else self.listed(self.size, "]")
@@ -365,7 +367,12 @@ class _ShapeReader(ScanningLexer):
         return self._groups(lambda: self.listed(self.tile_size, ")"))
 
     def tile_size(self) -> int:
-        return COMBINE_DIMENSION if self.accept("*") else self.integer()
+        if any(map(self.accept, _ASTERISKS)):
+            return COMBINE_DIMENSION
+        if self.accept("-"):
+            self.expect("1", "in a tile, where -1 stands for '*'")
+            return COMBINE_DIMENSION
+        return self.integer()
 
     def split_configs(self) -> tuple[SplitConfig, ...]:
         return self._groups(self.split_config)
@@ -383,6 +390,9 @@ class _ShapeReader(ScanningLexer):
             groups.append(read())
         return tuple(groups)
 
+
+_ASTERISKS = "*\u2217"
+"""The asterisk of keyboards, and that of mathematics, which XLA's documentation prints."""
 
 _LEVELS = {kind.value for kind in LevelKind}
 

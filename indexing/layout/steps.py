@@ -247,8 +247,6 @@ def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
     """
     layout = _layout_in_one_memory(shape)
     steps: list[Step] = [Transpose.of(shape.dimensions, layout.major_to_minor)]
-    if not shape.dimensions and layout.tiles:
-        steps.append(Reshape.of([((), (1,))]))  # a scalar is tiled as an array of one element
     for tile in layout.tiles:
         steps += _cut(steps[-1].sizes, tile)
     return tuple(step for step in steps if not step.changes_nothing)
@@ -349,7 +347,14 @@ def sizes_of_tile(tile: Sizes) -> Sizes:
 
 
 def _cut(sizes: Sizes, tile: Sizes) -> Iterator[Step]:
-    """The steps of one tile, which cuts the most minor of the dimensions."""
+    """The steps of one tile, which cuts the most minor of the dimensions.
+
+    An array of fewer dimensions than the tile gets leading ones of size 1.
+    """
+    lead = max(0, len(tile) - len(sizes))
+    if lead:
+        yield Reshape.of([((), (1,) * lead), *_kept(sizes)])
+    sizes = (1,) * lead + sizes
     first = len(sizes) - len(tile)
     combine = Reshape.of([*_kept(sizes[:first]), *_combined(sizes[first:], tile)])
     cut = zip(combine.sizes[first:], sizes_of_tile(tile), strict=True)

@@ -83,6 +83,23 @@ def _read_boolean(lexer: HloLexer) -> bool:
     return _BOOLEANS[lexer.advance()]
 
 
+def _read_booleans(lexer: HloLexer) -> tuple[bool, ...]:
+    """Take true or false, for all, or a list of them."""
+    return BOOLEANS.read(lexer) if lexer.text == "{" else (_read_boolean(lexer),)
+
+
+def _word_of(words: str) -> Codec:
+    """The codec of one of some words."""
+
+    def read(lexer: HloLexer) -> str:
+        if lexer.text not in known:
+            raise lexer.expected(f"one of {', '.join(known)}")
+        return lexer.advance()
+
+    known = words.split()
+    return Codec(read)
+
+
 def _read_float(lexer: HloLexer) -> float:
     if lexer.kind != "number":
         raise lexer.expected("a number")
@@ -205,6 +222,7 @@ INTEGER_LISTS = list_of(INTEGERS, "the lists of numbers")
 NESTED_INTEGERS = list_of(Codec(_read_integer_or_list, _write_integer_or_list), "the numbers")
 BOOLEAN = Codec(_read_boolean, lambda value: str(value).lower())
 BOOLEANS = list_of(BOOLEAN, "true or false")
+ONE_OR_MORE_BOOLEANS = Codec(_read_booleans, BOOLEANS.write)
 FLOAT = Codec(_read_float, _write_float)
 WORD = Codec(lambda lexer: lexer.word("a word"))
 WORDS = list_of(WORD, "the words")
@@ -246,6 +264,20 @@ COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
 }
 """The attributes that every instruction may have."""
 
+ENUMERATIONS = {
+    "api_version": """API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING
+        API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI""",
+    "direction": "EQ NE GE GT LE LT",
+    "distribution": "rng_uniform rng_normal",
+    "fft_type": "FFT IFFT RFFT IRFFT",
+    "kind": "kLoop kInput kOutput kCustom",
+    "padding_type": "PADDING_INVALID PADDING_VALID PADDING_SAME",
+    "schedule": "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST",
+    "transpose_a": "NO_TRANSPOSE TRANSPOSE ADJOINT",
+    "type": "FLOAT TOTALORDER SIGNED UNSIGNED",
+}
+"""The words that attributes may be, if there is a fixed set."""
+
 _NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
     (ALIASING, "output_to_operand_aliasing"),
     (
@@ -286,13 +318,8 @@ _NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
     (SLICES, "slice"),
     (STRING, "async_execution_thread custom_call_target infeed_config outfeed_config"),
     (WINDOW, "window"),
-    (
-        WORD,
-        (
-            "algorithm api_version convolution_kind direction distribution fft_type is_associative "
-            "kind mode padding_type schedule transpose_a type"
-        ),
-    ),
+    (WORD, "algorithm conv_kind convolution_kind is_associative mode"),
+    *((_word_of(words), name) for name, words in ENUMERATIONS.items()),
     (WORDS, "operand_precision"),
     (
         Reference.COMPUTATION,
@@ -316,8 +343,8 @@ MODULE_ATTRIBUTES: dict[str, Codec] = {
     "alias_passthrough_params": BOOLEAN,
     "entry_computation_layout": PROGRAM_SHAPE,
     "frontend_attributes": FRONTEND,
-    "allow_spmd_sharding_propagation_to_parameters": BOOLEANS,
-    "allow_spmd_sharding_propagation_to_output": BOOLEANS,
+    "allow_spmd_sharding_propagation_to_parameters": ONE_OR_MORE_BOOLEANS,
+    "allow_spmd_sharding_propagation_to_output": ONE_OR_MORE_BOOLEANS,
     "origin_recovery_table": RAW,
 }
 """The codecs of the attributes of modules."""

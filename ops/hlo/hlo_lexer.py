@@ -81,12 +81,15 @@ class HloLexer(ScanningLexer):
         return True
 
     def name(self, what: str) -> str:
-        """Take a name; its percent sign is left out."""
+        """Take a name; its percent sign is left out, and so is a colon behind it, as in XLA."""
         if self.text in SHAPE_TYPES:
             raise self.expected(what, f"{self.text} is the name of a type")
         if self.kind != "name":
             raise self.expected(what)
-        return self.advance().removeprefix("%")
+        name = self.advance().removeprefix("%")
+        if self.text == ":" and self.start == self.previous_stop:
+            self.advance()
+        return name
 
     def word(self, what: str) -> str:
         """Take a name that has no percent sign, such as an opcode."""

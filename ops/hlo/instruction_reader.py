@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from indexing.layout import Shape, ShapeError
 from indexing.layout.shape import BLANK, SHAPE_TYPES
 from ops.hlo.attributes import COMMON_ATTRIBUTES, Codec, Reference, read_attributes, read_value
-from ops.hlo.errors import AttributeValueError
-from ops.hlo.literal import Literal, read_literal
+from ops.hlo.errors import AttributeValueError, HloTextError
+from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Instruction
-from ops.hlo.opcodes import OPCODES, Opcode, find_opcode
+from ops.hlo.opcodes import ELEMENTWISE, OPCODES, Opcode, find_opcode
 from ops.hlo.shape_inference import infer_shape
 from ops.hlo.symbol_table import ComputationTable, InstructionTable, nearby
 from ops.hlo.verifier import verify
@@ -74,7 +75,7 @@ class InstructionReader:
             Reference.INSTRUCTIONS: lambda: lexer.listed(
                 self._reference, "{", "}", "the instructions"
             ),
-            Reference.LITERAL: lambda: read_literal(lexer, lexer.shape()),
+            Reference.LITERAL: lambda: read_shaped_literal(lexer),
         }
 
     def read_all(self, owner: str) -> InstructionTable:
@@ -88,28 +89,38 @@ class InstructionReader:
                 raise lexer.error(
                     f"the text ends inside of computation %{owner}, which no '}}' closes"
                 )
-            self._instruction()
+            self._instruction("'}' or an instruction")
         if not table.instructions:
             raise lexer.error(f"computation %{owner} has no instructions")
         lexer.advance()
         self._table, lexer.instruction = outer
         return table
 
-    def _instruction(self) -> None:
+    def read_scrap(self) -> InstructionTable:
+        """Take instructions without a computation, up to the end of the text."""
+        table = self._table = InstructionTable(is_scrap=True)
+        while self._lexer.kind != "end":
+            self._instruction("an instruction")
+        return table
+
+    def _instruction(self, expected: str) -> None:
         lexer, table = self._lexer, self._table
         start, is_root = lexer.start, lexer.text == "ROOT"
         if is_root and table.root:
             raise lexer.error(f"there is one ROOT only, and %{table.root.name} is the root already")
         if is_root:
             lexer.advance()
-        name = self._new_name()
-        lexer.expect("=", f"after the name {name} of an instruction")
+        if table.is_scrap and lexer.at_shape():
+            name = table.unused_name("instruction")
+        else:
+            name = self._new_name(expected)
+            lexer.expect("=", f"after the name {name} of an instruction")
         instruction = self._definition(name, start)
         table.root = instruction if is_root else table.root
 
-    def _new_name(self) -> str:
+    def _new_name(self, expected: str) -> str:
         lexer, start = self._lexer, self._lexer.start
-        name = lexer.name("'}' or an instruction")
+        name = lexer.name(expected)
         known = self._table.by_name.get(name)
         if known:
             line = lexer.source.count("\n", 0, known.start) + 1
@@ -164,7 +175,8 @@ class InstructionReader:
             special(self, draft)
             lexer.expect(")", f"after the argument of {draft.opcode}")
             return
-        draft.operands = lexer.listed(self._operand, "(", ")", "the operands")
+        implied = draft.shape if draft.opcode in ELEMENTWISE else None
+        draft.operands = lexer.listed(lambda: self._operand(implied), "(", ")", "the operands")
         given = len(draft.operands)
         if given not in opcode.arity:
             self._fail(draft, f"{draft.opcode} takes {opcode.arity}, not {given}")
@@ -185,17 +197,46 @@ class InstructionReader:
             self._fail(draft, "the shape of a constant cannot be inferred, so it has to be written")
         draft.literal = read_literal(self._lexer, draft.shape)
 
-    def _operand(self) -> Instruction:
-        """Take the name of an instruction, with or without its shape, or a whole instruction."""
+    def _operand(self, implied: Shape | None) -> Instruction:
+        """Take the name of an instruction, with or without its shape, or a whole instruction.
+
+        In a scrap, an operand that is not defined becomes a parameter; ``implied`` is its shape if
+        the text gives none.
+        """
         lexer, start = self._lexer, self._lexer.start
         shape = lexer.shape() if lexer.at_shape() else None
         if lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop):
             return self._nested(start)
+        if self._table.is_scrap and not self._at_defined():
+            return self._made_up(shape or implied, start)
         operand = self._reference()
         if shape and not shape.is_compatible_with(operand.shape):
             message = f"operand %{operand.name} is {operand.shape}, not {shape}"
             raise lexer.error_since(start, message)
         return operand
+
+    def _at_defined(self) -> bool:
+        return self._lexer.text.removeprefix("%") in self._table.by_name
+
+    def _made_up(self, shape: Shape | None, start: int) -> Instruction:
+        """The parameter that stands for an operand of a scrap."""
+        lexer, table = self._lexer, self._table
+        is_named = lexer.kind == "name"
+        name = lexer.name("an operand") if is_named else table.unused_name("parameter")
+        if shape is None:
+            message, hint = f"operand %{name} is not defined before this", _SHAPED.format(name)
+            raise lexer.error_since(start, message, nearby(name, table.by_name) or hint)
+        number = next(n for n in itertools.count() if n not in table.parameters)
+        parameter = Instruction(
+            name,
+            "parameter",
+            shape,
+            parameter_number=number,
+            start=start,
+            stop=lexer.previous_stop,
+        )
+        table.add(parameter)
+        return parameter
 
     def _nested(self, start: int) -> Instruction:
         """Take an instruction that stands in place of an operand."""
@@ -221,7 +262,8 @@ class InstructionReader:
         found = known.get(name)
         if found is None:
             message = f"{what} %{name} is not defined before this"
-            raise lexer.error_since(start, message, nearby(name, known))
+            hint = _WRITTEN.format(name) if what == "computation" and self._table.is_scrap else ""
+            raise lexer.error_since(start, message, nearby(name, known) or hint)
         return found
 
     # Attributes
@@ -231,13 +273,25 @@ class InstructionReader:
         lexer, attributes = self._lexer, dict[str, Any]()
         if not draft.is_operand:
             attributes = read_attributes(lexer, draft.opcode, opcode.codecs, self._value)
+        if draft.opcode == "broadcast":
+            self._complete_broadcast(draft, attributes)
         for name in opcode.required:
             if name not in attributes:
-                hint = "a comma is missing before the attribute" if lexer.text == name else ""
-                raise lexer.error(
-                    f"expected attribute {name} of {draft.opcode} before this", hint=hint
-                )
+                raise self._missing(name, draft)
         return attributes
+
+    def _complete_broadcast(self, draft: _Draft, attributes: dict[str, Any]) -> None:
+        """The dimensions of a scalar need not be written; an array needs them."""
+        operand = draft.operands[0].shape
+        if operand.is_array and not operand.rank:
+            attributes.setdefault("dimensions", ())
+        elif "dimensions" not in attributes:
+            raise self._missing("dimensions", draft)
+
+    def _missing(self, name: str, draft: _Draft) -> HloTextError:
+        hint = "a comma is missing before the attribute" if self._lexer.text == name else ""
+        message = f"expected attribute {name} of {draft.opcode} before this"
+        return self._lexer.error(message, hint=hint)
 
     def _value(self, form: Codec | Reference) -> Any:  # noqa: ANN401  (one type for each format)
         if isinstance(form, Reference):
@@ -287,8 +341,9 @@ class InstructionReader:
         """Turn ``slice-start`` into ``async-start``, which calls the ``slice``, and so on."""
         draft.opcode = f"async-{part}"
         if part == "start":
-            kept = {name: value for name, value in attributes.items() if name in _OUTSIDE}
-            inner = {name: value for name, value in attributes.items() if name not in _OUTSIDE}
+            own = {*OPCODES[base].required, *OPCODES[base].optional}
+            kept = {n: v for n, v in attributes.items() if n in _OUTSIDE and n not in own}
+            inner = {n: v for n, v in attributes.items() if n in own or n in _ON_BOTH}
             return {"calls": self._wrapped(draft, base, inner), **kept}
         calls = draft.operands[0].attributes.get("calls")
         if calls and calls.root.opcode != base:
@@ -325,10 +380,17 @@ class InstructionReader:
         return computation
 
 
+_SHAPED = "with its shape before it, such as f32[2] %{}, it becomes a parameter"
+_WRITTEN = "write it before the instruction, as {} {{ ... }}"
+"""Hints for scraps."""
+
 _CONTINUING = {"async-update", "async-done"}
 
-_OUTSIDE = {"async_execution_thread", *COMMON_ATTRIBUTES}
-"""Attributes of the asynchronous operation, not of the one that it wraps."""
+_OUTSIDE = {"async_execution_thread", "output_to_operand_aliasing", *COMMON_ATTRIBUTES}
+"""Attributes of the asynchronous operation, unless the wrapped one has them by itself."""
+
+_ON_BOTH = {"backend_config", "frontend_attributes", "metadata", "origin", "statistics"}
+"""Attributes of both, as in XLA."""
 
 _CALL = re.compile(BLANK + r"\(")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError
+from indexing.layout.shape import MAX_NESTING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +77,8 @@ class Literal:
         )
 
     def __str__(self) -> str:
+        if self.shape.is_tuple and not self.is_elided:
+            return f"({', '.join(map(str, self.elements))})"
         return f"{self.shape} {self.text}"
 
 
@@ -113,6 +115,24 @@ def read_literal(lexer: HloLexer, shape: Shape) -> Literal:
     return Literal(shape, literal.values, literal.elements, text)
 
 
+def read_shaped_literal(lexer: HloLexer, depth: int = 0) -> Literal:
+    """Take a shape and a value of it, or a tuple of those: ``(s32[2] {1, 2}, pred[] true)``.
+
+    Raises:
+        HloTextError: a value does not fit its shape.
+    """
+    if lexer.text != "(":
+        return read_literal(lexer, lexer.shape())
+    if depth == MAX_NESTING:
+        raise lexer.error(f"literals are nested more than {MAX_NESTING} deep")
+    elements = lexer.listed(
+        lambda: read_shaped_literal(lexer, depth + 1), "(", ")", "the literals of the tuple"
+    )
+    shape = Shape.of_tuple(element.shape for element in elements)
+    text = f"({', '.join(element.text for element in elements)})"
+    return Literal(shape, None if elements else (), elements, text)
+
+
 def _read(lexer: HloLexer, shape: Shape, start: int) -> Literal:
     if _ELIDED.match(lexer.source, start) and not (shape.is_array and shape.rank == 0):
         lexer.matching(_ELIDED, "a literal")
@@ -121,7 +141,20 @@ def _read(lexer: HloLexer, shape: Shape, start: int) -> Literal:
         return _read_tuple(lexer, shape)
     if not shape.is_array:
         raise lexer.error(f"a constant of type {shape.element_type} has no value")
+    if shape.rank and lexer.text != "{":
+        return Literal(shape, _read_splat(lexer, shape))
     return Literal(shape, _read_array(lexer, shape))
+
+
+def _read_splat(lexer: HloLexer, shape: Shape) -> tuple[Scalar, ...] | None:
+    """Take one value for all elements; of a very large array it is not kept."""
+    value = _READERS[shape.element_type.kind](lexer, shape.element_type)
+    count = shape.element_count
+    return (value,) * count if count <= _MAX_SPLAT else None
+
+
+_MAX_SPLAT = 1 << 22
+"""32 megabytes of references."""
 
 
 def _read_tuple(lexer: HloLexer, shape: Shape) -> Literal:
@@ -191,6 +224,8 @@ def _read_boolean(lexer: HloLexer, element_type: ElementType) -> bool:
 def _read_integer(lexer: HloLexer, element_type: ElementType) -> int:
     start, span = lexer.start, element_type.value_range
     value = lexer.integer(f"an integer as a value of type {element_type}")
+    if element_type is ElementType.U64 and value in ElementType.S64.value_range:
+        value %= 1 << ElementType.U64.bits  # XLA keeps the 64 bits of a negative number
     if value not in span:
         message = f"{value} does not fit in {element_type}, which holds the integers in {span}"
         raise lexer.error_since(start, message)
@@ -200,18 +235,22 @@ def _read_integer(lexer: HloLexer, element_type: ElementType) -> int:
 def _read_float(lexer: HloLexer, element_type: ElementType) -> float:
     if lexer.kind != "number":
         raise lexer.expected(f"a number as a value of type {element_type}")
-    value = float(lexer.text.partition("(")[0])
-    if math.isinf(value) and "inf" not in lexer.text:
+    number, _, payload = lexer.text.partition("(")
+    value, form = float(number), element_type.float_format
+    if "inf" not in number and abs(value) >= form.limit:
         raise lexer.error(f"the number is too large for {element_type}")
+    if payload and int(payload[:-1], 16) > form.largest_payload:
+        raise lexer.error(f"the payload of the nan does not fit in {element_type}")
     lexer.advance()
     return value
 
 
 def _read_complex(lexer: HloLexer, element_type: ElementType) -> complex:
     lexer.expect("(", f"before a value of type {element_type}")
-    real = _read_float(lexer, element_type)
+    part = element_type.component
+    real = _read_float(lexer, part)
     lexer.expect(",", "after the real part")
-    imaginary = _read_float(lexer, element_type)
+    imaginary = _read_float(lexer, part)
     lexer.expect(")", "after the imaginary part")
     return complex(real, imaginary)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copyreg
 import os
+import re
 import zlib
 from dataclasses import replace
 from functools import lru_cache
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
+from indexing.layout.shape import BLANK
 from ops.hlo.attributes import MODULE_ATTRIBUTES, Codec, read_attributes, read_value
 from ops.hlo.errors import HloTextError
 from ops.hlo.files import read_text
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 def parse(text: str, file: str = "") -> HloModule:
     """The module of an HLO text; errors name the ``file``.
 
+    The text may be a part of a module: computations without a header, or only instructions. Then
+    an operand that is not defined becomes a parameter, if its shape stands before it.
+
     Raises:
         HloTextError: the text does not follow the grammar, or says something impossible.
 
@@ -45,6 +50,8 @@ def parse(text: str, file: str = "") -> HloModule:
     >>> attributes = module.entry.root.attributes
     >>> attributes["dimensions"], attributes["to_apply"].root.opcode
     ((1,), 'add')
+    >>> parse("y = f32[8] add(f32[8] %a, f32[8] %b)").entry.parameters
+    (<%a = f32[8]{0} parameter(0)>, <%b = f32[8]{0} parameter(1)>)
     """
     lexer = HloLexer(text, file)
     try:
@@ -83,9 +90,9 @@ class _ModuleReader:
         name = lexer.name("the name of the module") if named else ""
         attributes = self._attributes() if named else NO_ATTRIBUTES
         tables = MappingProxyType(dict(self._tables()))
-        last = self._top_computation()
+        last = self._top_level(named=named)
         while lexer.kind != "end":
-            last = self._top_computation()
+            last = self._top_level(named=named)
         entry = table.entry or last
         self._check_entry(entry, attributes.get("entry_computation_layout"))
         name, computations = name or f"module_{entry.name}", tuple(table.computations)
@@ -128,13 +135,25 @@ class _ModuleReader:
             lexer.expect("=", f"after {name}")
             yield name, lexer.integer()
 
+    def _top_level(self, *, named: bool) -> Computation:
+        """Take a computation, or all instructions of a text that is only a part of one."""
+        if named or not self._at_instruction():
+            return self._top_computation()
+        return self._add("entry", self._instructions.read_scrap(), "main")
+
+    def _at_instruction(self) -> bool:
+        lexer = self._lexer
+        if lexer.kind == "name" and _ASSIGNED.match(lexer.source, lexer.stop):
+            return True
+        return lexer.text == "ROOT" or lexer.at_shape()
+
     def _top_computation(self) -> Computation:
         lexer, table = self._lexer, self._computations
         is_entry = lexer.accept("ENTRY")
         start = lexer.start
         name = lexer.name("a computation")
         if lexer.text not in {"(", "{"}:
-            hint = _COMMA if lexer.text == "=" else ""
+            hint = _hint(name) if lexer.text == "=" else ""
             raise lexer.error_since(start, f"expected a computation, but found '{name}'", hint)
         if name in table.by_name:
             raise lexer.error_since(start, f"computation %{name} is defined already")
@@ -195,7 +214,14 @@ class _ModuleReader:
 _TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
 """Tables of source locations; metadata names their rows by number."""
 
-_COMMA = "a comma is missing before an attribute of the module"
+_ASSIGNED = re.compile(BLANK + ":?" + BLANK + "=")
+
+
+def _hint(name: str) -> str:
+    """What is missing before a name and an equals sign behind the header of a module."""
+    if name in MODULE_ATTRIBUTES:
+        return "a comma is missing before an attribute of the module"
+    return "the instructions of a module stand in a computation, such as ENTRY e { ... }"
 
 
 # A pickled module is its text, compressed. A process that loads it twice holds one module.

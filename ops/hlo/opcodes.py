@@ -59,6 +59,7 @@ class Arity:
 
 
 _ASYNC = ("async_execution_thread",)
+_STARTED = (*_ASYNC, "output_to_operand_aliasing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ def _sugar(name: str) -> Opcode | None:
     if base is None or part not in {"start", "update", "done"}:
         return None
     if part == "start":
-        return Opcode(base.arity, base.required, (*base.optional, *_ASYNC), sugar=(operation, part))
+        optional = dict.fromkeys((*base.optional, *_STARTED))
+        return Opcode(base.arity, base.required, (*optional,), sugar=(operation, part))
     return Opcode(Arity(1), (), _ASYNC, sugar=(operation, part))
 
 
@@ -114,6 +116,9 @@ _BINARY = """
     add and atan2 divide maximum minimum mulhi multiply or power remainder shift-left
     shift-right-arithmetic shift-right-logical subtract xor
 """
+
+ELEMENTWISE = frozenset([*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split()])
+"""The opcodes whose result has the shape of every operand."""
 
 LIKE_OPERANDS = (*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split(), "select")
 """Elementwise operations whose result has the type and the dimensions of their last operand."""
@@ -136,10 +141,11 @@ all-reduce all-reduce-start | 0.. | to_apply | channel_id constrain_layout repli
     use_global_device_ids mode
 all-to-all | 0.. | | channel_id constrain_layout replica_groups dimensions
 async-done async-update | 1 | | calls async_execution_thread
-async-start | 0.. | calls | async_execution_thread
+async-start | 0.. | calls | async_execution_thread output_to_operand_aliasing
 batch-norm-grad batch-norm-inference | 5 | epsilon feature_index
 batch-norm-training | 3 | epsilon feature_index
-broadcast get-dimension-size reverse transpose | 1 | dimensions
+broadcast | 1 | | dimensions
+get-dimension-size reverse transpose | 1 | dimensions
 call | 0.. | to_apply | is_composite
 cholesky | 1 | | lower
 collective-broadcast | 0.. | | channel_id has_dynamic_root replica_groups
@@ -149,7 +155,7 @@ collective-reduce | 0.. | to_apply | channel_id constrain_layout replica_groups 
 compare | 2 | direction | type
 concatenate | 1.. | dimensions
 conditional | 1.. | | branch_computations true_computation false_computation
-convolution | 2 | dim_labels | batch_group_count convolution_kind feature_group_count \
+convolution | 2 | dim_labels | batch_group_count conv_kind convolution_kind feature_group_count \
     operand_precision sparsity_config window
 copy-start | 1 | | cross_program_prefetch_index
 custom-call | 0.. | custom_call_target | api_version batch_group_count called_computations \

@@ -1,11 +1,12 @@
 """Shapes that text may leave out: those that follow from operands and attributes.
 
-Source: XLA's parser, which infers shapes for the opcodes listed here and refuses all others.
+Source: XLA's parser. It refuses slices without a shape; these are inferred as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from indexing.layout import ElementType, Layout, Shape
@@ -55,7 +56,15 @@ def _elementwise(operands: Sequence[Shape], _: Attributes) -> Shape:
     for shape in operands:
         if shape.rank and shape.dimensions != first.dimensions:
             raise AttributeValueError(f"the operands have different sizes: {first} and {shape}")
-    return first.with_element_type(operands[-1].element_type)
+    return first.with_element_type(_widest(operands))
+
+
+def _select(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    return _elementwise(operands, attributes).with_element_type(_widest(operands[1:]))
+
+
+def _widest(operands: Sequence[Shape]) -> ElementType:
+    return reduce(ElementType.wider, [operand.element_type for operand in operands])
 
 
 def _complex(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -110,8 +119,16 @@ def _concatenate(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     (dimension,) = _checked(operands[0], attributes["dimensions"][:1] or (0,))
     if any(shape.rank != operands[0].rank for shape in operands):
         raise AttributeValueError("the operands have different ranks")
+    for shape in operands:
+        if (
+            _replaced(shape, dimension, 0).dimensions
+            != _replaced(operands[0], dimension, 0).dimensions
+        ):
+            raise AttributeValueError(
+                f"the operands have different sizes: {operands[0]} and {shape}"
+            )
     total = sum(shape.dimensions[dimension] for shape in operands)
-    return _replaced(operands[0], dimension, total)
+    return _replaced(operands[0], dimension, total).with_element_type(_widest(operands))
 
 
 def _pad(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -124,14 +141,18 @@ def _pad(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     sizes = (
         low + high + size + max(size - 1, 0) * interior for size, (low, high, interior) in pairs
     )
-    return Shape(operand.element_type, tuple(sizes))
+    return Shape(_widest(operands), tuple(sizes))
 
 
 def _reduce(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     inputs, reduced = operands[: len(operands) // 2], attributes["dimensions"]
     _checked(inputs[0], reduced)
     kept = [dimension for dimension in range(inputs[0].rank) if dimension not in reduced]
-    return _one_or_tuple([Shape(shape.element_type, _sizes(shape, kept)) for shape in inputs])
+    results = attributes["to_apply"].root.shape.arrays
+    if len(results) != len(inputs):
+        raise AttributeValueError(f"to_apply has {len(results)} results for {len(inputs)} inputs")
+    pairs = zip(inputs, results, strict=True)
+    return _one_or_tuple([Shape(each.element_type, _sizes(i, kept)) for i, each in pairs])
 
 
 def _dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -141,7 +162,7 @@ def _dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     rhs_gone = (*attributes.get("rhs_batch_dims", ()), *attributes.get("rhs_contracting_dims", ()))
     free = [size for axis, size in enumerate(lhs.dimensions) if axis not in lhs_gone]
     free += [size for axis, size in enumerate(rhs.dimensions) if axis not in rhs_gone]
-    return Shape(lhs.element_type, (*_sizes(lhs, batch), *free))
+    return Shape(_widest((lhs, rhs)), (*_sizes(lhs, batch), *free))
 
 
 def _gather(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -169,7 +190,8 @@ def _reduce_window(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     inputs, window = operands[: len(operands) // 2], attributes.get("window", Window())
     rows = window_rows("reduce-window", inputs[0].dimensions, window)
     sizes = tuple(window_count(*row) for row in rows)
-    return _one_or_tuple([Shape(shape.element_type, sizes) for shape in inputs])
+    starts = operands[len(inputs) :]
+    return _one_or_tuple([Shape(start.element_type, sizes) for start in starts])
 
 
 def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -183,7 +205,81 @@ def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
             attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
         ),
     )
-    return Shape(lhs.element_type, tuple(sizes.output.values()))
+    return Shape(_widest(operands), tuple(sizes.output.values()))
+
+
+def _scaled_dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    """The scales are the last two operands."""
+    return _dot(operands[:2], attributes)
+
+
+def _ragged_dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    lhs, rhs, groups = operands
+    ragged: tuple[int, ...] = attributes.get("lhs_ragged_dims", ())
+    if len(ragged) != 1:
+        raise AttributeValueError(f"lhs_ragged_dims has {len(ragged)} entries; expected 1")
+    group_dims = attributes.get("rhs_group_dims", ())
+    rhs_gone = (*attributes.get("rhs_contracting_dims", ()), *group_dims)
+    dot = _dot((lhs, rhs), {**attributes, "rhs_contracting_dims": rhs_gone})
+    if ragged[0] not in attributes.get("lhs_contracting_dims", ()):
+        return dot
+    count = groups.dimensions[groups.rank - 1 :]
+    return Shape(dot.element_type, (*count, *dot.dimensions))
+
+
+def _map(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    element_type = attributes["to_apply"].root.shape.element_type
+    return Shape(element_type, _elementwise(operands, {}).dimensions)
+
+
+def _conditional(_: Sequence[Shape], attributes: Attributes) -> Shape:
+    (first, *_others) = attributes.get("branch_computations") or [attributes["true_computation"]]
+    return first.root.shape
+
+
+def _scatter(operands: Sequence[Shape], _: Attributes) -> Shape:
+    return _one_or_tuple(operands[: len(operands) // 2])
+
+
+def _batch_norm(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    """The operand normalised, and two statistics of each feature."""
+    operand = operands[0]
+    sizes = _sizes(operand, (attributes["feature_index"],))
+    feature = Shape(operand.element_type, sizes)
+    return Shape.of_tuple([operand, feature, feature])
+
+
+def _scan(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    carries: int = attributes.get("num_carries", 0)
+    result: Shape = attributes["to_apply"].root.shape
+    if carries >= len(operands):
+        raise AttributeValueError("the shape of a scan without inputs has to be written")
+    (axis,) = _checked(operands[0], attributes["dimensions"][:1] or (0,))
+    size = operands[0].dimensions[axis]
+
+    def stacked(shape: Shape) -> Shape:
+        sizes = shape.dimensions
+        return Shape(shape.element_type, (*sizes[:axis], size, *sizes[axis:]))
+
+    if not result.is_tuple:
+        return result if carries else stacked(result)
+    outputs = len(result.elements) - carries
+    return Shape.of_tuple(
+        stacked(shape) if number < outputs else shape
+        for number, shape in enumerate(result.elements)
+    )
+
+
+def _slice(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    ranges, operand = attributes["slice"], operands[0]
+    if len(ranges) != operand.rank or any(stride < 1 for _, _, stride in ranges):
+        raise AttributeValueError(f"the slice does not fit the operand {operand}")
+    sizes = (max(0, -(-(limit - start) // stride)) for start, limit, stride in ranges)
+    return Shape(operand.element_type, tuple(sizes))
+
+
+def _dynamic_slice(operands: Sequence[Shape], attributes: Attributes) -> Shape:
+    return Shape(operands[0].element_type, attributes["dynamic_slice_sizes"])
 
 
 def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -227,32 +323,50 @@ _RULES: dict[str, Rule] = {
     "abs": _real,
     "add-dependency": _first,
     "after-all": _always("token[]"),
+    "batch-norm-grad": _batch_norm,
+    "batch-norm-inference": _first,
+    "batch-norm-training": _batch_norm,
     "broadcast": _broadcast,
     "call": lambda _, attributes: attributes["to_apply"].root.shape,
+    "cholesky": _first,
     "clamp": lambda operands, _: _of_type(operands[1].element_type)(operands, {}),
     "compare": _of_type(ElementType.PRED),
     "complex": _complex,
     "concatenate": _concatenate,
+    "conditional": _conditional,
     "convolution": _convolution,
     "domain": _first,
     "dot": _dot,
+    "dynamic-slice": _dynamic_slice,
+    "dynamic-update-slice": _first,
     "fft": _fft,
     "gather": _gather,
     "get-dimension-size": _always("s32[]"),
     "get-tuple-element": _tuple_element,
     "imag": _real,
     "is-finite": _of_type(ElementType.PRED),
+    "map": _map,
+    "opt-barrier": _first,
     "pad": _pad,
     "partition-id": _always("u32[]"),
+    "ragged-dot": _ragged_dot,
     "real": _real,
     "reduce": _reduce,
     "reduce-window": _reduce_window,
     "replica-id": _always("u32[]"),
     "reverse": _first,
+    "scaled-dot": _scaled_dot,
+    "scan": _scan,
+    "scatter": _scatter,
+    "select": _select,
+    "select-and-scatter": _first,
     "set-dimension-size": _set_dimension_size,
     "shuffle": _first,
+    "slice": _slice,
     "sort": lambda operands, _: _one_or_tuple(operands),
     "topk": _topk,
     "transpose": _transpose,
+    "triangular-solve": lambda operands, _: operands[1],
     "tuple": lambda operands, _: Shape.of_tuple(operands),
+    "while": _first,
 }

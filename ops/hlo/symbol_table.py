@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class InstructionTable:
-    """The instructions of the computation that is being read."""
+    """The instructions of the computation that is being read.
 
+    In a scrap, a text of instructions without a computation, operands need not be defined.
+    """
+
+    is_scrap: bool = False
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     by_name: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     parameters: dict[int, Instruction] = field(default_factory=dict[int, Instruction])

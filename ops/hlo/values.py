@@ -172,7 +172,19 @@ def _read_edges(lexer: HloLexer) -> tuple[tuple[int, int], ...]:
 def read_labels(lexer: HloLexer) -> DimensionLabels:
     """Take the labels of a convolution, such as ``b01f_01io->b01f``."""
     text = lexer.matching(LABELS_TEXT, "dimension labels such as b01f_01io->b01f")
-    return DimensionLabels.parse(text)
+    labels = DimensionLabels.parse(text)
+    _check_labels(labels)
+    return labels
+
+
+def _check_labels(labels: DimensionLabels) -> None:
+    """Each role has its two labels once, and all have the same spatial dimensions."""
+    spatial = sorted(filter(str.isdecimal, labels.input))
+    for part, roles in ((labels.input, "bf"), (labels.kernel, "io"), (labels.output, "bf")):
+        known = part.replace("?", "")
+        if sorted(known) != sorted([*spatial, *roles]) or len(set(known)) != len(known):
+            message = f"{part} in the labels {labels} has other dimensions"
+            raise AttributeValueError(f"{message}; expected {', '.join([*spatial, *roles])} once")
 
 
 def read_alias(lexer: HloLexer) -> Aliasing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.layout import ElementType
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import Arity
 
@@ -97,7 +98,36 @@ def _while(instruction: Instruction) -> None:
         _check_arity(instruction.attributes[name], 1)
 
 
+def _parameter(instruction: Instruction) -> None:
+    flags = instruction.attributes.get("parameter_replication")
+    count = len(instruction.shape.arrays)
+    if flags is not None and len(flags) != count:
+        raise AttributeValueError(
+            f"parameter_replication has {len(flags)} entries for {count} arrays of the parameter"
+        )
+
+
+def _custom_call(instruction: Instruction) -> None:
+    constraints = instruction.attributes.get("operand_layout_constraints")
+    if constraints is None:
+        return
+    count = len(instruction.operands)
+    if len(constraints) != count:
+        message = f"operand_layout_constraints has {len(constraints)} shapes for {count} operands"
+        raise AttributeValueError(message)
+    for operand, constraint in zip(instruction.operands, constraints, strict=True):
+        if not constraint.is_compatible_with(operand.shape):
+            message = f"operand %{operand.name} is {operand.shape}, not {constraint}"
+            raise AttributeValueError(f"{message} as operand_layout_constraints says")
+
+
 def _conditional(instruction: Instruction) -> None:
+    index = instruction.operands[0].shape
+    by_type = {ElementType.PRED: "true_computation", ElementType.S32: "branch_computations"}
+    if index.rank or index.element_type not in by_type:
+        raise AttributeValueError(f"the first operand is {index}; expected pred[] or s32[]")
+    if by_type[index.element_type] not in instruction.attributes:
+        raise AttributeValueError(f"a conditional by {index} has {by_type[index.element_type]}")
     count, given = len(instruction.branches), len(instruction.operands) - 1
     if count != given:
         raise AttributeValueError(f"there are {count} branches, but {given} operands for them")
@@ -121,9 +151,23 @@ def _async_successor(instruction: Instruction) -> None:
         name = instruction.opcode
         message = f"{name} continues an asynchronous operation, not {operand.opcode}"
         raise AttributeValueError(message)
+    if instruction.opcode == "async-update" and instruction.shape != operand.shape:
+        message = f"an update has the shape of its operand, {operand.shape}"
+        raise AttributeValueError(f"{message}, not {instruction.shape}")
+    thread = instruction.attributes.get("async_execution_thread")
+    started_in = _thread(operand)
+    if thread not in {None, started_in}:
+        raise AttributeValueError(f"the operation runs in thread {started_in}, not {thread}")
     called, started = instruction.attributes["calls"], operand.attributes["calls"]
     if called is not started:
         raise AttributeValueError(f"the operand calls %{started.name}, not %{called.name}")
+
+
+def _thread(instruction: Instruction) -> str:
+    """The thread that an asynchronous operation was started in."""
+    while instruction.opcode == "async-update":
+        instruction = instruction.operands[0]
+    return instruction.attributes.get("async_execution_thread", "main")
 
 
 _CHECKS: dict[str, Callable[[Instruction], None]] = {
@@ -132,11 +176,13 @@ _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "async-update": _async_successor,
     "call": _calls("to_apply"),
     "conditional": _conditional,
+    "custom-call": _custom_call,
     "dynamic-slice": _start_indices(1),
     "dynamic-update-slice": _start_indices(2),
     "fusion": _calls("calls"),
     "get-tuple-element": _get_tuple_element,
     "map": _calls("to_apply"),
+    "parameter": _parameter,
     "reshape": _reshape,
     "tuple": _tuple,
     "while": _while,

@@ -46,10 +46,10 @@ def convolution(
 
     The window has the spatial sizes of the kernel. ``lhs_dilate`` and ``rhs_dilate`` dilate either
     operand, ``rhs_reversal`` reverses the kernel in a dimension. The maps to both operands have the
-    same ranges, and equal values of them lead to the factors of one product. A kernel element that
-    meets padding is multiplied by zero and counts as read. But if a window can hold one element
-    only, there is no sum, and the kernel is read at that offset alone. So a batch that is written
-    as a spatial dimension has the maps of a batch.
+    same ranges, and equal values of them lead to the factors of one product. Padding and the gaps
+    of a dilated ``lhs`` are no factors: a kernel element that meets only these is not read. If a
+    window can hold one element only, there is no sum, and the kernel is read at that offset alone.
+    So a batch that is written as a spatial dimension has the maps of a batch.
 
     Shapes:
         lhs: ``b`` batches, ``f`` input features, spatial sizes, in the order of the labels.
@@ -71,7 +71,7 @@ def convolution(
     d2 in [0, 15], s0 in [0, 2], s1 in [0, 3], d1 + s0 in [1, 12]
     >>> print(same.output_to_input[1])
     (d0, d1, d2)[s0, s1] -> (s0, s1, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
-    s0 in [0, 2], s1 in [0, 3]
+    s0 in [0, 2], s1 in [0, 3], d1 + s0 in [1, 12]
     >>> strided = Window(size=(3,), stride=(3,))
     >>> depthwise = convolution((8, 12, 4), (3, 1, 4), labels, strided, feature_group_count=4)
     >>> print(depthwise.input_to_output[0])

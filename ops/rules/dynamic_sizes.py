@@ -1,10 +1,12 @@
-"""Operations on sizes that are known at run time only."""
+"""Sizes that are known at run time only: operations on them, and operations that need them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import starmap
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import IndexingMap, UndefinedMap
+from indexing.layout import common_blocks
 from ops.index_maps import (
     checked_dimensions,
     checked_sizes,
@@ -17,11 +19,15 @@ from ops.rules.reshape import reshape
 from ops.rules.rule import OpRule, check_scalars, only_dimension, sizes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from indexing.layout import Shape
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+
+
+Axes: TypeAlias = "Iterator[tuple[int, int]]"
+"""Numbers of operands, the result behind them, and of dimensions of these."""
 
 
 def get_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
@@ -80,8 +86,8 @@ def dynamic_reshape(
     """Reshapes to sizes that are operands.
 
     For an operand of static shape this is a reshape, because only the bounds hold all elements. For
-    dynamic dimensions it is a reshape if each is the first of its shape: the row-major position of
-    an element does not depend on the size of the first dimension.
+    dynamic dimensions it is a reshape if each is the first of those that are reshaped together: the
+    row-major position of an element does not depend on the size of the first dimension.
 
     Shapes:
         operands: a tensor whose dimensions ``operand_dynamic`` have bounds for sizes, and a scalar
@@ -97,21 +103,22 @@ def dynamic_reshape(
     >>> print(dynamic_reshape((2, 4), (8,)).output_to_input[0])
     (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
     >>> print(dynamic_reshape((2, 4), (8,), (1,), (0,)).output_to_input[0])
-    UNDEFINED: dynamic-reshape: positions depend on the size of operand dimension 1 at run time
+    UNDEFINED: dynamic-reshape: positions depend on the run-time size of dimension 1 of operand 0
     """
     moved = reshape(operand_sizes, output_sizes)
-    listed = [
-        (role, axis)
+    dynamic = [
+        checked_dimensions("dynamic-reshape", role, dimensions, len(sizes))
         for role, sizes, dimensions in (
             ("operand", operand_sizes, operand_dynamic),
             ("result", output_sizes, output_dynamic),
         )
-        for axis in checked_dimensions("dynamic-reshape", role, dimensions, len(sizes))
     ]
     to_input, to_output = moved.output_to_input[0], moved.input_to_output[0]
-    decisive = [f"{role} dimension {axis}" for role, axis in listed if axis]
-    if operand_dynamic and decisive:
-        reason = f"positions depend on the size of {decisive[0]} at run time"
+    behind = _behind_the_first(operand_sizes, output_sizes) if operand_dynamic else ()
+    decisive = [(number, axis) for number, axis in behind if axis in dynamic[number]]
+    if decisive:
+        number, axis = decisive[0]
+        reason = _reason(("operand 0", "the result")[number], axis)
         to_input = to_output = UndefinedMap(f"dynamic-reshape: {reason}")
     count = len(output_sizes)
     return OpIndexing(
@@ -119,6 +126,108 @@ def dynamic_reshape(
         (to_input, *[no_dimensions(output_sizes)] * count),
         (to_output, *[every_element(output_sizes)] * count),
     )
+
+
+def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:
+    """The dimensions of both that are not the first of those that are reshaped together."""
+    for block in common_blocks(operand_sizes, output_sizes):
+        yield from ((number, axis) for number, axes in enumerate(block) for axis in axes[1:])
+
+
+# Sizes that decide where elements are. Of all else, the maps hold what lies within the bounds.
+
+
+def size_that_decides(instruction: Instruction) -> str | None:
+    """Why the maps of an instruction depend on a size that is known at run time only, if they do.
+
+    Most maps hold for every size up to the bound: an element keeps its index. But a reverse, for
+    example, counts from the end.
+
+    >>> from ops import hlo
+    >>> text = "p = f32[<=4,2] parameter(0) ROOT r = f32[<=4,2] reverse(p), dimensions="
+    >>> for dimensions in ("{0}", "{1}"):
+    ...     print(size_that_decides(hlo.parse(f"ENTRY e {{ {text}{dimensions} }}").entry.root))
+    positions depend on the run-time size of dimension 0 of operand 0
+    None
+    """
+    decisive = _DECISIVE.get(instruction.opcode)
+    if decisive is None:
+        return None
+    arrays = *instruction.operands, instruction
+    dynamic = [{axis for a in each.shape.arrays for axis in _dynamic(a)} for each in arrays]
+    if not any(dynamic):
+        return None
+    roles = [f"operand {number}" for number in range(len(instruction.operands))] + ["the result"]
+    found = (
+        (roles[number], axis) for number, axis in decisive(instruction) if axis in dynamic[number]
+    )
+    return next(starmap(_reason, found), None)
+
+
+def _reason(role: str, axis: int) -> str:
+    return f"positions depend on the run-time size of dimension {axis} of {role}"
+
+
+def _listed(instruction: Instruction, *, but_last: bool = False) -> Axes:
+    """The dimensions in the attribute, of all operands, or of those before the last."""
+    numbers = range(len(instruction.operands) - but_last)
+    return ((number, axis) for number in numbers for axis in instruction.attributes["dimensions"])
+
+
+def _before_others(instruction: Instruction) -> Axes:
+    """The end of one array is the beginning of the next."""
+    return _listed(instruction, but_last=True)
+
+
+def _padded_behind(instruction: Instruction) -> Axes:
+    """Padding begins where the array ends."""
+    padding = instruction.attributes["padding"]
+    return ((0, axis) for axis, (_, high, _) in enumerate(padding) if high > 0)
+
+
+def _partly(sizes_of_part: Callable[[Instruction], Sizes]) -> Callable[[Instruction], Axes]:
+    """Starts are clamped so that the part fits into the first operand."""
+
+    def axes(instruction: Instruction) -> Axes:
+        sizes = zip(sizes_of(instruction.operands[0]), sizes_of_part(instruction), strict=False)
+        return ((0, axis) for axis, (size, part) in enumerate(sizes) if part < size)
+
+    return axes
+
+
+def _updated(instruction: Instruction) -> Axes:
+    """An update ends where it is in place again; and its start is clamped."""
+    yield from _partly(lambda each: sizes_of(each.operands[1]))(instruction)
+    yield from ((1, axis) for axis in range(instruction.operands[1].shape.rank))
+
+
+def _scattered(instruction: Instruction) -> Axes:
+    """Updates that do not fit are left out."""
+    return ((0, axis) for axis in instruction.attributes["scatter_dims_to_operand_dims"])
+
+
+def _kernel(instruction: Instruction) -> Axes:
+    """A window has as many offsets as its kernel."""
+    return ((1, axis) for axis in range(instruction.operands[1].shape.rank))
+
+
+_DECISIVE: Final[Mapping[str, Callable[[Instruction], Axes]]] = {
+    "all-gather": _listed,
+    "all-to-all": lambda each: _listed(each) if "dimensions" in each.attributes else iter(()),
+    "concatenate": _before_others,
+    "convolution": _kernel,
+    "dynamic-slice": _partly(lambda each: each.attributes["dynamic_slice_sizes"]),
+    "dynamic-update-slice": _updated,
+    "gather": _partly(lambda each: each.attributes["slice_sizes"]),
+    "pad": _padded_behind,
+    "reduce-scatter": _listed,
+    "reshape": lambda each: _behind_the_first(sizes_of(each.operands[0]), sizes_of(each)),
+    "reverse": _listed,
+    "scan": _listed,
+    "scatter": _scattered,
+    "shuffle": _listed,
+}
+"""Opcode -> the dimensions of operands whose sizes decide where elements are."""
 
 
 # Reading instructions.

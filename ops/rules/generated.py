@@ -90,9 +90,11 @@ def _rng(instruction: Instruction) -> OpIndexing:
     return rng(sizes_of(instruction), len(instruction.operands))
 
 
-def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
+def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, ...]:
+    """The bits alone, if the result is no tuple: so programs for TPUs write it."""
     bits = instruction.shape.arrays[-1]
-    return rng_bit_generator(sizes_of(instruction.operands[0]), bits.dimensions)
+    both = rng_bit_generator(sizes_of(instruction.operands[0]), bits.dimensions)
+    return both if instruction.shape.is_tuple else both[1:]
 
 
 RULES: Final[Mapping[str, OpRule]] = {

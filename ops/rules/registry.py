@@ -29,11 +29,13 @@ from ops.rules import (
     reduce,
     reduce_window,
     reshape,
+    scan,
     slice,  # noqa: A004 - the operation's name
     sort,
     transfers,
     transpose,
 )
+from ops.rules.dynamic_sizes import size_that_decides
 from ops.rules.op_indexing import Unknown
 from ops.rules.rule import OpRule, Routes
 
@@ -61,6 +63,7 @@ FAMILIES: Final = (
     reduce,
     reduce_window,
     reshape,
+    scan,
     slice,
     sort,
     transfers,
@@ -141,6 +144,8 @@ class Registry:
         shapes = (instruction.shape, *(operand.shape for operand in instruction.operands))
         if any(array.is_unbounded for shape in shapes for array in shape.arrays):
             return Unknown(f"{opcode}: no indexing map of dimensions without bound")
+        if self.is_standard(instruction) and (reason := size_that_decides(instruction)):
+            return Unknown(f"{opcode}: {reason}")
         return rule.maps(instruction)
 
     def routes(self, instruction: Instruction) -> Routes | None:

@@ -107,12 +107,11 @@ class SlidingWindow:
         """An element in a window; ``offset`` is below :attr:`elements_per_window`."""
         if self.is_single:
             return window if self.is_paired else ZERO, self._meeting(window)[1]
-        position = window * self.stride + offset * self.window_dilation
-        return _index_of(position, self.base_dilation, self.low, self.operand_size)
+        return self._held(window, offset)
 
     def offset(self, window: Form, offset: Form) -> ConstrainedIndex:
-        """The offset at which a window may hold an element, for an offset of :meth:`element`."""
-        return self._meeting(window) if self.is_single else (offset, [])
+        """The offset at which a window holds an element, for an offset of :meth:`element`."""
+        return self._meeting(window) if self.is_single else (offset, self._held(window, offset)[1])
 
     def window(self, element: Form, choice: Form) -> ConstrainedIndex:
         """A window that holds an element; ``choice`` is below :attr:`windows_per_element`.
@@ -142,7 +141,7 @@ class SlidingWindow:
     def window_at(self, offset: Form, choice: Form) -> ConstrainedIndex:
         """A window that holds an element at an offset; ``choice`` is below `windows_per_offset`."""
         if not self.is_single:
-            return choice, []
+            return choice, self._held(choice, offset)[1]
         distance, growth = offset * self.window_dilation - self.low, self._growth
         window, constraints = choice, [(distance, Interval(0, 0))]
         if growth:
@@ -168,6 +167,11 @@ class SlidingWindow:
         return min(self.count, self.operand_size) if self.is_paired else self.count
 
     # If it may hold several.
+
+    def _held(self, window: Form, offset: Form) -> ConstrainedIndex:
+        """The element at an offset; padding and the gaps of a dilated operand hold none."""
+        position = window * self.stride + offset * self.window_dilation
+        return _index_of(position, self.base_dilation, self.low, self.operand_size)
 
     @property
     def _existing(self) -> Interval:

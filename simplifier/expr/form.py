@@ -64,9 +64,11 @@ _NESTED_ORDER_DEPTH = 40
 class Digits(NamedTuple):
     """What a division reads of a number: the digits from ``low`` up to ``high``, 0 for no end.
 
-    The sign is -1 where they are counted from the other end.
+    The sign is -1 where they are counted from the other end. ``number`` is the same for numbers
+    that differ by a constant.
     """
 
+    number: Key
     source: Form
     low: int
     high: int
@@ -79,9 +81,9 @@ class Atom:
     ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
     product; ``name`` the name of a variable or the text of a foreign expression; ``divisor`` the
     constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
-    sorts atoms by structure alone, whatever was built first. ``digits`` and ``expression`` are kept
-    by :mod:`simplifier.extraction.cost` and :mod:`simplifier.expr.sympy_conversion`, once asked
-    for.
+    sorts atoms by structure alone, whatever was built first. ``digits`` and ``division`` are kept
+    by :mod:`simplifier.extraction.cost`, ``expression`` by
+    :mod:`simplifier.expr.sympy_conversion`, once asked for.
     """
 
     __slots__ = (
@@ -90,6 +92,7 @@ class Atom:
         "arguments",
         "depth",
         "digits",
+        "division",
         "divisor",
         "expression",
         "kind",
@@ -104,6 +107,7 @@ class Atom:
     depth: int
     order: Key
     digits: tuple[Digits, ...]
+    division: Key
     expression: sympy.Expr | None
     _digest: str
 
@@ -115,6 +119,7 @@ class Atom:
         self.arguments = arguments
         self.name = name
         self.digits = ()
+        self.division = ()
         self.expression = expression
         self._digest = ""
         self.divisor = divisor = (

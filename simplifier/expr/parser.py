@@ -1,8 +1,9 @@
 """Expressions from text: ``(d0 * 8 + s0) floordiv 3``.
 
 The parser takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and
-``max(a, b)``. It does not recurse, so nesting may be as deep as memory allows, and nothing is ever
-evaluated as Python.
+``max(a, b)``; also ``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. It
+does not recurse, so nesting may be as deep as memory allows, and nothing is ever evaluated as
+Python.
 """
 
 from __future__ import annotations
@@ -27,18 +28,19 @@ if TYPE_CHECKING:
 
 # Tokens.
 
-RESERVED: Final = frozenset({"floordiv", "ceildiv", "mod", "in", "min", "max"})
+RESERVED: Final = frozenset(
+    {"floordiv", "floorDiv", "ceildiv", "ceilDiv", "mod", "in", "min", "max"}
+)
 """Words that cannot name a variable."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN = re.compile(
-    r"(?<![0-9])[0-9]++(?![A-Za-z_])"  # no start within a number: that would be looked at again
-    r"|[A-Za-z_][A-Za-z0-9_]*|->|//|[<>=]=|[-+*/%()\[\]{},:<>=]"
+    r"[0-9]++(?:[A-Za-z_][A-Za-z0-9_]*+)?|[A-Za-z_][A-Za-z0-9_]*"
+    r"|->|//|[<>=]=|[-+*/%()\[\]{},:<>=]"
 )
-_WRONG = re.compile(
-    r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=]"  # a foreign character
-    r"|(?<![A-Za-z0-9_])(?P<number>[0-9]+)(?=[A-Za-z_])"  # a number that runs on, as in 2x
-)
+_WRONG = re.compile(r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=]")
+_COEFFICIENT = re.compile(r"([0-9]+)([A-Za-z_][A-Za-z0-9_]*)")
+"""A number times a name, as in ``8d0``."""
 
 
 def is_name(text: str) -> bool:
@@ -86,6 +88,12 @@ class ExpressionLexer(Lexer):
         """Where the current token stands."""
         return self.span_at(self.position)
 
+    @property
+    def begins_line(self) -> bool:
+        """Whether the current token is the first one of its line."""
+        start = self.span.start
+        return not self.source[self.source.rfind("\n", 0, start) + 1 : start].strip()
+
     def span_at(self, position: int) -> Span:
         """Where the token with this number stands."""
         if not self._starts:
@@ -120,7 +128,10 @@ class ExpressionLexer(Lexer):
 
     def value_at(self, position: int) -> int:
         """The integer that the token with this number is."""
-        text = self.tokens[position]
+        return self.value_of(self.tokens[position], position)
+
+    def value_of(self, text: str, position: int) -> int:
+        """The integer of some digits in the token with this number."""
         try:
             return int(text)
         except ValueError:
@@ -130,7 +141,7 @@ class ExpressionLexer(Lexer):
 
     def _unexpected_character(self) -> TextError:
         wrong = _WRONG.search(self.source)
-        start = 0 if wrong is None else wrong.end() if wrong["number"] else wrong.start()
+        start = 0 if wrong is None else wrong.start()
         message = f"unexpected character {self.source[start]!r}"
         hint = "all numbers are integers" if self.source[start] == "." else ""
         return self.error(message, Span(self.source, start, start + 1, self.file), hint)
@@ -140,9 +151,11 @@ class ExpressionLexer(Lexer):
 
 _DIVISIONS: Final[Mapping[str, Operation]] = {
     "floordiv": operations.floordiv,
+    "floorDiv": operations.floordiv,
     "//": operations.floordiv,
     "/": operations.floordiv,
     "ceildiv": operations.ceildiv,
+    "ceilDiv": operations.ceildiv,
     "mod": operations.mod,
     "%": operations.mod,
 }
@@ -270,9 +283,22 @@ class _ExpressionParser:
             leaf = self._leaves[word] = forms.variable(word)
         elif word == "-":
             self._groups[-1].negate()
+        elif coefficient := _COEFFICIENT.fullmatch(word):
+            leaf = self._leaves[word] = self._product(coefficient, position)
         else:
             self._expect_extremum(word, position)
         return leaf
+
+    def _product(self, coefficient: re.Match[str], position: int) -> Form:
+        """The value of ``8d0``; a text without declared names might as well mean ``0x10``."""
+        digits, name = coefficient.groups()
+        if self._names is None or name in RESERVED:
+            start = self._lexer.span_at(position).start + len(digits)
+            span = Span(self._lexer.source, start, start + 1, self._lexer.file)
+            raise self._lexer.error(f"unexpected character {name[0]!r}", span)
+        if name not in self._names:
+            raise self._unknown_name(position, self._names, name)
+        return self._names[name].times(self._lexer.value_of(digits, position))
 
     def _expect_extremum(self, word: str, position: int) -> None:
         lexer = self._lexer
@@ -310,8 +336,8 @@ class _ExpressionParser:
         position = f"{opening.line}:{opening.column}"
         return self._lexer.expected(f"{what} for the parenthesis opened at {position}")
 
-    def _unknown_name(self, position: int, names: Mapping[str, Form]) -> TextError:
-        message = f"{quoted(self._lexer.tokens[position])} is not a declared variable"
+    def _unknown_name(self, position: int, names: Mapping[str, Form], name: str = "") -> TextError:
+        message = f"{quoted(name or self._lexer.tokens[position])} is not a declared variable"
         return self._lexer.error(
             message, self._lexer.span_at(position), f"declared: {listed(names)}"
         )

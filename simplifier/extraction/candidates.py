@@ -15,20 +15,16 @@ from simplifier.expr.operations import extremum_operands
 from simplifier.extraction.cost import (
     DIVISION,
     DIVISIONS,
-    FINE,
     USED_AGAIN,
-    Prices,
-    cost_of_operation,
-    fine_cost,
-    least_cost,
 )
+from simplifier.extraction.prices import FINE, Prices, fine_cost
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 from simplifier.laws.rewrite_log import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simplifier.extraction.cost import CostOf
+    from simplifier.extraction.prices import CostOf
     from simplifier.laws.law import Law
 
 
@@ -37,8 +33,8 @@ class CostModel(Protocol):
 
     cost: CostOf
 
-    def cost_of(self, kind: AtomKind, operands: Sequence[Form]) -> int:
-        """The cost of an operation, its operands extracted."""
+    def cost_of(self, kind: AtomKind, operands: Sequence[Form], limit: int) -> int:
+        """The cost of an operation, its operands extracted; beyond the limit its least cost."""
         ...
 
     def extract(self, form: Form) -> Form:
@@ -94,11 +90,11 @@ class Limit:
 
     def admits_division(self, rest: Form) -> bool:
         """Whether a division beside the rest may be cheap enough."""
-        return self._prices.sum(rest, 1) + USED_AGAIN * FINE < self.cost
+        return self._prices.sum(rest, 1, self.cost) + USED_AGAIN * FINE < self.cost
 
     def admits_extrema(self, rest: Form, count: int) -> bool:
         """Whether so many extrema may be cheap enough."""
-        return self._prices.sum(rest, 1) + count * DIVISION * FINE < self.cost
+        return self._prices.sum(rest, 1, self.cost) + count * DIVISION * FINE < self.cost
 
     def cheapest(self, form: Form, families: Iterable[Candidates]) -> Rewrite | None:
         """The first of the cheapest candidates below the limit, and why it equals the form."""
@@ -106,7 +102,7 @@ class Limit:
         for candidates in families:
             beside = 0
             if candidates.kind in _UNBUILT:
-                beside = self._prices.sum(candidates.rest, candidates.weight)
+                beside = self._prices.sum(candidates.rest, candidates.weight, self.cost)
                 if beside + USED_AGAIN * FINE > self.cost:
                     continue
             for operands in candidates.alternatives:
@@ -125,18 +121,15 @@ class Limit:
         """The cost of a candidate, or what it costs at least, if that is above the limit."""
         kind, helper = candidates.kind, self._helper
         if kind not in _UNBUILT or _is_beside(candidates.rest, kind, operands):
-            return self._prices.sum(candidates.built(operands))
+            return self._prices.sum(candidates.built(operands), limit=self.cost)
         if kind in EXTREMA:
             operands = tuple(extremum_operands(kind, operands))
             if len(operands) == 1:
                 return beside + fine_cost(helper.extract(operands[0]), helper.cost)
-        least = beside + cost_of_operation(kind, len(operands)) * FINE
-        if least < self.cost:
-            least += sum(map(least_cost, operands))
-        if least < self.cost:
-            least = beside + helper.cost_of(kind, operands)
+        least = beside + helper.cost_of(kind, operands, self.cost - beside)
         if least < self.cost and kind in DIVISIONS and candidates.rest.terms:
-            return self._prices.sum(candidates.built(operands))  # with the digits that overlap
+            # With the digits that overlap.
+            return self._prices.sum(candidates.built(operands), limit=self.cost)
         return least
 
 

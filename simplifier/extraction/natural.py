@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
-from simplifier.extraction.cost import FINE, fine_cost, overlaps
+from simplifier.extraction.cost import overlaps
+from simplifier.extraction.prices import FINE, fine_cost
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
 from simplifier.laws.rewrite_log import Rewrite
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.context import DigitView
     from simplifier.canonical.scope import Scope
-    from simplifier.extraction.cost import CostOf
+    from simplifier.extraction.prices import CostOf
     from simplifier.laws.law import Law
 
 

@@ -16,20 +16,16 @@ from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
-from simplifier.extraction.cost import (
-    FINE,
-    Prices,
-    cost_of_operation,
-    fine_cost,
-    least_cost_at_a_glance,
-)
+from simplifier.extraction.cost import cost_of_operation, digits_of
 from simplifier.extraction.divisions import (
     quotient_steps,
     reflection_steps,
     remainder_steps,
     sum_steps,
 )
+from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glance
 from simplifier.extraction.natural import is_plain, natural_reading, takes_in
+from simplifier.extraction.prices import FINE, NO_LIMIT, Prices, fine_cost
 from simplifier.extraction.products import product_steps
 from simplifier.extraction.width import natural_width
 from simplifier.laws.rewrite_log import Rewrite
@@ -107,12 +103,23 @@ class Extractor:
         self._extracted: dict[Key, Form] = {}
         self._parts: dict[tuple[Key, int | None, bool], list[Rewrite]] = {}
 
-    def cost_of(self, kind: AtomKind, operands: Sequence[Form]) -> int:
-        """The cost of an operation, its operands extracted."""
+    def cost_of(self, kind: AtomKind, operands: Sequence[Form], limit: int = NO_LIMIT) -> int:
+        """The cost of an operation, its operands extracted; beyond the limit its least cost."""
         cost = cost_of_operation(kind, len(operands)) * FINE
-        for operand in self.arguments(kind, operands):
-            cost += fine_cost(operand, self.cost)
+        if kind is AtomKind.QUOTIENT:
+            return cost + sum(self._cost_of_sum(part) for part in self.arguments(kind, operands))
+        if cost >= limit:
+            return cost
+        least = list(map(least_cost, operands)) if limit < NO_LIMIT else [0] * len(operands)
+        cost += sum(least)
+        for bound, operand in zip(least, operands, strict=True):
+            if cost >= limit:
+                break
+            cost += self._cost_of_sum(self.extract(operand)) - bound
         return cost
+
+    def _cost_of_sum(self, spelling: Form) -> int:
+        return fine_cost(spelling, self.cost)
 
     def arguments(self, kind: AtomKind, operands: Sequence[Form]) -> tuple[Form, ...]:
         """The operands in their cheapest spelling; a symbolic divisor has a positive term."""
@@ -247,10 +254,45 @@ def _says_more(scope: Scope, form: Form, natural: Form) -> bool:
     """
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     for atom in quotients:
-        if atom in natural.terms and (form.terms[atom] % atom.divisor == 0 or takes_in(form, atom)):
+        if atom in natural.terms and (_leaves(form, natural, atom) or _takes_in_alone(form, atom)):
             return True
     steps = [atom for atom in quotients if _has_two_values(scope.ranges.get(atom))]
     return len(steps) > 1
+
+
+def _takes_in_alone(form: Form, quotient: Atom) -> bool:
+    """Whether a term may move into a quotient, and no other quotient of its number needs it."""
+    terms = quotient.numerator.terms
+    return takes_in(form, quotient) and all(
+        atom is quotient or atom.kind is not FLOORDIV or atom.numerator.terms != terms
+        for atom in form.terms
+    )
+
+
+def _leaves(form: Form, natural: Form, quotient: Atom) -> bool:
+    """Whether a plain reading needs fewer numbers without a quotient, ``k*c*floor(N/c)``.
+
+    ``k*N`` takes its place, and the digits below it have other weights: ``(x mod 2) * 8 +
+    (x floordiv 2) * 2 = (x mod 2) * 7 + x``. What is saved beside the numbers pays for the overlap.
+    """
+    factor, divisor = natural.terms[quotient], quotient.divisor
+    if form.terms[quotient] % divisor:
+        return False
+    main = (quotient.digits or digits_of(quotient))[0]
+    if natural.constant or main.sign < 0:
+        return True  # the constant may move, too
+    weights = [value * factor // divisor for value in quotient.numerator.terms.values()]
+    ends: set[int] = set()
+    for atom, weight in natural.terms.items():
+        if atom is not quotient:
+            digits = (atom.digits or digits_of(atom))[0] if atom.divisor > 0 else main
+            is_below = digits.number == main.number and 0 < digits.high <= main.low
+            if is_below:
+                ends.add(digits.low)
+            weights.append(weight - digits.low * factor // divisor if is_below else weight)
+    if ends and 1 not in ends:
+        return True  # of the digits the lowest is not there
+    return len({1, *map(abs, weights)}) < len({1, *map(abs, natural.terms.values())})
 
 
 def _has_two_values(ends: Range | None) -> bool:

@@ -91,6 +91,9 @@ EMITTERS = {
     "loop": Emitter.LOOP,
 }
 
+OF_SIX = frozenset({"concatenate_loop", "concatenate_loop_bitcast"})
+"""Rows that concatenate six arrays; XLA's ``UseConcatenateFusion`` takes a loop beyond four."""
+
 UNROLLED = {
     "identity": 1,
     "rhs_transposed": 1,
@@ -112,7 +115,8 @@ the columns one from before it had a schedule for few of them."""
     "row", [row for row in rows_of("coalescing") if "emitter" in row], ids=lambda row: row["id"]
 )
 def test_the_emitter_is_the_one_that_xla_names(row: Row) -> None:
-    assert schedule_of(hlo.parse(row["hlo"]).entry.root).emitter is EMITTERS[row["emitter"]]
+    expected = Emitter.LOOP if row["id"] in OF_SIX else EMITTERS[row["emitter"]]
+    assert schedule_of(hlo.parse(row["hlo"]).entry.root).emitter is expected
 
 
 @pytest.mark.parametrize("name", UNROLLED)
@@ -196,6 +200,110 @@ def test_what_an_epilogue_adds_is_read_where_it_writes() -> None:
     assert [read.shape.rank for read in schedule.reads(2)] == [0]
 
 
+SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"
+
+CHOSEN: dict[str, tuple[str, str, str, Emitter]] = {
+    "reductions along different dimensions": (
+        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+        """a = f32[64] reduce(p, z), dimensions={0}, to_apply=sum
+        b = f32[64] reduce(p, z), dimensions={1}, to_apply=sum""",
+        "f32[64], f32[64]",
+        Emitter.LOOP,
+    ),
+    "reductions of one array": (
+        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+        """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+        n = f32[64,64] negate(p)
+        b = f32[64] reduce(n, z), dimensions={1}, to_apply=sum""",
+        "f32[64], f32[64]",
+        Emitter.REDUCTION,
+    ),
+    "a reduction beside what it reads": (
+        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+        "a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum b = f32[64,64] negate(p)",
+        "f32[64], f32[64,64]",
+        Emitter.REDUCTION,
+    ),
+    "transposes of different shapes": (
+        "p = f32[64,64] parameter(0) q = f32[32,128] parameter(1)",
+        """a = f32[64,64] transpose(p), dimensions={1,0}
+        b = f32[128,32] transpose(q), dimensions={1,0}""",
+        "f32[64,64], f32[128,32]",
+        Emitter.LOOP,
+    ),
+    "a transpose beside what lies as it reads": (
+        "p = f32[64,32] parameter(0)",
+        "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2048] reshape(p)",
+        "f32[32,64], f32[2048]",
+        Emitter.TRANSPOSE,
+    ),
+    "a transpose beside what lies in another way": (
+        "p = f32[64,32] parameter(0) q = f32[2,32,32]{0,2,1} parameter(1)",
+        "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2,32,32]{0,2,1} negate(q)",
+        "f32[32,64], f32[2,32,32]{0,2,1}",
+        Emitter.LOOP,
+    ),
+    "four arrays in a row": (
+        "p = f32[8] parameter(0)",
+        "a = f32[32] concatenate(p, p, p, p), dimensions={0}",
+        "f32[32]",
+        Emitter.CONCATENATE,
+    ),
+    "five arrays in a row": (
+        "p = f32[8] parameter(0)",
+        "a = f32[40] concatenate(p, p, p, p, p), dimensions={0}",
+        "f32[40]",
+        Emitter.LOOP,
+    ),
+    "two updates": (
+        """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
+        i = s32[] parameter(3)""",
+        "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, u, i)",
+        "f32[64], f32[64]",
+        Emitter.IN_PLACE_UPDATE,
+    ),
+    "updates of different sizes": (
+        """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
+        i = s32[] parameter(3) v = f32[4] parameter(4)""",
+        "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, v, i)",
+        "f32[64], f32[64]",
+        Emitter.LOOP,
+    ),
+    "an update beside something else": (
+        """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
+        i = s32[] parameter(3)""",
+        "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] negate(q)",
+        "f32[64], f32[64]",
+        Emitter.LOOP,
+    ),
+}
+"""Parameters, what gives the results ``a`` and ``b``, their shapes, and what XLA takes for them."""
+
+
+@pytest.mark.parametrize(("parameters", "body", "results", "emitter"), CHOSEN.values(), ids=CHOSEN)
+def test_the_emitter_is_the_one_that_xla_takes(
+    parameters: str, body: str, results: str, emitter: Emitter
+) -> None:
+    outside = re.sub(r"z = f32\[\] constant\(0\)", "", parameters)
+    names = ", ".join(re.findall(r"(\w) = ", outside))
+    several = "b =" in body
+    root = f"ROOT r = ({results}) tuple(a, b)" if several else ""
+    shape = f"({results})" if several else results
+    module = hlo.parse(
+        f"""HloModule m {SUM} f {{ {parameters} {body if several else "ROOT " + body} {root} }}
+        ENTRY e {{ {outside} ROOT r = {shape} fusion({names}), kind=kInput, calls=f }}"""
+    )
+    schedule = schedule_of(module.entry.root)
+    assert schedule.emitter is emitter
+    outputs = range(1 + several)
+    if emitter is Emitter.IN_PLACE_UPDATE:
+        assert [len(schedule.writes(output)) for output in outputs] == [1] * len(outputs)
+        assert all(schedule.writes(each)[0].shape.element_count == 64 for each in outputs)
+    else:
+        assert all(schedule.writes_exactly_once(output) for output in outputs)
+    assert all_of(schedule)
+
+
 REFUSED = {
     "a kernel for Triton": (
         "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
@@ -214,14 +322,46 @@ REFUSED = {
         "(f32[8], f32[4]) fusion(p), kind=kLoop, calls=f",
         "no schedule where f32[4]{0} is written beside f32[8]{0}",
     ),
-    "different reductions": (
+    "a loop for Triton": (
+        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+        """f32[8] fusion(p), kind=kLoop, calls=f,
+            backend_config={"fusion_backend_config":{"kind":"__triton_nested_gemm_fusion"}}""",
+        "gives to __triton_nested_gemm_fusion; expected a fusion for XLA's own emitters",
+    ),
+    "a loop for cuDNN, in the older text": (
+        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+        r"""f32[8] fusion(p), kind=kLoop, calls=f,
+            backend_config="{\"fusion_backend_config\":{\"kind\":\"__cudnn$fusion\"}}" """,
+        "which its backend_config gives to __cudnn$fusion;",
+    ),
+    "a scatter": (
         """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
-        f { p = f32[64,64] parameter(0) z = f32[] constant(0)
-            a = f32[64] reduce(p, z), dimensions={0}, to_apply=sum
-            b = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+        f { p = f32[8] parameter(0) i = s32[] constant(3) u = f32[] constant(1)
+            ROOT r = f32[8] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0},
+              scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=sum }""",
+        "f32[8] fusion(p), kind=kInput, calls=f",
+        "no schedule of %r, which scatters",
+    ),
+    "a sort": (
+        """less { a = f32[] parameter(0) b = f32[] parameter(1)
+            ROOT r = pred[] compare(a, b), direction=LT }
+        f { p = f32[8] parameter(0) ROOT r = f32[8] sort(p), dimensions={0}, to_apply=less }""",
+        "f32[8] fusion(p), kind=kInput, calls=f",
+        "no schedule of %r, which sorts",
+    ),
+    "a copy": (
+        "f { p = f32[8] parameter(0) ROOT r = f32[8] copy(p) }",
+        "f32[8] fusion(p), kind=kLoop, calls=f",
+        "no schedule of %r, which only copies memory",
+    ),
+    "reductions of different arrays": (
+        """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+        f { p = f32[64,64] parameter(0) q = f32[64,64] parameter(1) z = f32[] constant(0)
+            a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+            b = f32[64] reduce(q, z), dimensions={1}, to_apply=sum
             ROOT r = (f32[64], f32[64]) tuple(a, b) }""",
-        "(f32[64], f32[64]) fusion(p), kind=kInput, calls=f",
-        "%a, %b are not read in the same way; expected one schedule",
+        "(f32[64], f32[64]) fusion(p, p), kind=kInput, calls=f",
+        "whose reductions %a and %b share no input; expected one group of reductions",
     ),
 }
 

@@ -35,6 +35,7 @@ VALUES: list[tuple[str, str, Any]] = [
     ("slice_sizes", "{{1,4},{2,3}}", ((1, 4), (2, 3))),
     ("operand_precision", "{high,highest}", ("high", "highest")),
     ("parameter_replication", "{true,false}", (True, False)),
+    ("conv_kind", "fprop", "fprop"),
     ("outfeed_shape", "f32[2]{0}", Shape.parse("f32[2]")),
     ("operand_layout_constraints", "{f32[2]{0}, token[]}",
      (Shape.parse("f32[2]"), Shape.parse("token[]"))),
@@ -67,6 +68,16 @@ def codec_of(name: str) -> Codec:
     form = ATTRIBUTES[name]
     assert isinstance(form, Codec)
     return form
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", (True,)), ("{}", ()), ("{true,false}", (True, False))]
+)
+def test_one_word_may_stand_for_a_list(text: str, value: tuple[bool, ...]) -> None:
+    name = "allow_spmd_sharding_propagation_to_parameters"
+    module = hlo.parse(f"HloModule m, {name}={text} ENTRY e {{ a = f32[4] parameter(0) }}")
+    assert module.attributes[name] == value
+    assert hlo.parse(str(module)).attributes[name] == value
 
 
 @pytest.mark.parametrize(("name", "text", "value"), VALUES)
@@ -196,10 +207,54 @@ def test_async_sugar_becomes_a_call_of_the_operation() -> None:
         "async-done",
     ]
     wrapped = start.attributes["calls"]
-    assert str(wrapped.root) == "%slice = f32[2]{0} slice(%param_0), slice={[1:3]}"
+    written = '%slice = f32[2]{0} slice(%param_0), slice={[1:3]}, metadata={op_name="x"}'
+    assert str(wrapped.root) == written
     assert wrapped.parameters[0].shape == Shape.parse("f32[4]")
     assert start.attributes["metadata"] == {"op_name": "x"}
     assert module.computations == (wrapped, module.entry)
+
+
+def test_aliases_belong_to_the_start_unless_the_operation_has_them() -> None:
+    aliasing = "output_to_operand_aliasing={{1}: (0, {})}"
+    start, fused = hlo.parse(
+        "f { ROOT p = f32[4] parameter(0) } ENTRY e { a = f32[4] parameter(0) "
+        f"s = ((f32[4]), f32[4], u32[]) abs-start(a), {aliasing} "
+        f"ROOT f = ((f32[4]), f32[4], u32[]) fusion-start(a), kind=kLoop, calls=f, {aliasing} }}"
+    ).entry.instructions[1:]
+    assert "output_to_operand_aliasing" in start.attributes
+    assert "output_to_operand_aliasing" not in start.attributes["calls"].root.attributes
+    assert "output_to_operand_aliasing" not in fused.attributes
+    assert "output_to_operand_aliasing" in fused.attributes["calls"].root.attributes
+
+
+@pytest.mark.parametrize(
+    ("after", "message"),
+    [
+        ("abs-update(s), async_execution_thread='t'", "runs in thread main, not t"),
+        ("abs-update(s)", ""),
+    ],
+)
+def test_an_update_continues_its_start(after: str, message: str) -> None:
+    shape = "((f32[4]), f32[4], u32[])"
+    text = (
+        f"ENTRY e {{ a = f32[4] parameter(0) s = {shape} abs-start(a) ROOT u = {shape} {after} }}"
+    )
+    if not message:
+        assert hlo.parse(text).entry.root.opcode == "async-update"
+        return
+    with pytest.raises(hlo.HloTextError, match=message):
+        hlo.parse(text)
+
+
+def test_a_literal_may_be_a_tuple() -> None:
+    text = "literal=( s32[4]{0} {4, 128, 128, 3}, (pred[2]{0} {1, 0}, ()) )"
+    module = hlo.parse(
+        f"ENTRY e {{ ROOT c = f32[2] custom-call(), custom_call_target='t', {text} }}"
+    )
+    literal = module.entry.root.attributes["literal"]
+    assert [element.values for element in literal.elements] == [(4, 128, 128, 3), None]
+    assert str(literal) == "(s32[4]{0} {4, 128, 128, 3}, (pred[2]{0} {1, 0}, ()))"
+    assert hlo.parse(str(module)).entry.root.attributes["literal"] == literal
 
 
 def test_sugar_must_continue_the_operation_that_it_names() -> None:

@@ -114,8 +114,51 @@ b = f32[2] constant({1, 2, 3})
 b = f32[] constant({1})
                    ^ %b: expected a number as a value of type f32, but found '{'
 
-b = f32[2] constant(1)
-                    ^ %b: expected braces nested 1 deep for f32[2]
+b = f32[2,2] constant({1, 2})
+                       ^ %b: expected braces nested 2 deep for f32[2,2]
+
+b = f32[2] constant((1))
+                    ^ %b: expected a number as a value of type f32, but found '('
+
+b = f16[] constant(-65520)
+                   ^^^^^^ %b: the number is too large for f16
+
+b = c64[] constant((0, -1e100))
+                       ^^^^^^ %b: the number is too large for f32
+
+b = bf16[] constant(nan(0x3ff))
+                    ^^^^^^^^^^ %b: the payload of the nan does not fit in bf16
+
+b = u32[] constant(-1)
+                   ^^ %b: -1 does not fit in u32, which holds the integers in [0, 4294967295]
+
+b = f32[2,3] compare(a, a), direction=LESS
+                                      ^^^^ %b: expected one of EQ, NE, GE, GT, LE, LT, but found 'LESS'
+
+b = f32[2,3] convolution(a, a), dim_labels=00_01->10
+                                           ^^^^^^^^^ %b: 00 in the labels 00_01->10 has other dimensions; expected 0, 0, b, f once
+
+b = f32[2,3] convolution(a, a), dim_labels=b0f_01io->b0f
+                                           ^^^^^^^^^^^^^ %b: 01io in the labels b0f_01io->b0f has other dimensions; expected 0, i, o once
+
+b = (f32[2,3], f32[]) parameter(1), parameter_replication={true,false,true}
+                      ^^^^^^^^^ %b: parameter_replication has 3 entries for 2 arrays of the parameter
+
+b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={}
+             ^^^^^^^^^^^ %b: operand_layout_constraints has 0 shapes for 1 operands
+
+b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={f32[3]{0}}
+             ^^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3]{0} as operand_layout_constraints says
+
+b = f32[2,3] conditional(a, a), branch_computations={g}
+             ^^^^^^^^^^^ %b: the first operand is f32[2,3]{1,0}; expected pred[] or s32[]
+
+b = f32[2,3] custom-call(a), custom_call_target="t", literal=(f32[] 1, f32[2]{0} {1})
+                                                                                   ^ %b: expected 2 elements in these braces, but there are 1
+
+b = f32[2,3] broadcast(a)
+= f32[]
+^ %b: expected attribute dimensions of broadcast before this
 
 b = f32[] constant(1e400)
                    ^^^^^ %b: the number is too large for f32
@@ -181,7 +224,25 @@ HloModule m
            ^ expected a computation, but the text ends
 
 f32[2] add
-^^^ expected a computation, but found 'f32'
+          ^ %instruction: expected '(' before the operands, but the text ends
+
+y = f32[2] add(f32[2] a, f32[3] a)
+                         ^^^^^^^^ %y: operand %a is f32[2]{0}, not f32[3]{0}
+
+y = f32[2] reverse(a), dimensions={0}
+                   ^ %y: operand %a is not defined before this
+
+y = f32[2] call(f32[2] a), to_apply=g
+                                    ^ %y: computation %g is not defined before this
+
+y = f32[2] parameter(0) }
+                        ^ expected an instruction, but found '}'
+
+multiply(f32[2] a, f32[2] b)
+            ^ expected ':' after parameter f32, but found '['
+
+HloModule m y = f32[2] parameter(0)
+            ^ expected a computation, but found 'y'
 
 ENTRY e { }
           ^ computation %e has no instructions
@@ -276,7 +337,8 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
         ("ENTRY e { a = f32[1] constant(" + "{" * 100_000, "expected braces nested 1 deep"),
         ("ENTRY e { a = f32[] abs(), sharding=" + "{" * 100_000, "abs takes 1 operand"),
         ("ENTRY e { a = () tuple(), sharding=" + "{" * 100_000, "the brace is not closed"),
-        ("(" * 100_000, "expected a computation"),
+        ("(" * 100_000, "shapes are nested more than 50 deep"),
+        ("ENTRY e { c = f32[] custom-call(), literal=" + "(" * 100_000, "literals are nested more"),
         ("ENTRY e { a = f32[1]" + "{0:P(f32[1]" * 10_000, "shapes are nested more than 50 deep"),
         ("ENTRY e { a = f32[] constant(" + "9" * 10_000, "the number is too large for f32"),
         ("ENTRY e { a = f32[" + "9" * 10_000, "does not fit in 64 bits"),

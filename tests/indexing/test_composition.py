@@ -13,7 +13,6 @@ from indexing import IndexingMap, MapError, Variable, compose, parse_map
 from simplifier import symbol
 from simplifier.expr import form as forms
 from tests.call_counts import calls_of
-from tests.conformance import Row, for_each, rows
 from tests.evaluation import related
 from tests.strategies import maps
 
@@ -21,22 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tests.evaluation import Pair
-
-ROWS = [row for row in rows("simplify") if row.get("op", "").startswith("compose")]
-
-
-@for_each(ROWS)
-def test_xla_agrees(row: Row) -> None:
-    consumer, producer = map(parse_map, row["input"])
-    composed = compose(consumer, producer)
-    if row["expected"] == "KNOWN EMPTY":
-        assert composed.is_known_empty
-        assert len(composed.results) == len(producer.results)
-        return
-    expected = parse_map(row["expected"])
-    if "simplify" in row["op"]:
-        composed = composed.simplify()
-    assert str(composed) == str(expected)
 
 
 def test_all_spellings_are_one() -> None:

@@ -15,7 +15,6 @@ from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.sympy_conversion import to_sympy
-from tests.conformance import Row, for_each, rows_of
 from tests.evaluation import related, values_of
 from tests.strategies import constraints, maps, quasi_affine
 
@@ -43,28 +42,6 @@ def flat(point: Point) -> tuple[int, ...]:
 
 
 # Variables that nothing depends on.
-
-
-@for_each(rows_of("simplify", op="remove_unused_vars"))
-def test_unused_variables_go(row: Row) -> None:
-    before = parse_map(row["input"][0])
-    assert str(before.without_unused_variables()) == row["expected"]
-    if "removed" in row:
-        unused = before.unused_variables()
-        flags = [
-            position in unused[role]
-            for role, variables in enumerate(before.domain.roles)
-            for position in range(len(variables))
-        ]
-        assert flags == row["removed"]
-
-
-@for_each(rows_of("simplify", op="remove_unused_symbols"))
-def test_unused_symbols_go(row: Row) -> None:
-    before = parse_map(row["input"][0])
-    after = before.without_unused_symbols()
-    assert str(after) == row["expected"]
-    assert after.equals(before)
 
 
 UNUSED = [
@@ -161,16 +138,6 @@ def test_results_survive_without_unused_variables(made: IndexingMap) -> None:
 # Other roles.
 
 
-@for_each(rows_of("simplify", op="convert_symbols_to_dimensions"))
-def test_symbols_become_dims(row: Row) -> None:
-    assert parse_map(row["input"][0]).symbols_to_dims() == parse_map(row["expected"])
-
-
-@for_each(rows_of("simplify", op="convert_range_variables_to_dimensions {0, 2}"))
-def test_ranges_become_dims(row: Row) -> None:
-    assert parse_map(row["input"][0]).ranges_to_dims([0, 2]) == parse_map(row["expected"])
-
-
 @given(maps())
 def test_symbols_keep_their_values_as_dims(made: IndexingMap) -> None:
     after = made.symbols_to_dims()
@@ -213,21 +180,6 @@ def test_names_stay_where_they_can(made: IndexingMap, names: str) -> None:
 
 
 # Steps.
-
-
-@for_each(
-    [
-        *rows_of("simplify", op="rescale_symbols"),
-        *rows_of("simplify", op="rescale_symbols, simplify"),
-    ]
-)
-def test_symbols_are_rescaled(row: Row) -> None:
-    before = parse_map(row["input"])
-    after = before.rescale_symbols()
-    if "simplify" in row["op"]:
-        after = after.simplify()
-    assert after == parse_map(row["expected"])
-    assert (after != before) is row["changed"]
 
 
 RESCALED = [

@@ -28,7 +28,7 @@ def memory_of(shape: Shape) -> Array:
 
 
 def _tiled(array: Array, tile: tuple[int, ...]) -> Array:
-    array = np.atleast_1d(array)
+    array = array.reshape((1,) * (len(tile) - array.ndim) + array.shape)
     first = array.ndim - len(tile)
     array = array.reshape(*array.shape[:first], *_combined(array.shape[first:], tile))
     steps = [step for step in tile if step != COMBINE_DIMENSION]

@@ -15,14 +15,17 @@ MAX_LEVELS = 3
 def tilings(
     draw: st.DrawFn, rank: int, sizes: st.SearchStrategy[int]
 ) -> tuple[tuple[int, ...], ...]:
-    """Tiles for an array of so many dimensions: up to three levels, with ``*``."""
+    """Tiles for an array of so many dimensions: up to three levels, with ``*``.
+
+    A tile may have one dimension more than the array.
+    """
     tiles: list[tuple[int, ...]] = []
-    left = max(rank, 1)
+    left = rank + 1
     for _ in range(draw(st.integers(0, MAX_LEVELS))):
         head = draw(st.lists(st.just(COMBINE_DIMENSION) | sizes, max_size=min(left, 4) - 1))
         tile = (*head, draw(sizes))
         tiles.append(tile)
-        left += len(tile) - 2 * tile.count(COMBINE_DIMENSION)
+        left = max(left, len(tile)) + len(tile) - 2 * tile.count(COMBINE_DIMENSION)
     return tuple(tiles)
 
 

@@ -14,19 +14,15 @@ from hypothesis import strategies as st
 from indexing import IndexingMap
 from indexing.layout import (
     ElementType,
-    Reshape,
     Shape,
     ShapeError,
-    Transpose,
     bitcast_map,
     decompose_bitcast,
     step_map,
 )
 from simplifier import parse_expr
 from tests.cases import for_all
-from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, memory_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import same_memory
 
 if TYPE_CHECKING:
@@ -304,35 +300,3 @@ def test_what_has_no_map_says_why(source: str, target: str, reason: str) -> None
     with pytest.raises(ShapeError) as caught:
         decompose_bitcast(*shapes)
     assert str(caught.value) == f"there is no bitcast: {reason}"
-
-
-@for_each(rows_of("layout", kind="decompose_bitcast"))
-def test_decompositions_of_xla(row: Row) -> None:
-    source = shape_of(row, dims="input", layout="input_layout")
-    target = shape_of(row, dims="output", layout="output_layout")
-    steps = decompose_bitcast(source, target)
-    assert [step.operation for step in steps] == _kinds(row["expected"])
-    orders = [list(step.order) for step in steps if isinstance(step, Transpose)]
-    assert orders == _orders(row["expected"])
-    sizes = [list(step.sizes) for step in steps if isinstance(step, Reshape)]
-    assert sizes in ([row["expected"].get("reshape")], [row["output"]], [])
-
-
-def _kinds(expected: Row) -> list[str]:
-    """The steps, without transposes that change nothing."""
-    if expected["kind"] != "trt":
-        return [expected["kind"]]
-    return [
-        *["transpose"][: _changes(expected["t1"])],
-        "reshape",
-        *["transpose"][: _changes(expected["t2"])],
-    ]
-
-
-def _orders(expected: Row) -> list[list[int]]:
-    orders = [expected[name] for name in ("dims", "t1", "t2") if name in expected]
-    return [order for order in orders if _changes(order)]
-
-
-def _changes(order: list[int]) -> bool:
-    return order != sorted(order)

@@ -15,27 +15,7 @@ from indexing.layout import (
     linear_index,
     reorder_dimensions,
 )
-from tests.conformance import Row, for_each, rows_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import small_arrays
-
-
-@for_each(rows_of("layout", kind="descending_layout_same_physical"))
-def test_memory_order_of_xla(row: Row) -> None:
-    expected = shape_of(row["expected"], layout="layout")
-    assert in_memory_order(shape_of(row, layout="layout")) == expected
-
-
-@for_each(rows_of("layout", kind="reorder_logical_dimensions"))
-def test_reordering_of_xla(row: Row) -> None:
-    reordered = reorder_dimensions(shape_of(row, layout="layout"), row["perm"])
-    assert str(reordered) == row["expected"]
-
-
-@for_each(rows_of("layout", kind="delete_dimensions"))
-def test_deletion_of_xla(row: Row) -> None:
-    expected = shape_of(row["expected"], layout="layout")
-    assert delete_dimensions(shape_of(row, layout="layout"), row["drop"]) == expected
 
 
 @given(shape=small_arrays(), data=st.data())
@@ -53,6 +33,20 @@ def test_all_that_is_said_of_dimensions_moves_with_them() -> None:
     assert str(delete_dimensions(shape, [-2])) == "f32[<=4,6]{0,1:D(C,S)}"
     split = Shape.parse("f32[4,5,6]{2,1,0:T(8,128)SC(1:2)(2:3)}")
     assert str(delete_dimensions(split, [1])) == "f32[4,6]{1,0:T(8,128)SC(1:3)}"
+    tiled = Shape.parse("f32[4,5]{1,0:T(8,128)}")
+    assert str(delete_dimensions(tiled, [0])) == "f32[5]{0:T(8,128)}"
+
+
+SPLIT = Shape.parse("f32[25,15,35]{2,0,1:SC(0:10)(1:20)(2:30)}")
+
+
+def test_splits_number_the_dimensions_in_memory_from_the_most_major_one_on() -> None:
+    """As in the tests of XLA's ``ShapeUtil::DeleteDimensions``."""
+    assert str(delete_dimensions(SPLIT, [0])) == "f32[15,35]{1,0:SC(0:10)(1:30)}"
+    assert str(delete_dimensions(SPLIT, [1])) == "f32[25,35]{1,0:SC(0:20)(1:30)}"
+    assert str(delete_dimensions(SPLIT, [2])) == "f32[25,15]{0,1:SC(0:10)(1:20)}"
+    assert str(reorder_dimensions(SPLIT, [2, 1, 0])) == "f32[35,15,25]{0,2,1:SC(0:10)(1:20)(2:30)}"
+    assert str(in_memory_order(SPLIT)) == "f32[15,25,35]{2,1,0:SC(0:10)(1:20)(2:30)}"
 
 
 def test_what_makes_no_sense_is_refused() -> None:
@@ -63,5 +57,3 @@ def test_what_makes_no_sense_is_refused() -> None:
         reorder_dimensions(shape, [0, 0])
     with pytest.raises(ShapeError, match="has no dimension 2; expected -2 to 1"):
         delete_dimensions(shape, [2])
-    with pytest.raises(ShapeError, match="a tile of 2 dimensions for an array of 1"):
-        delete_dimensions(shape, [0])

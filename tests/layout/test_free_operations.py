@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 from math import prod
 
@@ -27,9 +26,7 @@ from indexing.layout import (
     reshape_is_bitcast,
     transpose_is_bitcast,
 )
-from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, memory_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import arrays_in, same_memory
 
 words = st.just(ElementType.U32)
@@ -126,11 +123,17 @@ def test_reshapes_of_tiles(source: str, target: str, *, expected: bool) -> None:
 
 
 def test_the_element_type_of_a_reshape() -> None:
-    floats = Shape.parse("f32[6]")
-    for other, ignored in [("s32[2,3]", True), ("s16[2,3]", False)]:
-        assert not reshape_is_bitcast(floats, Shape.parse(other))
-        same = reshape_is_bitcast(floats, Shape.parse(other), ignore_element_type=True)
-        assert same is ignored
+    """Without it, offsets count elements of any width, as in XLA."""
+    for source, other, ignored in [
+        ("f32[6]", "s32[2,3]", True),
+        ("f32[6]", "s16[2,3]", True),
+        ("f32[6]", "s16[2,3]{0,1}", False),
+        ("f32[3,2,2]{1,0,2}", "f16[6,2]{0,1}", True),
+        ("f32[6]", "s4[6]{0:E(4)}", True),
+    ]:
+        floats, others = Shape.parse(source), Shape.parse(other)
+        assert not reshape_is_bitcast(floats, others)
+        assert reshape_is_bitcast(floats, others, ignore_element_type=True) is ignored
 
 
 @pytest.mark.parametrize(
@@ -150,45 +153,9 @@ def test_a_tile_that_does_not_fit_is_not_aligned() -> None:
     assert align_layouts(Shape.parse("f32[8,128]{1,0:T(8,128)}"), [1024]) is None
 
 
-@for_each(rows_of("layout", kind="reshape_is_bitcast"))
-def test_reshapes_of_xla(row: Row) -> None:
-    if isinstance(row["expected"], bool):
-        shapes = shape_of(row, "a", "a_layout"), shape_of(row, "b", "b_layout")
-        assert reshape_is_bitcast(*shapes) is row["expected"]
-        return
-    for orders, expected in row["expected"].items():
-        pairs = zip(("a", "b"), orders.split("/"), strict=True)
-        source, target = (
-            shape_of(row, name).with_layout(Layout(tuple(map(int, order.split(",")))))
-            for name, order in pairs
-        )
-        assert reshape_is_bitcast(source, target) is expected
-
-
 def test_a_tile_may_turn_the_order_of_memory() -> None:
     source, target = Shape.parse("u32[16,2]{1,0:T(1,1)}"), Shape.parse("u32[2,16]{1,0:T(2,1)}")
     assert deduce_transpose(source, target) == (1, 0)
-
-
-@for_each(rows_of("layout", kind="deduce_transpose"))
-def test_transposes_of_xla(row: Row) -> None:
-    shapes = (shape_of(row, name, f"{name}_layout") for name in ("input", "output"))
-    expected = row["expected"]
-    assert deduce_transpose(*shapes) == (expected and tuple(expected))
-
-
-@for_each(rows_of("layout", kind="align_layouts"))
-def test_alignment_of_xla(row: Row) -> None:
-    source = shape_of(row, "input", "input_layout")
-    expected = Layout(tuple(row["expected"]))
-    sizes = tuple(row["output"])
-    assert align_layouts(source, sizes) == replace(source, dimensions=sizes, layout=expected)
-
-
-@for_each(rows_of("layout", kind="dimensions_unmodified_by_reshape"))
-def test_unmodified_dimensions_of_xla(row: Row) -> None:
-    found = dimensions_unmodified_by_reshape(row["a"], row["b"])
-    assert [list(pair) for pair in found] == row["expected"]
 
 
 @given(shapes=same_memory(words).filter(lambda pair: len({prod(s.dimensions) for s in pair}) == 1))

@@ -9,36 +9,19 @@ from hypothesis import strategies as st
 
 from indexing import MapError
 from indexing.layout import (
+    COMBINE_DIMENSION,
     ElementType,
     Layout,
     Shape,
     ShapeError,
+    array_size,
     is_padding,
     linear_index,
     memory_order,
     multi_index,
-    tiling_steps,
 )
-from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, index_of, memory_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import small_arrays
-
-
-@for_each(
-    [
-        *rows_of("layout", kind="tiled_linear_index"),
-        *rows_of("layout", kind="layout_util_linear_index"),
-    ]
-)
-def test_offset_of_xla(row: Row) -> None:
-    assert linear_index(row["index"], shape_of(row)) == row["expected"]
-
-
-@for_each(rows_of("layout", kind="tiled_shape"))
-def test_combined_dimensions_of_xla(row: Row) -> None:
-    assert list(tiling_steps(shape_of(row))[0].sizes) == row["expected"]
-
 
 FIGURE_1 = """
  0  1  4  5  8
@@ -63,6 +46,10 @@ FIGURE_2 = """
         ("f32[5,3]{0,1:T(2,2)}", "0 2 12\n1 3 13\n4 6 16\n5 7 17\n8 10 20"),
         ("u8[6]{0:T(4)(2)(2,1)}", "0 2 1 3 4 6"),
         ("f32[]{:T(128)}", "0"),
+        ("f32[]{:T(2,2)}", "0"),
+        ("f32[8]{0:T(2,2)}", "0 1 4 5 8 9 12 13"),
+        ("f32[3]{0:T(8,128)}", "0 1 2"),
+        ("f32[2,3]{1,0:T(2,2,2)}", "0 1 8\n2 3 10"),
     ],
 )
 def test_offsets_of_the_document(text: str, table: str) -> None:
@@ -70,6 +57,19 @@ def test_offsets_of_the_document(text: str, table: str) -> None:
     expected = np.array([line.split() for line in table.strip().splitlines()], int)
     index = tuple(np.indices(shape.dimensions))
     assert np.array_equal(linear_index(index, shape), expected.reshape(shape.dimensions))
+
+
+def test_tiles_may_have_more_dimensions_than_what_they_cut() -> None:
+    """Leading dimensions of size 1 make up for those that are missing."""
+    shape = Shape.parse("f32[8,8]{1,0:T(2,2)(2,2,2,2,2)}")
+    assert [linear_index((0, column), shape) for column in range(8)] == [0, 1, 4, 5, 32, 33, 36, 37]
+    assert [linear_index((row, 0), shape) for row in range(8)] == [0, 2, 8, 10, 64, 66, 72, 74]
+    assert (array_size(shape).elements, array_size(Shape.parse("f32[3]{0:T(8,128)}")).elements) == (
+        128,
+        1024,
+    )
+    assert Layout((1, 0), tiles=((-1, 2),)) == Layout((1, 0), tiles=((COMBINE_DIMENSION, 2),))
+    assert str(Layout((1, 0), tiles=((-1, 2),))) == "{1,0:T(*,2)}"
 
 
 def test_second_tiles_may_cut_across_tiles() -> None:

@@ -238,7 +238,8 @@ def test_a_tile_of_the_first_level_is_a_block_of_the_array(shape: Shape) -> None
     blocks: dict[tuple[int, ...], set[int | None]] = {}
     for cell in layout_picture(shape).cells:
         if cell.index is not None:
-            physical = [cell.index[place] for place in layout.major_to_minor] or [0]
+            indices = [cell.index[place] for place in layout.major_to_minor]
+            physical = [0] * (len(tile) - len(indices)) + indices
             steps = [1] * (len(physical) - len(tile)) + list(tile)
             block = tuple(value // step for value, step in zip(physical, steps, strict=True))
             blocks.setdefault(block, set()).add(cell.tiles[0])

@@ -142,14 +142,6 @@ SPARSE = (LevelType(LevelKind.COMPRESSED), LevelType())
         (Layout((2, 0)), "the layout {2,0} is no permutation of the dimensions 0 to 1"),
         (Layout((1, 0), tiles=((0,),)), "the layout {1,0:T(0)} has a tile without elements"),
         (Layout((1, 0), tiles=((-2, 5),)), "has a tile without elements"),
-        (
-            Layout((1, 0), tiles=((2, 2, 2),)),
-            "the layout {1,0:T(2,2,2)} has a tile of 3 dimensions for an array of 2",
-        ),
-        (
-            Layout((1, 0), tiles=((COMBINE_DIMENSION, 2), (1, 1, 1))),
-            "the layout {1,0:T(*,2)(1,1,1)} has a tile of 3 dimensions for an array of 2",
-        ),
         (Layout((1, 0), tiles=((2, COMBINE_DIMENSION),)), "has a tile that does not end in a size"),
         (Layout((1, 0), tiles=((),)), "has a tile that does not end in a size"),
         (Layout((1, 0), split_configs=(SplitConfig(2, (1,)),)), "splits a dimension that"),

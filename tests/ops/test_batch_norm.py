@@ -78,3 +78,12 @@ def test_random_bits_may_depend_on_all_of_the_state(sizes: tuple[int, ...]) -> N
         f"(u64[3], {array('u32', sizes)})", "rng-bit-generator", ["u64[3]"], "algorithm=rng_philox"
     )
     check_felt(text, wider=(0,), disturbances=(1,))
+
+
+def test_random_bits_alone_depend_on_the_state_as_beside_the_next_one() -> None:
+    """Programs for TPUs have no next state."""
+    both, alone = (
+        module(result, "rng-bit-generator", ["u32[4]"], "algorithm=rng_default")
+        for result in ("(u32[4], u32[6])", "u32[6]")
+    )
+    assert said(alone, 0) == said(both, 0, 1)

@@ -233,7 +233,7 @@ def pairs(answer: Indexings) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def test_one_operand_may_go_into_several_branches() -> None:
-    text = CONDITIONAL.replace("PREDICATE", "pred[]").replace(
+    text = CONDITIONAL.replace("PREDICATE", "s32[]").replace(
         "OPERANDS", "p, x, x), branch_computations={same, reversed}"
     )
     turned = "reversed { a = f32[2,3] parameter(0) ROOT r = f32[2,3] reverse(a), dimensions={0} }"
@@ -249,7 +249,7 @@ def test_one_operand_may_go_into_several_branches() -> None:
 def test_shapes_that_do_not_fit_are_pointed_at(opcode: str) -> None:
     attributes = {
         "while": "while(p), condition=c, body=b",
-        "conditional": "conditional(q, p, p), branch_computations={b, b}",
+        "conditional": "conditional(q, p, p), true_computation=b, false_computation=b",
     }
     text = f"""HloModule m b {{ a = f32[2] parameter(0) ROOT z = f32[2] negate(a) }}
         c {{ a = f32[3] parameter(0) ROOT z = pred[] constant(true) }}

@@ -1,10 +1,10 @@
-"""Intervals: XLA's interval tests in their order, then arithmetic and ends that are not there."""
+"""Intervals: comparisons, arithmetic, and ends that are not there."""
 
 from __future__ import annotations
 
 import operator
 import pickle
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
@@ -12,177 +12,13 @@ from hypothesis import strategies as st
 
 from simplifier import Interval, IntervalError, UndecidedError
 from simplifier.bounds.interval import Undecided
-from tests.conformance import Row, for_each, rows
 from tests.strategies import bounded_intervals, half_open_intervals
+from tests.xla.expressions import ARITHMETIC, COMPARISONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COMPARISONS: dict[str, Callable[[Interval, Interval], object]] = {
-    "gt": operator.gt,
-    "lt": operator.lt,
-    "ge": operator.ge,
-    "le": operator.le,
-    "eq": Interval.eq,
-    "ne": Interval.ne,
-}
-ARITHMETIC: dict[str, Callable[[Interval, Any], Interval]] = {
-    "add": operator.add,
-    "mul": operator.mul,
-    "neg": lambda a, _: -a,
-    "intersect": Interval.intersect,
-    "union": Interval.union,
-    "min": Interval.min,
-    "max": Interval.max,
-    "floordiv": lambda a, b: a // b.lower,
-}
-# XLA's interval_test.
-
-SOME = Interval(12, 64)
-UNKNOWN = None
-POINTS: list[tuple[str, Interval, int, bool | None]] = [
-    ("gt", SOME, 11, True),
-    ("gt", SOME, 12, UNKNOWN),
-    ("gt", SOME, 65, False),
-    ("lt", SOME, 65, True),
-    ("lt", SOME, 64, UNKNOWN),
-    ("lt", SOME, 10, False),
-    ("eq", SOME, 11, False),
-    ("eq", SOME, 12, UNKNOWN),
-    ("eq", SOME, 15, UNKNOWN),
-    ("eq", SOME, 65, False),
-    ("ne", SOME, 11, True),
-    ("ne", SOME, 15, UNKNOWN),
-    ("ne", SOME, 65, True),
-    ("ge", SOME, 12, True),
-    ("ge", SOME, 64, UNKNOWN),
-    ("ge", SOME, 65, False),
-    ("le", SOME, 11, False),
-    ("le", SOME, 64, True),
-    ("le", SOME, 63, UNKNOWN),
-    ("le", SOME, 65, True),
-    ("eq", Interval(15, 15), 15, True),
-    ("eq", Interval(15, 15), 16, False),
-    ("ne", Interval(15, 15), 15, False),
-    ("ne", Interval(15, 15), 16, True),
-]
-RANGES: list[tuple[str, Interval, bool | None]] = [
-    ("gt", Interval(-10, 11), True),
-    ("gt", Interval(-10, 12), UNKNOWN),
-    ("gt", SOME, UNKNOWN),
-    ("gt", Interval(10, 20), UNKNOWN),
-    ("gt", Interval(50, 60), UNKNOWN),
-    ("gt", Interval(64, 100), False),
-    ("gt", Interval(65, 100), False),
-    ("lt", Interval(65, 100), True),
-    ("lt", Interval(64, 100), UNKNOWN),
-    ("lt", SOME, UNKNOWN),
-    ("lt", Interval(50, 60), UNKNOWN),
-    ("lt", Interval(10, 20), UNKNOWN),
-    ("lt", Interval(-10, 12), False),
-    ("lt", Interval(-10, 11), False),
-    ("eq", SOME, UNKNOWN),
-    ("eq", Interval(65, 100), False),
-    ("eq", Interval(0, 11), False),
-]
-
-
-def answer(name: str, a: Interval, b: Interval) -> bool | None:
-    """What a comparison says; ``None`` if it depends on the values."""
-    said = COMPARISONS[name](a, b)
-    assert isinstance(said, bool | Undecided)
-    return UNKNOWN if isinstance(said, Undecided) else said
-
-
-@pytest.mark.parametrize(("name", "interval", "point", "expected"), POINTS)
-def test_point_comparisons(
-    name: str, interval: Interval, point: int, expected: bool | None
-) -> None:
-    assert answer(name, interval, Interval(point, point)) is expected
-
-
-@pytest.mark.parametrize(("name", "other", "expected"), RANGES)
-def test_range_comparisons(name: str, other: Interval, expected: bool | None) -> None:
-    assert answer(name, SOME, other) is expected
-
-
-def test_addition() -> None:
-    assert SOME + Interval(-100, 120) == Interval(12 - 100, 64 + 120)
-
-
-LARGEST, SMALLEST = (1 << 63) - 1, -(1 << 63)
 ANY = Interval(None, None)
-
-
-# XLA's ends at 64 bits stand for "perhaps beyond"; ours are no ends.
-def test_addition_saturating() -> None:
-    positive, negative = Interval(0, None), Interval(None, 0)
-    small, large = Interval(-100, 120), Interval(100, LARGEST - 80)
-    assert positive + negative == ANY
-    assert ANY + ANY == ANY
-    assert small + ANY == ANY
-    assert large + ANY == ANY
-    assert large + positive == Interval(100, None)
-    assert large + negative == Interval(None, large.upper)
-    assert SOME + large == Interval(112, LARGEST - 16)
-    # XLA saturates: [0, LARGEST].
-    assert small + large == Interval(0, LARGEST + 40)
-
-
-PRODUCTS = [
-    (Interval(10, 100), Interval(-10, -1), Interval(-1000, -10)),
-    (Interval(10, 100), Interval(-5, 6), Interval(-500, 600)),
-    (Interval(10, 100), Interval(-20, 1000), Interval(-2000, 100000)),
-    (Interval(-10, -1), Interval(-5, 6), Interval(-60, 50)),
-    (Interval(-10, -1), Interval(-20, 1000), Interval(-10000, 200)),
-    (Interval(-5, 6), Interval(-20, 1000), Interval(-5000, 6000)),
-]
-
-
-@pytest.mark.parametrize(("a", "b", "product"), PRODUCTS)
-def test_multiplication(a: Interval, b: Interval, product: Interval) -> None:
-    assert a * b == product
-    assert b * a == product
-
-
-def test_multiplication_saturating() -> None:
-    bits = Interval(42, (1 << 32) - 1)
-    # XLA saturates: [42 * 42, LARGEST].
-    assert bits * bits == Interval(42 * 42, ((1 << 32) - 1) ** 2)
-    assert ANY * ANY == ANY
-    above, below, minus_one = Interval(42, None), Interval(None, -42), Interval(-1, -1)
-    assert above * minus_one == below
-    assert below * minus_one == above
-    assert ANY * minus_one == ANY
-
-
-# The rows of the conformance file.
-
-# XLA's int64 stands for "perhaps beyond" at its ends; integers of Python do not end there.
-NOT_SATURATED = {"30_mul": Interval(1764, 4294967295**2)}
-
-
-def interval_of(ends: list[int]) -> Interval:
-    """XLA's interval, whose saturated ends are no ends."""
-    lower, upper = ends
-    return Interval(None if lower == SMALLEST else lower, None if upper == LARGEST else upper)
-
-
-@for_each(rows("interval"))
-def test_xla_agrees(row: Row) -> None:
-    a = interval_of(row["a"])
-    if row["op"] == "loop_trip_count":
-        assert a.size == row["expected"]
-        return
-    b = interval_of(row["b"]) if row["b"] else None
-    if row["op"] in COMPARISONS:
-        assert b is not None
-        assert answer(row["op"], a, b) is row["expected"]
-    else:
-        expected = NOT_SATURATED.get(row["id"], interval_of(row["expected"]))
-        assert ARITHMETIC[row["op"]](a, b) == expected
-
-
 intervals = st.one_of(bounded_intervals(), half_open_intervals())
 ON_INTEGERS: dict[str, Callable[[int, int], int]] = {
     **{name: getattr(operator, name) for name in ("gt", "lt", "ge", "le", "eq", "ne")},

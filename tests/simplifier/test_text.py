@@ -13,7 +13,6 @@ from simplifier import Interval, TextError, format_expr, parse_expr
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from tests.carets import DrawnError, drawn_errors
-from tests.conformance import Row, for_each, rows_of
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of
 
@@ -269,17 +268,3 @@ def read_or_refused(text: str) -> Form | TextError:
         return parse_form(text)
     except TextError as error:
         return error
-
-
-# XLA's own rows. Ours needs no number of dims to read `s0`, and normalises -(v0 + 1) at once.
-OURS = {"expr_symbol_without_num_dims": "s0"}
-
-
-@for_each(rows_of("parse", kind="symbolic_expr"))
-def test_xla_agrees_on_expressions(row: Row) -> None:
-    expected = OURS.get(row["id"], row["expected"])
-    if expected is None:
-        with pytest.raises(TextError):
-            parse_expr(row["text"])
-    else:
-        assert format_expr(parse_expr(row["text"])) == expected

@@ -8,7 +8,9 @@ from hypothesis import assume, given
 from simplifier.expr.form import AtomKind
 from simplifier.expr.parser import parse_form
 from simplifier.extraction import extracted
-from simplifier.extraction.cost import FINE, cost_of_form, least_cost
+from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.lower_bounds import least_cost
+from simplifier.extraction.prices import FINE
 from tests.strategies import Problem, any_problem
 
 REACHED = [

@@ -323,14 +323,16 @@ def _steps_before_cut(shape: ArrayShape) -> int:
 
 
 def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The dimensions from the most major one on, combined as a tile combines them."""
-    if not order and tile:
-        return ((),)  # a scalar is tiled as an array of one element
-    untiled = len(order) - len(tile)
+    """The dimensions from the most major one on, combined as a tile combines them.
+
+    A tile of more dimensions than the array begins with groups of none.
+    """
+    untiled = max(0, len(order) - len(tile))
+    parts = ((),) * (len(tile) - len(order)) + tuple((number,) for number in order)
     groups: list[tuple[int, ...]] = []
     group: tuple[int, ...] = ()
-    for position, number in enumerate(order):
-        group = (*group, number)
+    for position, part in enumerate(parts):
+        group += part
         if position < untiled or tile[position - untiled] != COMBINE_DIMENSION:
             groups.append(group)
             group = ()
@@ -368,6 +370,10 @@ def _positions(size: int, borders: Sequence[int], most: int) -> tuple[int, ...]:
     return tuple(sorted([*shown, *(position for gap in gaps for position in gap)]))
 
 
+_ADDED: Final = "added"
+"""The name of a dimension of size 1 that a tile has and the array lacks."""
+
+
 # Cells.
 
 
@@ -380,7 +386,7 @@ def _planes(grid: Grid, rows: Axis, columns: Axis) -> Iterator[Plane]:
     firsts = (range(min(most, grid.padded_sizes[dimension])) for dimension in majors)
     for major in islice(product(*firsts), most):
         parts = zip(map(grid.name, majors), major, strict=True)
-        title = ", ".join(f"{name} = {value}" for name, value in parts)
+        title = ", ".join(f"{name or _ADDED} = {value}" for name, value in parts)
         yield Plane(title, _cells_of_plane(grid, major, rows, columns))
 
 

@@ -1,0 +1,155 @@
+"""Scan: a result needs the slices that a chain of carried values leads to, as XLA computes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ops import StepUse, hlo, output_to_input, scan
+from ops.rules import scan as scan_module
+from tests.evaluation import related
+from tests.ops.agreement import check_felt
+from tests.ops.labelled_elements import shapes
+from tests.ops.programs import array, braced, module
+
+if TYPE_CHECKING:
+    from tests.ops.labelled_elements import Sizes
+
+MAX_ELEMENTS = 30
+
+
+def summing(slices: Sizes) -> str:
+    """A computation that adds to what is carried, and gives the sum as a slice of the result."""
+    shape = array("f32", slices)
+    return f"""
+sum {{
+  a = {shape} parameter(0)
+  b = {shape} parameter(1)
+  c = {shape} add(a, b)
+  ROOT r = ({shape}, {shape}) tuple(c, c)
+}}
+"""
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_scans_need_what_came_before(data: st.DataObject) -> None:
+    sizes = data.draw(shapes(4, smallest=1, most_elements=MAX_ELEMENTS).filter(len))
+    steps = data.draw(st.integers(0, len(sizes) - 1))
+    is_reverse = data.draw(st.booleans())
+    slices = sizes[:steps] + sizes[steps + 1 :]
+    stacked, carried = array("f32", sizes), array("f32", slices)
+    attributes = f"dimensions={braced([steps])}, num_carries=1, to_apply=sum"
+    attributes += f", is_reverse={str(is_reverse).lower()}"
+    result, operands = f"({stacked}, {carried})", [stacked, carried]
+    check_felt(module(result, "scan", operands, attributes, summing(slices)))
+
+
+# What one step does, element by element: its results, as sums of its inputs and carried values.
+
+STEPS: dict[str, tuple[str, str]] = {
+    "slices-pass-through": ("x", "x c"),
+    "carried-values-pass-through": ("x", "c c"),
+    "output-is-the-value-before": ("x", "c x"),
+    "sum-of-all": ("x", "xc xc"),
+    "nothing-is-used": ("x", "- -"),
+    "only-the-last-is-carried": ("x", "x x"),
+    "two-steps-late": ("x", "d x c"),
+    "values-change-places": ("x", "xc d c"),
+    "every-other-slice": ("x", "c d xc"),
+    "only-from-the-third-on": ("x", "d x cd"),
+    "two-inputs-two-outputs": ("xy", "xc y yc"),
+    "no-input": ("", "c c"),
+}
+"""Inputs, and what the outputs and then the next values of the carried ``c``, ``d`` are."""
+
+
+def stepping(inputs: str, results: str, length: int, *, is_reverse: bool = False) -> str:
+    """A scan along the second dimension of arrays of two columns."""
+    rows = results.split()
+    carries = "cd"[: sum(letter in results for letter in "cd") or 1]
+    letters = inputs + carries
+    lines = [f"{each} = f32[2] parameter({number})" for number, each in enumerate(letters)]
+    lines.append("zero = f32[] constant(0)")
+    lines.append("none = f32[2] broadcast(zero), dimensions={}")
+    names: list[str] = []
+    for number, row in enumerate(rows):
+        names.append(f"none.{number}")
+        lines.append(f"none.{number} = f32[2] add(none, none)")
+        for letter in row.replace("-", ""):
+            lines.append(f"{names[-1]}{letter} = f32[2] add({names[-1]}, {letter})")
+            names[-1] += letter
+    shapes = [f"f32[2,{length}]"] * (len(rows) - len(carries)) + ["f32[2]"] * len(carries)
+    operands = [f"f32[2,{length}]"] * len(inputs) + ["f32[2]"] * len(carries)
+    of_step = ", ".join(["f32[2]"] * len(rows))
+    lines.append(f"ROOT r = ({of_step}) tuple({', '.join(names)})")
+    attributes = f"dimensions={{1}}, num_carries={len(carries)}, to_apply=step"
+    attributes += f", is_reverse={str(is_reverse).lower()}"
+    body = "\n".join(["step {", *lines, "}"])
+    return module(f"({', '.join(shapes)})", "scan", operands, attributes, body)
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("is_reverse", [False, True])
+@pytest.mark.parametrize("length", [1, 5])
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_results_need_what_the_steps_use(
+    step: tuple[str, str], length: int, is_reverse: bool
+) -> None:
+    check_felt(stepping(*step, length, is_reverse=is_reverse))
+
+
+def first_map(step: str, length: int = 5) -> str:
+    root = hlo.parse(stepping(*STEPS[step], length)).entry.root
+    first, *_ = output_to_input(root).indexing
+    return "; ".join(map(str, first.indexings))
+
+
+def test_slices_that_pass_through_keep_their_place() -> None:
+    assert (
+        first_map("slices-pass-through")
+        == "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 4]"
+    )
+
+
+def test_a_slice_arrives_as_many_steps_late_as_it_is_carried() -> None:
+    assert first_map("two-steps-late") == (
+        "(d0, d1) -> (d0, d1 - 2), domain: d0 in [0, 1], d1 in [2, 4]"
+    )
+
+
+@pytest.mark.needs("jax")
+@settings(max_examples=25)
+@given(data=st.data())
+def test_no_step_uses_more_than_is_said(data: st.DataObject) -> None:
+    letters = st.sets(st.sampled_from("xycd")).map(lambda found: "".join(sorted(found)) or "-")
+    results = " ".join([*data.draw(st.lists(letters, max_size=2)), "cd", data.draw(letters)])
+    text = stepping(
+        "xy", results, data.draw(st.integers(1, 6)), is_reverse=data.draw(st.booleans())
+    )
+    check_felt(text, wider=range(4))
+
+
+NONE, ELEMENTWISE = StepUse.NONE, StepUse.ELEMENTWISE
+
+
+def rotation(carries: int) -> list[list[StepUse]]:
+    """The output is the first carried value, each becomes the next, the input the last."""
+    order = [*range(1, carries + 1), 0]
+    return [
+        [ELEMENTWISE if column == wanted else NONE for column in range(carries + 1)]
+        for wanted in order
+    ]
+
+
+@pytest.mark.parametrize("carries", [1, 7, scan_module.MAX_EXACT_STEPS + 1])
+def test_what_is_carried_long_is_found_or_marked_as_possible(carries: int) -> None:
+    length = 3 * carries
+    delayed, *_ = scan([(length,)], [(length,)], [()] * carries, 0, uses=rotation(carries))
+    said = related(delayed.output_to_input[0])
+    exact = {((at,), (at - carries,)) for at in range(carries, length)}
+    assert said >= exact
+    assert (said == exact) == (carries < scan_module.MAX_EXACT_STEPS)

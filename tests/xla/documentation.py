@@ -1,0 +1,121 @@
+"""The tables in docs/xla_tests.md; run as a program, it writes them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tests.pages import with_generated
+from tests.xla.facts import Verdict
+from tests.xla.questions import outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.xla.facts import Fact
+    from tests.xla.outcome import Outcome
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "xla_tests.md"
+COUNTS: Final = "counts"
+CASES: Final = "cases"
+"""The names of the marks between which something is generated."""
+
+COUNTED: Final = (Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT)
+
+
+def by_suite() -> dict[str, list[tuple[Fact, Outcome]]]:
+    """The facts of XLA's suites, and what we say to them."""
+    suites: dict[str, list[tuple[Fact, Outcome]]] = defaultdict(list)
+    for fact, outcome in outcomes():
+        if fact.suite:
+            suites[fact.suite].append((fact, outcome))
+    return dict(sorted(suites.items()))
+
+
+# How many.
+
+
+def counts() -> str:
+    """One row for each suite, and one for all."""
+    total: Counter[str] = Counter()
+    lines: list[str] = []
+    for suite, asked in by_suite().items():
+        numbers = _numbers([fact for fact, _ in asked])
+        lines.append(_row(f"`{suite}`", *numbers.values()))
+        total.update(numbers)
+    return "\n".join([_COUNTS_HEAD, *lines, _row("together", *total.values())])
+
+
+_COUNTS_HEAD: Final = (
+    "| suite | tests | not for us | facts | same | better | different |\n"
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+)
+
+
+def _numbers(facts: list[Fact]) -> dict[str, int]:
+    asked = [fact for fact in facts if fact.verdict is not Verdict.UNASKED]
+    verdicts = Counter(fact.verdict for fact in asked)
+    tests = {fact.test for fact in facts}
+    return {
+        "tests": len(tests),
+        "not for us": len(tests - {fact.test for fact in asked}),
+        "facts": len(asked),
+        **{verdict.value: verdicts[verdict] for verdict in COUNTED},
+    }
+
+
+# Which.
+
+
+def cases() -> str:
+    """For each suite, the facts to which our answer is another one, and what is not for us."""
+    return "\n".join(line for suite in by_suite() for line in _section(suite))
+
+
+def _section(suite: str) -> Iterator[str]:
+    asked = by_suite()[suite]
+    unlike = [(f, o) for f, o in asked if f.verdict in {Verdict.BETTER, Verdict.DIFFERENT}]
+    unasked = [fact for fact, _ in asked if fact.verdict is Verdict.UNASKED]
+    if not unlike and not unasked:
+        return
+    yield f"### `{suite}`\n"
+    if unlike:
+        yield "| test | | XLA | we | why |\n| --- | --- | --- | --- | --- |"
+        yield from (
+            _row(f.test, f.verdict.value, _code(o.xla), _code(o.ours), f.why) for f, o in unlike
+        )
+        yield ""
+    if unasked:
+        yield "Not for us:\n"
+        yield from (f"* {name}: {why}" for why, name in _reasons(unasked).items())
+        yield ""
+
+
+def _reasons(unasked: list[Fact]) -> dict[str, str]:
+    """The tests that ask nothing of us, together where the reason is one."""
+    tests: dict[str, dict[str, None]] = defaultdict(dict)
+    for fact in unasked:
+        tests[fact.why][fact.test] = None
+    return {why: ", ".join(f"`{test}`" for test in names) for why, names in tests.items()}
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _code(text: str) -> str:
+    """A text of one or more lines, as code in a cell of a table."""
+    return "<br>".join(f"`{line}`" for line in text.replace("|", "\\|").splitlines()) or "nothing"
+
+
+# The page.
+
+
+def written(page: str) -> str:
+    """The page with both tables."""
+    return with_generated(with_generated(page, COUNTS, counts()), CASES, cases())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")

@@ -1,0 +1,126 @@
+"""What XLA's tests ask of expressions and intervals."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final
+
+from simplifier import Interval, Mod, TextError, bounds_of, parse_expr, simplify, symbol
+from simplifier.bounds.interval import Undecided
+from tests.xla.outcome import Outcome, ends, of_expression, of_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import sympy
+
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+
+# Expressions.
+
+
+def read_and_printed(row: Row) -> Outcome:
+    """An expression, read and printed; or simplified as well."""
+    made = _read(row["text"])
+    return of_expression(simplify(made, {}) if made is not None and "after" in row else made, row)
+
+
+def _read(text: str) -> sympy.Expr | None:
+    try:
+        return parse_expr(text)
+    except TextError:
+        return None
+
+
+def replaced(row: Row) -> Outcome:
+    """An expression with others for some of its parts, all at once."""
+    values = {parse_expr(old): parse_expr(new) for old, new in row["values"].items()}
+    return of_expression(parse_expr(row["text"]).xreplace(values), row)
+
+
+def evaluated(row: Row) -> Outcome:
+    """The value of an expression; none if a variable has none."""
+    values = {symbol(name): value for name, value in row["values"].items()}
+    value = parse_expr(row["text"]).subs(values)
+    return of_values(int(value) if value.is_Integer else None, row)
+
+
+def is_multiple(row: Row) -> Outcome:
+    """Whether all values of an expression are multiples of a number."""
+    rest = simplify(Mod(parse_expr(row["text"]), row["number"]), {})
+    return of_values(bool(rest.is_zero), row)
+
+
+def distinct(row: Row) -> Outcome:
+    """How many different expressions some texts are."""
+    return of_values(len({parse_expr(text) for text in row["texts"]}), row)
+
+
+def bounds(row: Row) -> Outcome:
+    """The least and the greatest value of an expression."""
+    return of_values(ends(bounds_of(parse_expr(row["text"]), row["bounds"])), row)
+
+
+def is_never_negative(row: Row) -> Outcome:
+    """Whether no value of an expression is less than 0."""
+    found = bounds_of(parse_expr(row["text"]), row["bounds"])
+    return of_values(Interval(0, None).contains(found), row)
+
+
+# Intervals.
+
+COMPARISONS: Final[dict[str, Callable[[Interval, Interval], object]]] = {
+    "eq": Interval.eq,
+    "ge": operator.ge,
+    "gt": operator.gt,
+    "le": operator.le,
+    "lt": operator.lt,
+    "ne": Interval.ne,
+}
+ARITHMETIC: Final[dict[str, Callable[[Interval, Any], Interval]]] = {
+    "add": operator.add,
+    "floordiv": lambda a, b: a // b.lower,
+    "intersect": Interval.intersect,
+    "max": Interval.max,
+    "min": Interval.min,
+    "mul": operator.mul,
+    "neg": lambda a, _: -a,
+    "union": Interval.union,
+}
+INT64: Final = (-(1 << 63), (1 << 63) - 1)
+"""XLA's ends of an interval that stand for "perhaps beyond"; ours are ``None``."""
+
+
+def interval(row: Row) -> Outcome:
+    """A comparison of intervals, or arithmetic with them."""
+    a, b = (_interval_of(row[name]) if row[name] else Interval(0, 0) for name in "ab")
+    name: str = row["op"]
+    if name == "loop_trip_count":
+        return of_values(a.size, row)
+    if name in COMPARISONS:
+        said = COMPARISONS[name](a, b)
+        return of_values(None if isinstance(said, Undecided) else said, row)
+    return of_values(_saturated(ARITHMETIC[name](a, b)), row)
+
+
+def _interval_of(written: list[int]) -> Interval:
+    lower, upper = written
+    return Interval(None if lower == INT64[0] else lower, None if upper == INT64[1] else upper)
+
+
+def _saturated(found: Interval) -> list[int]:
+    """The ends of an interval as XLA writes them."""
+    return [end if known is None else known for known, end in zip(ends(found), INT64, strict=True)]
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    "bounds": bounds,
+    "distinct expressions": distinct,
+    "evaluate expression": evaluated,
+    "interval": interval,
+    "is multiple": is_multiple,
+    "never negative": is_never_negative,
+    "replace": replaced,
+    "symbolic_expr": read_and_printed,
+}

@@ -1,0 +1,42 @@
+"""What XLA's tests ask of the reader of HLO: texts that are read, and texts that are refused."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ops import hlo
+from tests.hlo.module_structure import Structures
+from tests.xla.outcome import Outcome, of_values
+
+if TYPE_CHECKING:
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+
+
+def read_or_refused(row: Row) -> Outcome:
+    """Whether a text is read, and as what: printed, it says what XLA's printed text says."""
+    try:
+        module = hlo.parse(row["text"])
+    except hlo.HloTextError as error:
+        place = f" at {error.span.line}:{error.span.column}" if _places(row) else ""
+        return of_values(f"refused{place}", {**row, "expected": _expected(row)})
+    structures = Structures(ignored=frozenset(row.get("forgotten", ())))
+    texts = str(module), row.get("reprinted", row["text"])
+    read, printed = (structures.of(hlo.parse(text)) for text in texts)
+    answer = "read" if read == printed else "read as something else"
+    return of_values(answer, {**row, "expected": _expected(row)})
+
+
+def _expected(row: Row) -> str:
+    if row["accepted"]:
+        return "read"
+    return " at ".join(["refused", *_places(row)[:1]])
+
+
+def _places(row: Row) -> list[str]:
+    """Where XLA's message points, if the test says it."""
+    return re.findall(r"was parsing (\d+:\d+):", row.get("error", ""))
+
+
+QUESTIONS: Final[dict[str, Question]] = {"hlo_text": read_or_refused}

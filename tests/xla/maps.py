@@ -1,0 +1,254 @@
+"""What XLA's tests ask of maps: steps from a map to another one, and values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from indexing import (
+    IndexingMap,
+    MapError,
+    VariableKind,
+    compose,
+    from_affine_map,
+    parse_map,
+)
+from simplifier import TextError, parse_expr, symbol
+from tests.xla.facts import Verdict
+from tests.xla.outcome import Outcome, ends, of_map, of_values, verdict_on_map
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+
+
+def given(row: Row) -> IndexingMap:
+    """The map that the row asks about: one text, or a consumer and a producer to compose."""
+    made = row["input"]
+    if isinstance(made, str):
+        return parse_map(made)
+    return compose(*map(parse_map, made)) if len(made) > 1 else parse_map(made[0])
+
+
+# From map to map.
+
+STEPS: Final[dict[str, Callable[[IndexingMap, Row], IndexingMap]]] = {
+    "compose": lambda made, _: made,
+    "convert_range_variables_to_dimensions": lambda made, row: made.ranges_to_dims(row["indices"]),
+    "convert_symbols_to_dimensions": lambda made, _: made.symbols_to_dims(),
+    "remove_unused_symbols": lambda made, _: made.without_unused_symbols(),
+    "remove_unused_vars": lambda made, _: made.without_unused_variables(),
+    "rescale_symbols": lambda made, _: made.rescale_symbols(),
+    "simplify": lambda made, row: made.simplify(
+        preserve_ranges=True, preserve_size_one=row.get("mode") == "preserve"
+    ),
+}
+"""What the field ``op`` of a row lists, one after the other. As in XLA, all ranges stay."""
+
+
+def after_steps(row: Row) -> Outcome:
+    """A map after some operations."""
+    made = given(row)
+    for step in row.get("op", "simplify").split(", "):
+        made = STEPS[step](made, row)
+    return of_map(made, row)
+
+
+def read_and_printed(row: Row) -> Outcome:
+    """A map's text, read and printed."""
+    made = parse_map(row["text"])
+    return of_values(str(made), row) if made.is_undefined else of_map(made, row)
+
+
+def is_undefined(row: Row) -> Outcome:
+    """Whether a map stands for one that is not known."""
+    return of_values(parse_map(row["text"]).is_undefined, row)
+
+
+def refused_map(row: Row) -> Outcome:
+    """A text that is no map, or is one to us only."""
+    return of_values(_printed(parse_map, row["text"]), row)
+
+
+def refused_affine_map(row: Row) -> Outcome:
+    """A text that is no map without a domain."""
+    return of_values(_printed(from_affine_map, row["text"]), row)
+
+
+def _printed(read: Callable[[str], IndexingMap], text: str) -> str | None:
+    try:
+        return str(read(text))
+    except TextError:
+        return None
+
+
+# Values of a map.
+
+
+def result_bounds(row: Row) -> Outcome:
+    """The least and the greatest value of each result."""
+    return of_values([ends(interval) for interval in given(row).result_bounds()], row)
+
+
+def result_count(row: Row) -> Outcome:
+    """How many results a map has."""
+    made = _any_map(row) if isinstance(row["input"], str) else given(row)
+    return of_values(len(made.results), row)
+
+
+def evaluated(row: Row) -> Outcome:
+    """The results at a point, inside of the domain or not."""
+    return of_values(list(_any_map(row).evaluate(row["dims"], row.get("ranges", ()))), row)
+
+
+def contained(row: Row) -> Outcome:
+    """Whether a point lies in the domain."""
+    return of_values(given(row).contains(row["dims"], row["ranges"]), row)
+
+
+def unused_variables(row: Row) -> Outcome:
+    """For each variable whether nothing depends on it."""
+    made = _any_map(row)
+    unused = made.unused_variables()
+    roles = enumerate(made.domain.roles)
+    return of_values(
+        [place in unused[role] for role, names in roles for place in range(len(names))], row
+    )
+
+
+def changes_once(row: Row) -> Outcome:
+    """Whether the first and the second simplification change a map."""
+    before = given(row)
+    once = before.simplify()
+    again = parse_map(str(once)).simplify()
+    return of_values([once != before, again != once], row)
+
+
+def distinct_maps(row: Row) -> Outcome:
+    """How many different maps some texts are."""
+    made = [_any_map({"input": text}) for text in row["input"]]
+    assert all((a == b) is (hash(a) == hash(b)) is not (a != b) for a in made for b in made)
+    return of_values(len(set(made)), row)
+
+
+# Maps without a domain.
+
+
+def _any_map(row: Row) -> IndexingMap:
+    text: str = row["input"]
+    return parse_map(text) if "domain" in text else without_domain(text)
+
+
+def without_domain(text: str) -> IndexingMap:
+    """A map whose text tells no domain, with the same bounds for all of its variables."""
+    names = re.findall(r"\w+", text.partition(" -> ")[0])
+    domain = ", ".join(f"{name} in [0, 9]" for name in names)
+    return parse_map(f"{text}, domain: {domain}" if names else text)
+
+
+def _without_domain(made: IndexingMap, row: Row) -> Outcome:
+    expected: str = row["expected"]
+    verdict = verdict_on_map(made, str(without_domain(expected)))
+    return Outcome(verdict, str(made).partition(", domain")[0], expected)
+
+
+def read_affine_map(row: Row) -> Outcome:
+    """A map without a domain, read and printed."""
+    return _affine(from_affine_map(row["text"]), row)
+
+
+def composed_affine_maps(row: Row) -> Outcome:
+    """The first map after the second."""
+    producer, consumer = map(from_affine_map, row["input"])
+    return _affine(compose(consumer, producer), row)
+
+
+def _affine(made: IndexingMap, row: Row) -> Outcome:
+    texts = (each.to_affine_map() for each in (made, from_affine_map(row["expected"])))
+    ours, theirs = (text.removeprefix("affine_map<").removesuffix(">") for text in texts)
+    return Outcome(Verdict.SAME if ours == theirs else Verdict.WRONG, ours, row["expected"])
+
+
+def selected_results(row: Row) -> Outcome:
+    """Some results of a map."""
+    try:
+        made = _any_map(row).select_results(row["indices"])
+    except MapError:
+        return of_values(None, row)
+    return _without_domain(made, row)
+
+
+def substituted(row: Row) -> Outcome:
+    """Expressions for variables, all at once; ``new`` declares those of the answer."""
+    values = {symbol(name): parse_expr(text) for name, text in row["values"].items()}
+    declared = without_domain(row.get("new", row["input"]))
+    results = [result.xreplace(values) for result in _any_map(row).results]
+    return _without_domain(IndexingMap(results, declared.dims, declared.ranges), row)
+
+
+def without_unused(row: Row) -> Outcome:
+    """Without the variables that no result uses."""
+    return _without_domain(_any_map(row).without_unused_variables(), row)
+
+
+def identity(row: Row) -> Outcome:
+    """The identity of a rank."""
+    return _without_domain(IndexingMap.identity([10] * row["rank"]), row)
+
+
+def is_identity(row: Row) -> Outcome:
+    """Whether a map is the identity of its dimensions."""
+    made = _any_map(row)
+    dims = [parse_expr(variable) for variable in made.domain.names[: len(made.dims)]]
+    return of_values(list(made.results) == dims, row)
+
+
+def constant_results(row: Row) -> Outcome:
+    """The results of a map without variables in them."""
+    results = _any_map(row).results
+    constant = all(result.is_Integer for result in results)
+    return of_values([int(result) for result in results] if constant else None, row)
+
+
+# Variables.
+
+
+def variable_kinds(row: Row) -> Outcome:
+    """The kinds of variables by their names, and their names again."""
+    return of_values([VariableKind(name).value for name in row["names"]], row)
+
+
+def declared(row: Row) -> Outcome:
+    """A map with one result and variables of some sizes."""
+    made = IndexingMap.from_sizes(
+        [parse_expr(row["text"])], dims=row["sizes"], ranges=row.get("ranges", ())
+    )
+    return of_values(str(made), row)
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    "affine_map": read_affine_map,
+    "affine_map_after": composed_affine_maps,
+    "changes once": changes_once,
+    "constant results": constant_results,
+    "contains": contained,
+    "dims of a result": declared,
+    "distinct maps": distinct_maps,
+    "evaluate": evaluated,
+    "identity": identity,
+    "indexing_map_error": refused_map,
+    "indexing_map_round_trip": read_and_printed,
+    "is identity": is_identity,
+    "is undefined": is_undefined,
+    "map": after_steps,
+    "result bounds": result_bounds,
+    "result count": result_count,
+    "results": selected_results,
+    "substitute": substituted,
+    "symbolic_map_error": refused_affine_map,
+    "unused variables": unused_variables,
+    "variable kinds": variable_kinds,
+    "without unused": without_unused,
+}

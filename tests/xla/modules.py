@@ -1,0 +1,146 @@
+"""What XLA's tests ask of instructions, fusions and modules: their maps, in both directions."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from ops import Fusion, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from tests.xla.facts import Verdict
+from tests.xla.outcome import Outcome, verdict_on_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from indexing import IndexingMap
+    from ops import OperandIndexing
+    from ops.dependence.dependence import Indexings
+    from ops.hlo import HloModule, Instruction
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+
+REWORDED: Final = {
+    r"\b([su]1)\b(?!\[)": r"x\1",
+    r"\[17,22\] constant\(1\)": "[17,22] constant({...})",
+}
+"""What XLA's reader refuses in some rows: a type as a name, a literal of another rank."""
+
+
+def module_of(row: Row) -> HloModule:
+    """The module that the row asks about."""
+    text: str = row["hlo"]
+    for refused, accepted in REWORDED.items():
+        text = re.sub(refused, accepted, text)
+    return hlo.parse(text)
+
+
+# One instruction.
+
+
+def maps_of_instruction(row: Row) -> Outcome:
+    """The maps between a result and an operand of the entry's root."""
+    return of_indexings(answer_to(row), row)
+
+
+def answer_to(row: Row) -> Indexings:
+    """What the library says to the row's question; the answers for several results in one."""
+    root = module_of(row).entry.root
+    physical: bool = row["physical_layout"]
+    operand: int = row["operand"] or 0
+    if row["direction"] == "output_to_input":
+        answers = output_to_input(root, row.get("output", 0), physical_layout=physical).indexing
+        return answers[operand] if answers else ()
+    return _united(input_to_output(root, operand, physical_layout=physical).indexing)
+
+
+def _united(answers: Sequence[Indexings]) -> Indexings:
+    unknown = [answer for answer in answers if isinstance(answer, Unknown)]
+    known = [answer for answer in answers if not isinstance(answer, Unknown)]
+    return unknown[0] if unknown else tuple(chain.from_iterable(known))
+
+
+def of_indexings(answer: Indexings, row: Row) -> Outcome:
+    """Our maps, and where runtime values come from, beside XLA's."""
+    expected: list[str] = row["expected"]
+    if isinstance(answer, Unknown):
+        return Outcome(Verdict.WRONG, f"unknown: {answer.reason}", "\n".join(expected))
+    verdict = verdict_on_maps([way.map for way in answer], row)
+    ours, theirs = map(str, (way.map for way in answer)), iter(expected)
+    for way in answer:
+        verdict = max(verdict, _verdict_on_origins(way, row), key=_SERIOUS.index)
+    return Outcome(
+        verdict,
+        "\n".join(chain(ours, _origins_text(row, "rt_vars_correct"))),
+        "\n".join(chain(theirs, _origins_text(row, "rt_vars_xla"))),
+    )
+
+
+_SERIOUS: Final = [Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT, Verdict.WRONG]
+
+
+def verdict_on_maps(found: Sequence[IndexingMap], row: Row) -> Verdict:
+    """How our set of maps is to XLA's: each of ours goes with one of XLA's."""
+    if "right" in row:
+        right = sorted(map(str, found)) == sorted(row["right"])
+        return Verdict.BETTER if right else Verdict.WRONG
+    waiting, worst = [*row["expected"]], Verdict.SAME
+    for made in found:
+        verdicts = [verdict_on_map(made, text) for text in waiting]
+        best = min(verdicts, key=_SERIOUS.index, default=Verdict.WRONG)
+        if best is Verdict.WRONG:
+            return best
+        del waiting[verdicts.index(best)]
+        worst = max(worst, best, key=_SERIOUS.index)
+    return Verdict.WRONG if waiting else worst
+
+
+def _verdict_on_origins(way: OperandIndexing, row: Row) -> Verdict:
+    """Whether the values of runtime variables come from where the row says."""
+    told: list[str | list[str]] = row.get("rt_vars_correct") or row.get("rt_vars") or []
+    if len(told) != len(way.runtime):
+        return Verdict.SAME if "right" in row or not told else Verdict.WRONG
+    for origin, expected in zip(way.runtime, told, strict=True):
+        name, *place = [expected] if isinstance(expected, str) else expected
+        if origin.instruction.name != name.rpartition("/")[2] or place not in (
+            [],
+            [str(origin.map)],
+        ):
+            return Verdict.WRONG
+    return Verdict.BETTER if "rt_vars_xla" in row else Verdict.SAME
+
+
+def _origins_text(row: Row, field: str) -> Iterator[str]:
+    yield from (f"rt{number}: {name}" for number, name in enumerate(row.get(field, ())))
+
+
+# Fusions.
+
+
+def maps_inside(row: Row) -> Outcome:
+    """The maps from an instruction of a computation to another one."""
+    module = module_of(row)
+    start = _named(module, row["from"])
+    return of_indexings(fusion_indexing(start).get(_named(module, row["to"]), ()), row)
+
+
+def epilogue(row: Row) -> Outcome:
+    """What the users of a hero make of its result."""
+    hero = _named(module_of(row), row["hero"])
+    return of_indexings(Fusion.of_computation(hero.computation).epilogue(hero), row)
+
+
+def _named(module: HloModule, name: str) -> Instruction:
+    computation, _, own = name.rpartition("/")
+    return next(
+        each
+        for each in module.instructions
+        if each.name == own and computation in {"", each.computation.name}
+    )
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    "epilogue": epilogue,
+    "maps inside": maps_inside,
+    "maps of an instruction": maps_of_instruction,
+}

@@ -1,0 +1,121 @@
+"""Our answer beside XLA's: the same, better, different for a reason, or wrong.
+
+Maps and expressions are compared as what they mean, not as texts: isl proves that they are equal,
+or all points are enumerated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing import IndexingMap, parse_map
+from simplifier import Interval, NotQuasiAffineError, cost, format_expr, parse_expr
+from simplifier.extraction.cost import cost_of_form
+from tests.conformance import Row
+from tests.evaluation import differing_point, related
+from tests.xla.facts import Verdict
+
+if TYPE_CHECKING:
+    import sympy
+
+EMPTY: Final = "KNOWN EMPTY"
+"""XLA's text of a map without points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What we say, what XLA says, and which of the two is better."""
+
+    verdict: Verdict
+    ours: str
+    xla: str
+
+
+Question: TypeAlias = Callable[[Row], Outcome]
+"""What a row asks."""
+
+
+def of_values(ours: object, row: Row) -> Outcome:
+    """Equal values are the same; of another value the row says what it is."""
+    if ours == row["expected"]:
+        verdict = Verdict.SAME
+    elif "ours" in row and ours == row["ours"]:
+        verdict = Verdict(row["class"])
+    else:
+        verdict = Verdict.WRONG
+    return Outcome(verdict, _text(ours), _text(row["expected"]))
+
+
+def _text(value: object) -> str:
+    return "refused" if value is None else str(value)
+
+
+# Maps.
+
+
+def of_map(ours: IndexingMap, row: Row) -> Outcome:
+    """Our map beside the one that XLA expects."""
+    expected, right = row["expected"], row.get("right")
+    return Outcome(verdict_on_map(ours, expected, right), str(ours), expected)
+
+
+def verdict_on_map(ours: IndexingMap, expected: str, right: str | None = None) -> Verdict:
+    """How our map is to XLA's; ``right`` is the map that XLA should have.
+
+    Texts that differ only in the order of summands are the same: XLA's order changed, too.
+    """
+    if right is not None:
+        return Verdict.BETTER if str(ours) == right else Verdict.WRONG
+    if expected == EMPTY:
+        return Verdict.SAME if ours.is_known_empty else Verdict.WRONG
+    other = parse_map(expected)
+    if str(ours) == str(other):
+        return Verdict.SAME
+    if not same_relation(ours, other):
+        return Verdict.WRONG
+    return Verdict.BETTER if measure(ours) < measure(other) else Verdict.DIFFERENT
+
+
+def same_relation(a: IndexingMap, b: IndexingMap) -> bool:
+    """Whether two maps relate the same points: proved by isl, or by enumeration."""
+    try:
+        return a.equals(b)
+    except NotQuasiAffineError:  # products are no matter for isl
+        return related(a) == related(b)
+
+
+def measure(made: IndexingMap) -> tuple[int, float]:
+    """Operators and constraints of a map, then the points of its bounds: less is better."""
+    constraints = made.domain.constraints
+    forms = (*made.forms, *(form for form, _ in constraints))
+    box = prod(interval.size or 0 for interval in made.domain.bounds.values())
+    return sum(map(cost_of_form, forms)) + len(constraints), box
+
+
+# Expressions.
+
+
+def of_expression(ours: sympy.Expr | None, row: Row) -> Outcome:
+    """Our expression beside the one that XLA expects; ``None`` is a text that is refused."""
+    expected: str | None = row["expected"]
+    text = None if ours is None else format_expr(ours)
+    if ours is None or expected is None or text is None or "ours" in row:
+        return of_values(text, row)
+    if text == format_expr(parse_expr(expected)):
+        return Outcome(Verdict.SAME, text, expected)
+    verdict = _verdict_on_expression(ours, parse_expr(expected))
+    return Outcome(verdict, _text(text), expected)
+
+
+def _verdict_on_expression(ours: sympy.Expr, expected: sympy.Expr) -> Verdict:
+    if differing_point(ours, expected, {}, []) is not None:
+        return Verdict.WRONG
+    return Verdict.BETTER if cost(ours) < cost(expected) else Verdict.DIFFERENT
+
+
+def ends(interval: Interval) -> list[int | None]:
+    """An interval as a row writes it."""
+    return [interval.lower, interval.upper]

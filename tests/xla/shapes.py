@@ -1,0 +1,206 @@
+"""What XLA's tests ask of shapes and layouts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from operator import eq
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from indexing.layout import (
+    Layout,
+    Shape,
+    ShapeError,
+    align_layouts,
+    array_size,
+    decompose_bitcast,
+    deduce_transpose,
+    delete_dimensions,
+    dimensions_unmodified_by_reshape,
+    in_memory_order,
+    linear_index,
+    one_sized_dimensions_changed_by_reshape,
+    reorder_dimensions,
+    reshape_is_bitcast,
+    strides,
+    tiling_steps,
+    transpose_is_bitcast,
+)
+from simplifier import TextError
+from tests.xla.outcome import of_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+
+
+def _shape(row: Row) -> Shape:
+    return Shape.parse(row["shape"])
+
+
+def _shapes(row: Row) -> list[Shape]:
+    return [Shape.parse(text) for text in row["shapes"]]
+
+
+def _layouts(row: Row) -> list[Layout]:
+    """Layouts by their fields, because XLA's tests have layouts that fit no shape."""
+    return [
+        Layout(**{name: _frozen(value) for name, value in fields.items()})
+        for fields in row["layouts"]
+    ]
+
+
+def _ignoring(row: Row, shapes: list[Shape]) -> list[Shape]:
+    """Two shapes; the first with the type of the second if the row ignores types."""
+    a, b = shapes
+    return [a.with_element_type(b.element_type) if row.get("ignore_element_type") else a, b]
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - a list of anything, or anything
+    if not isinstance(value, list):
+        return value
+    return tuple(map(_frozen, cast("list[Any]", value)))
+
+
+# One shape.
+
+
+def read_and_printed(row: Row) -> str | None:
+    """The text of a shape, read and printed."""
+    try:
+        return str(Shape.parse(row["text"]))
+    except TextError:
+        return None
+
+
+def size_of_dimension(row: Row) -> int | None:
+    """A dimension's size, also counted from the end."""
+    try:
+        return _shape(row).size(row["dimension"])
+    except ShapeError:
+        return None
+
+
+def byte_strides(row: Row) -> list[int] | None:
+    """How far apart in bytes the neighbours along each dimension are."""
+    shape = _shape(row)
+    bits = shape.element_size_in_bits
+    found = strides(shape)
+    return None if bits % 8 else [(stride or 0) * bits // 8 for stride in found]
+
+
+def is_empty_array(row: Row) -> bool:
+    """Whether a shape is that of an array without elements."""
+    shape = _shape(row)
+    return shape.is_array and not shape.element_count
+
+
+def subshape(row: Row) -> str:
+    """The shape at a path into nested tuples."""
+    path: list[int] = row["path"]
+    return str(reduce(lambda shape, place: shape.elements[place], path, _shape(row)))
+
+
+# Two shapes.
+
+
+def reshape_costs_nothing(row: Row) -> bool:
+    """Whether a reshape leaves all elements where they are."""
+    ignore: bool = row.get("ignore_element_type", False)
+    return reshape_is_bitcast(*_shapes(row), ignore_element_type=ignore)
+
+
+def decomposition(row: Row) -> list[str] | None:
+    """The steps of a bitcast."""
+    try:
+        return [str(step) for step in decompose_bitcast(*_shapes(row))]
+    except ShapeError:
+        return None
+
+
+def transpose_costs_nothing(row: Row) -> bool:
+    """Whether a transpose leaves all elements where they are."""
+    source, target = _ignoring(row, _shapes(row))
+    same_type = source.element_type is target.element_type
+    return same_type and transpose_is_bitcast(source, target, row["permutation"])
+
+
+def reordering_costs_nothing(row: Row) -> bool:
+    """Whether dimensions move with their layout."""
+    shape, permutation = _shape(row), row["permutation"]
+    return transpose_is_bitcast(shape, reorder_dimensions(shape, permutation), permutation)
+
+
+def alignment_costs_nothing(row: Row) -> bool:
+    """Whether a shape of other sizes is found, to which a reshape is a bitcast."""
+    shape = _shape(row)
+    found = align_layouts(shape, row["sizes"])
+    return found is not None and reshape_is_bitcast(shape, found)
+
+
+def equal_layouts(row: Row) -> bool:
+    """Whether layouts are equal, but for some of their fields."""
+    ignored = row.get("ignored", ())
+    plain = Layout(())
+    same = {name: getattr(plain, name) for name in ignored}
+    return eq(*(replace(made, **same) for made in _layouts(row)))
+
+
+def transposition(row: Row) -> list[int] | None:
+    """The permutation of a transpose that is a bitcast."""
+    found = deduce_transpose(*_shapes(row))
+    return None if found is None else list(found)
+
+
+def aligned(row: Row) -> str | None:
+    """The shape of other sizes to which a reshape is a bitcast."""
+    found = align_layouts(_shape(row), row["sizes"])
+    return None if found is None else str(found)
+
+
+ANSWERS: Final[dict[str, Callable[[Row], object]]] = {
+    "align_layouts": aligned,
+    "aligned is bitcast": alignment_costs_nothing,
+    "array_size": lambda row: array_size(_shape(row)).bytes,
+    "arrays": lambda row: [array.text(layout=False) for array in _shape(row).arrays],
+    "byte strides": byte_strides,
+    "compatible": lambda row: Shape.is_compatible_with(*_shapes(row)),
+    "decompose_bitcast": decomposition,
+    "deduce_transpose": transposition,
+    "delete_dimensions": lambda row: str(delete_dimensions(_shape(row), row["dimensions"])),
+    "descending_layout_same_physical": lambda row: str(in_memory_order(_shape(row))),
+    "dimensions_unmodified_by_reshape": lambda row: [
+        list(pair) for pair in dimensions_unmodified_by_reshape(*row["sizes"])
+    ],
+    "element count": lambda row: _shape(row).element_count,
+    "equal layouts": equal_layouts,
+    "equal shapes": lambda row: eq(*_ignoring(row, _shapes(row))),
+    "inserts or deletes ones": lambda row: (
+        one_sized_dimensions_changed_by_reshape(*row["sizes"]) is not None
+    ),
+    "is empty array": is_empty_array,
+    "layout_print": lambda row: str(_layouts(row)[0]),
+    "reorder is bitcast": reordering_costs_nothing,
+    "reorder_logical_dimensions": lambda row: str(
+        reorder_dimensions(_shape(row), row["permutation"])
+    ),
+    "reshape_is_bitcast": reshape_costs_nothing,
+    "same dimensions": lambda row: eq(*(shape.dimensions for shape in _shapes(row))),
+    "shape_text": read_and_printed,
+    "size": size_of_dimension,
+    "subshape": subshape,
+    "tiled_linear_index": lambda row: linear_index(row["index"], _shape(row)),
+    "tiled_shape": lambda row: list(tiling_steps(_shape(row))[0].sizes),
+    "transpose_is_bitcast": transpose_costs_nothing,
+}
+
+
+def _question(answer: Callable[[Row], object]) -> Question:
+    return lambda row: of_values(answer(row), row)
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    kind: _question(answer) for kind, answer in ANSWERS.items()
+}

@@ -1,0 +1,114 @@
+"""What XLA's own tests state: we say the same, or better, or something else for a reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from indexing import parse_map
+from tests.cases import for_all
+from tests.xla.documentation import PAGE, by_suite, written
+from tests.xla.facts import Fact, Verdict, facts
+from tests.xla.maps import after_steps
+from tests.xla.outcome import Outcome, of_values, verdict_on_map
+from tests.xla.questions import QUESTIONS, outcomes
+
+WRITE = "run `python -m tests.xla.documentation`"
+
+
+def name_of(case: tuple[Fact, Outcome]) -> str:
+    """The row that a failure is about."""
+    return case[0].name
+
+
+@for_all(range(len(facts())), lambda place: facts()[place].name)
+def test_our_answer_is_what_the_row_says(place: int) -> None:
+    fact, outcome = outcomes()[place]
+    assert outcome.verdict is fact.verdict, f"XLA: {outcome.xla}\nwe: {outcome.ours}"
+
+
+@for_all(facts(), lambda fact: fact.name)
+def test_every_other_answer_has_a_reason(fact: Fact) -> None:
+    assert bool(fact.why) is (fact.verdict is not Verdict.SAME)
+
+
+def test_the_page_is_current() -> None:
+    page = PAGE.read_text("utf-8")
+    assert written(page) == page, WRITE
+
+
+def test_no_row_is_there_twice() -> None:
+    names = Counter(fact.name for fact in facts())
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_every_question_is_asked() -> None:
+    assert {fact.kind for fact in facts()} == set(QUESTIONS)
+
+
+SUITES = {
+    "hlo_parser_test",
+    "indexing_analysis_test",
+    "indexing_map_serialization_test",
+    "indexing_map_test",
+    "interval_test",
+    "layout_test",
+    "shape_util_test",
+    "symbolic_expr_test",
+    "symbolic_map_test",
+    "symbolic_map_serialization_test",
+}
+
+
+def test_the_suites_are_those_of_xla() -> None:
+    assert set(by_suite()) == SUITES
+
+
+# The engine tells right from wrong.
+
+MOD = "(d0) -> (d0 mod 4), domain: d0 in [0, 99]"
+VERDICTS = [
+    # ours, XLA's, the right one
+    (MOD, MOD, None, Verdict.SAME),
+    (MOD, "(d0) -> (d0 - (d0 floordiv 4) * 4), domain: d0 in [0, 99]", None, Verdict.BETTER),
+    ("(d0) -> (d0 - (d0 floordiv 4) * 4), domain: d0 in [0, 99]", MOD, None, Verdict.DIFFERENT),
+    (MOD, "(d0) -> (d0 mod 4), domain: d0 in [0, 98]", None, Verdict.WRONG),
+    (MOD, "(d0) -> (d0 mod 5), domain: d0 in [0, 99]", None, Verdict.WRONG),
+    (MOD, "(d0) -> (d0 mod 5), domain: d0 in [0, 99]", MOD, Verdict.BETTER),
+    (MOD, MOD, "(d0) -> (d0 mod 5), domain: d0 in [0, 99]", Verdict.WRONG),
+    (MOD, "KNOWN EMPTY", None, Verdict.WRONG),
+    ("(d0) -> (0), domain: KNOWN EMPTY", "KNOWN EMPTY", None, Verdict.SAME),
+    (
+        "(d0) -> (d0), domain: d0 in [1, 9], d0 mod 4 in [1, 2]",
+        "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 2]",
+        None,
+        Verdict.BETTER,
+    ),
+    (
+        "(d0, d1) -> (d1 * d0), domain: d0 in [0, 3], d1 in [0, 3]",
+        "(d0, d1) -> (d1 * d1), domain: d0 in [0, 3], d1 in [0, 3]",
+        None,
+        Verdict.WRONG,
+    ),
+]
+
+
+@pytest.mark.parametrize(("ours", "xla", "right", "verdict"), VERDICTS)
+def test_verdicts_on_maps(ours: str, xla: str, right: str | None, verdict: Verdict) -> None:
+    assert verdict_on_map(parse_map(ours), xla, right) is verdict
+
+
+def test_verdicts_on_values() -> None:
+    assert of_values(3, {"expected": 3}).verdict is Verdict.SAME
+    assert of_values(3, {"expected": 4}).verdict is Verdict.WRONG
+    assert of_values(3, {"expected": 4, "ours": 3, "class": "better"}).verdict is Verdict.BETTER
+    assert of_values(3, {"expected": 4, "ours": 5, "class": "better"}).verdict is Verdict.WRONG
+    assert of_values(None, {"expected": 4}).ours == "refused"
+
+
+def test_a_wrong_row_is_seen() -> None:
+    row = next(fact.row for fact in facts() if fact.row["id"] == "merge_mods")
+    assert after_steps(row).verdict is Verdict.SAME
+    wrong = row["expected"].replace("[-18, -6]", "[-12, -6]")
+    assert after_steps({**row, "expected": wrong}).verdict is Verdict.WRONG
