@@ -77,9 +77,9 @@ def with_tables(indexing_map: RelationT, most: int) -> RelationT:
     ``most`` terms does not take the place of a result.
 
     >>> from indexing import parse_map
-    >>> steps = "((d0 * 3 + d1) mod 4 + (d0 + d1) floordiv 2 + (d0 * 5 + d1 * 5) mod 7) mod 3"
-    >>> text = f"(d0, d1) -> ({steps}), domain: d0 in [0, 1], d1 in [0, 2]"
-    >>> print(with_tables(parse_map(text), 9))
+    >>> text = "((((d0 * 3 + 1) mod 7) floordiv 2) mod 3 + ((d0 * 3 + 1) mod 7) * 2)"
+    >>> print(with_tables(parse_map(f"(d0) -> {text}, domain: d0 in [0, 3]"), 5))
+    (d0) -> (d0 * 8 - ((d0 + 2) floordiv 4) * 18 - (d0 + 1) floordiv 4 + 2), domain: d0 in [0, 3]
     """
     domain = indexing_map.domain
     results = (

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import sympy
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "bounded_work"
-MAX_CALLS: Final = 12_000_000
-"""Some two seconds."""
+MAX_CALLS: Final = 20_000_000
+"""Some four seconds."""
 MAX_TEXT: Final = 20_000
 
 
