@@ -1,11 +1,17 @@
-"""Searches for expressions that the simplifier gets wrong, and prints each as a test case.
+"""Searches for questions that are answered wrongly, and prints each as a test case.
 
     python -m benchmarks.fuzz --seconds 60 --seed 1 --kinds affine,symbolic
+    python -m benchmarks.fuzz --about maps --seconds 60
+    python -m benchmarks.fuzz --about inverses --seconds 60
 
-Every answer is compared with direct evaluation and isl. It must not cost more than the question. It
-must not change when it is simplified again or after other work. The parser must read its text. The
-search shrinks a failing case and prints it as a row of the table in
-tests/simplifier/test_found_by_fuzzing.py. The exit status is 1 if a case fails.
+Every simplified expression is compared with direct evaluation and isl. It must not cost more than
+the question. It must not change when it is simplified again or after other work. The parser must
+read its text. Of small maps every method is compared with an enumeration of the points, and of
+inverses the step alone that solves for the dimensions.
+
+The search shrinks a failing case and prints it as a row of a table: in
+tests/simplifier/test_found_by_fuzzing.py, or in tests/indexing/test_found_by_fuzzing.py for maps.
+The exit status is 1 if a case fails.
 """
 
 from __future__ import annotations
@@ -14,24 +20,51 @@ import argparse
 import sys
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, Generic
 
+from benchmarks.fuzzing import checks, kinds, map_checks, map_kinds
 from benchmarks.fuzzing.checks import complaint, complaints
-from benchmarks.fuzzing.kinds import KINDS
-from benchmarks.fuzzing.shrink import shrunk
+from benchmarks.fuzzing.shrink import CaseT, shrunk
 from benchmarks.problems import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from random import Random
 
-    from benchmarks.fuzzing.case import Case
+
+@dataclass(frozen=True, slots=True)
+class Subject(Generic[CaseT]):
+    """What questions are about: kinds of random cases, and checks of the answers."""
+
+    kinds: Mapping[str, Callable[[Random], CaseT]]
+    checks: Mapping[str, Callable[[CaseT], str | None]]
+
+    def find(self, seed: int, number: int, kinds: Sequence[str], known: set[str]) -> Find | None:
+        """The shrunk failure of the case with this number; ``None`` if there is no new one."""
+        kind = kinds[number % len(kinds)]
+        case = self.kinds[kind](seeded(seed, number)).without_idle_variables()
+        name, said = next(complaints(case, self.checks), ("", ""))
+        if not said or said in known:
+            return None
+        check = self.checks[name]
+        smallest = shrunk(case, lambda near: complaint(near, check) is not None)
+        small_complaint = complaint(smallest, check) or said
+        known.update((said, small_complaint))
+        return Find(smallest.row, name, small_complaint, f"{name}, {kind} {seed}/{number}")
+
+
+SUBJECTS: Final[Mapping[str, Subject[Any]]] = {
+    "expressions": Subject(kinds.KINDS, checks.CHECKS),
+    "maps": Subject(map_kinds.KINDS, map_checks.CHECKS),
+    "inverses": Subject({"quotients": map_kinds.KINDS["quotients"]}, map_checks.SOLVED),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Find:
     """A failure: the smallest case that shows it, the check that found it, and its message."""
 
-    case: Case
+    row: str
     check: str
     complaint: str
     origin: str
@@ -39,16 +72,17 @@ class Find:
     @property
     def reproducer(self) -> str:
         """A row of a table of tests, below a comment with the failure."""
-        return f'    # {self.complaint}\n    pytest.param({self.case.row}, id="{self.origin}"),'
+        return f'    # {self.complaint}\n    pytest.param({self.row}, id="{self.origin}"),'
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the failures; return 1 if there are any."""
     options = _options(arguments)
+    subject = SUBJECTS[options.about]
     end, known = monotonic() + options.seconds, set[str]()
     cases, found = 0, 0
     for cases, number in enumerate(_numbers(options.first, options.cases), 1):
-        fault = find(options.seed, number, options.kinds, known)
+        fault = subject.find(options.seed, number, options.kinds, known)
         if fault is not None:
             found += 1
             print(fault.reproducer, flush=True)
@@ -64,21 +98,20 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    kinds = "; ".join(f"{name}: {', '.join(each.kinds)}" for name, each in SUBJECTS.items())
+    parser.add_argument("--about", choices=SUBJECTS, default="expressions", help="(expressions)")
     parser.add_argument("--seconds", type=float, default=60, help="how long to search (60)")
     parser.add_argument("--cases", type=int, help="the largest number of cases")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the cases (0)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case (0)")
-    parser.add_argument("--kinds", type=_kinds, default=list(KINDS), help=", ".join(KINDS))
-    return parser.parse_args(arguments)
-
-
-def _kinds(text: str) -> list[str]:
-    kinds = text.split(",")
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown:
-        message = f"{unknown[0]!r} is no kind; expected some of {', '.join(KINDS)}"
-        raise argparse.ArgumentTypeError(message)
-    return kinds
+    parser.add_argument("--kinds", help=f"all, or some with commas between them; of {kinds}")
+    options = parser.parse_args(arguments)
+    every = SUBJECTS[options.about].kinds
+    options.kinds = options.kinds.split(",") if options.kinds else [*every]
+    for kind in options.kinds:
+        if kind not in every:
+            parser.error(f"--kinds: {kind!r} is no kind; expected some of {', '.join(every)}")
+    return options
 
 
 def _numbers(first: int, count: int | None) -> Iterator[int]:
@@ -86,19 +119,6 @@ def _numbers(first: int, count: int | None) -> Iterator[int]:
     while count is None or number < first + count:
         yield number
         number += 1
-
-
-def find(seed: int, number: int, kinds: Sequence[str], known: set[str]) -> Find | None:
-    """The shrunk failure of the case with this number; ``None`` if there is no new one."""
-    kind = kinds[number % len(kinds)]
-    case = KINDS[kind](seeded(seed, number)).without_idle_variables()
-    check, said = next(complaints(case), ("", ""))
-    if not said or said in known:
-        return None
-    smallest = shrunk(case, lambda near: complaint(near, check) is not None)
-    small_complaint = complaint(smallest, check) or said
-    known.update((said, small_complaint))
-    return Find(smallest, check, small_complaint, f"{check}, {kind} {seed}/{number}")
 
 
 if __name__ == "__main__":

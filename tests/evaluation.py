@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Columns: TypeAlias = "dict[str, Column]"
-"""One value of every variable for each point; Python integers, so nothing overflows."""
+"""One value of every variable for each point; if Python integers, nothing overflows."""
 
 Bounds: TypeAlias = "dict[str, Interval]"
 Constraints: TypeAlias = "list[tuple[sympy.Expr, Interval]]"
@@ -38,11 +38,12 @@ Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 def values_of(form: Form, points: Columns) -> tuple[Column, Column]:
     """The form's value at each point, and where it is defined: where no division meets 0."""
     count = len(next(iter(points.values()))) if points else 1
+    dtype = next(iter(points.values())).dtype if points else object
     defined = np.ones(count, dtype=bool)
     known: dict[Atom, Column] = {}
 
     def value(part: Form) -> Column:
-        total = np.full(count, part.constant, dtype=object)
+        total = np.full(count, part.constant, dtype=dtype)
         for atom, factor in part.terms.items():
             total = total + factor * known[atom]
         return total

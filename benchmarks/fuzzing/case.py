@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from benchmarks.fuzzing.shrink import neighbours
 from benchmarks.problems import Ends, Problem
 from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import scope_of
@@ -18,7 +19,7 @@ from simplifier.expr.printer import format_form
 from tests.evaluation import where
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from random import Random
 
     from simplifier.canonical.scope import Scope
@@ -87,6 +88,10 @@ class Case:
         used = set(forms.variables_of((self.form, *(form for form, _ in self.limits))))
         ends = {name: pair for name, pair in self.ends.items() if name in used}
         return Case(self.form, ends, self.limits)
+
+    def neighbours(self) -> Iterator[Case]:
+        """Smaller cases."""
+        return neighbours(self)
 
 
 def _table(ends: Mapping[str, Ends]) -> str:

@@ -6,7 +6,7 @@ A check returns a message, or nothing. Each check simplifies by itself, so that 
 from __future__ import annotations
 
 from time import process_time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from benchmarks.clock import time_limit
 from benchmarks.problems import seeded
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from benchmarks.fuzzing.case import Case
 
+T = TypeVar("T")
+
 ISL_BUDGET: Final = 30_000
 """The operations that isl may spend on one question: some hundredths of a second."""
 
@@ -35,19 +37,21 @@ MAX_CHECK_SECONDS: Final = 300.0
 """Seconds after which a check is stopped, because the simplifier hangs, even on a busy machine."""
 
 
-def complaints(case: Case) -> Iterator[tuple[str, str]]:
+def complaints(
+    case: T, checks: Mapping[str, Callable[[T], str | None]]
+) -> Iterator[tuple[str, str]]:
     """The failures: the name of each check, and its message."""
-    for name in CHECKS:
-        said = complaint(case, name)
+    for name, check in checks.items():
+        said = complaint(case, check)
         if said is not None:
             yield name, said
 
 
-def complaint(case: Case, name: str) -> str | None:
+def complaint(case: T, check: Callable[[T], str | None]) -> str | None:
     """The message of one check; any exception is a failure, too."""
     try:
         with time_limit(MAX_CHECK_SECONDS):
-            return CHECKS[name](case)
+            return check(case)
     except IndexingError as error:
         return f"refused: {error}"
     except Exception as error:  # noqa: BLE001 - any exception at all is a find

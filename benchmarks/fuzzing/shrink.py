@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -13,6 +13,7 @@ from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Self
 
     from benchmarks.fuzzing.case import Case
     from benchmarks.problems import Ends
@@ -27,12 +28,32 @@ _MAX_DEPTH: Final = 20
 """Parts that are nested deeper are not shrunk in place, only extracted or removed."""
 
 
-def shrunk(case: Case, is_faulty: Callable[[Case], bool]) -> Case:
+class AnyCase(Protocol):
+    """What can be made smaller."""
+
+    @property
+    def row(self) -> str:
+        """The arguments of a row of a table of tests."""
+        ...
+
+    def without_idle_variables(self) -> Self:
+        """The case without what it does not need."""
+        ...
+
+    def neighbours(self) -> Iterator[Self]:
+        """Cases with a part left out or smaller."""
+        ...
+
+
+CaseT = TypeVar("CaseT", bound=AnyCase)
+
+
+def shrunk(case: CaseT, is_faulty: Callable[[CaseT], bool]) -> CaseT:
     """A failing case without a smaller failing neighbour, or the best one found within the time."""
     end = monotonic() + SECONDS
     while monotonic() < end:
         weight = _weight(case)
-        smaller = (near.without_idle_variables() for near in _neighbours(case))
+        smaller = (near.without_idle_variables() for near in case.neighbours())
         better = (near for near in smaller if monotonic() > end or _weight(near) < weight)
         found = next((near for near in better if monotonic() > end or is_faulty(near)), None)
         if found is None or monotonic() > end:
@@ -41,27 +62,28 @@ def shrunk(case: Case, is_faulty: Callable[[Case], bool]) -> Case:
     return case
 
 
-def _weight(case: Case) -> tuple[int, int, str]:
+def _weight(case: AnyCase) -> tuple[int, int, str]:
     """Orders cases: shorter text, smaller numbers, earlier letters; bounds before no bounds."""
     row = case.row
     return len(row) + 9 * row.count("None"), sum(map(int, re.findall(r"\d+", row))), row
 
 
-def _neighbours(case: Case) -> Iterator[Case]:
+def neighbours(case: Case) -> Iterator[Case]:
+    """Smaller cases: fewer limits, smaller forms, closer ends, earlier names."""
     limits = list(case.limits)
     for place in range(len(limits)):
         yield replace(case, limits=limits[:place] + limits[place + 1 :])
-    for form in _smaller(case.form):
+    for form in smaller(case.form):
         yield replace(case, form=form)
     for name, ends in case.ends.items():
-        for closer in _closer(ends):
-            yield replace(case, ends={**case.ends, name: closer})
+        for nearer in closer(ends):
+            yield replace(case, ends={**case.ends, name: nearer})
         for other in NAMES[: len(case.ends)]:
             if other not in case.ends:
                 yield _renamed(case, name, other)
     for place, (limit, ends) in enumerate(limits):
-        others = [(form, ends) for form in _smaller(limit)]
-        others += [(limit, closer) for closer in _closer(ends)]
+        others = [(form, ends) for form in smaller(limit)]
+        others += [(limit, nearer) for nearer in closer(ends)]
         for other in others:
             yield replace(case, limits=[*limits[:place], other, *limits[place + 1 :]])
 
@@ -77,7 +99,7 @@ def _renamed(case: Case, name: str, other: str) -> Case:
     )
 
 
-def _closer(ends: Ends) -> Iterator[Ends]:
+def closer(ends: Ends) -> Iterator[Ends]:
     """Ends nearer to zero and to each other."""
     lower, upper = ends
     for less in _nearer(lower):
@@ -100,7 +122,7 @@ def _nearer(number: int | None) -> Iterator[int]:
             yield other
 
 
-def _smaller(form: Form, depth: int = 0) -> Iterator[Form]:
+def smaller(form: Form, depth: int = 0) -> Iterator[Form]:
     """The parts of this form, and this form with a part left out or smaller."""
     for atom in form.terms:
         yield from atom.arguments
@@ -121,7 +143,7 @@ def _smaller_atoms(atom: forms.Atom, depth: int) -> Iterator[Form]:
     arguments = atom.arguments
     yield from arguments
     for place, argument in enumerate(arguments):
-        for other in _smaller(argument, depth + 1):
+        for other in smaller(argument, depth + 1):
             changed = (*arguments[:place], other, *arguments[place + 1 :])
             yield operations.build(atom.kind, changed)
         others = arguments[:place] + arguments[place + 1 :]

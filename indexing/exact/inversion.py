@@ -43,7 +43,7 @@ def inverse(indexing_map: RelationT) -> RelationT:
         nowhere = Domain.of(Variable.of_size(0) for _ in simplest.forms)
         return simplest.derived((forms.ZERO for _ in simplest.dims), nowhere.emptied())
     _check(simplest)
-    return without_unused_symbols(simplified(_solved_for_dims(simplest, indexing_map.forms)))
+    return without_unused_symbols(simplified(solved_for_dims(simplest, indexing_map.forms)))
 
 
 def _check(simplest: Relation) -> None:
@@ -54,11 +54,17 @@ def _check(simplest: Relation) -> None:
     Space(bounds).checked(map(domain.named, checked))
 
 
-def _solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> RelationT:
-    """The inverse before it is simplified.
+def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> RelationT:
+    """The inverse before it is simplified: it relates exactly the same elements, read backwards.
 
-    ``given_results`` are the results before they were simplified. The equations call results
-    ``y0 y1 ...``. Runtime variables are known, so they are not solved for.
+    Assumes that the map is quasi-affine and not known to be empty, and that ``given_results`` have
+    the values of its results on its domain: they are the results before they were simplified, and
+    tell which sums were split. Neither has to be simplified.
+
+    Proof: the equations ``result = y``, ``sum = n``, and those among the constraints are true for
+    exactly the elements that the map relates; :mod:`indexing.exact.solving` solves them for all
+    variables but the runtime ones, which are known. The other constraints become conditions. They
+    are rewritten by equations only.
     """
     domain = simplest.domain
     numerators = _shared_numerators(given_results)

@@ -84,6 +84,14 @@ class Digit(NamedTuple):
         carried = floordiv(self.value.plus_constant(times), self.radix)
         return floordiv(self.source, quotient.divisor), carried
 
+    def has_part_from(self, weight: int) -> bool:
+        """Whether part of the value is a digit that begins at a weight.
+
+        ``floor(x mod 16 / 12)`` is no digit of ``x``, because 12 does not divide 16.
+        """
+        is_inside = self.weight <= weight < self.end and weight % self.weight == 0
+        return is_inside and (not self.radix or self.weight * self.radix % weight == 0)
+
     def from_weight(self, weight: int) -> Form:
         """The part of the value that counts units of a weight within the digit."""
         return floordiv(self.value, weight // self.weight)
@@ -178,7 +186,7 @@ def chain(digits: Iterable[Digit]) -> Chain:
     digits += _by_chinese_remainders(digits)
     links: list[tuple[int, Digit]] = []
     weight = 1
-    while here := [digit for digit in digits if digit.end > weight and not weight % digit.weight]:
+    while here := [digit for digit in digits if digit.has_part_from(weight)]:
         digit = max(here, key=lambda digit: (digit.weight, digit.end))
         links.append((weight, digit))
         if not digit.radix:

@@ -4,6 +4,21 @@
 ``z = y mod 8``. A quotient or remainder with a known value is a digit of its numerator, and a
 number is known once all its digits are. If the equations do not determine everything, a free
 variable takes the values of a missing digit or of one of the variables.
+
+Proof. What is pending, the digits and the conditions together always say what the equations said,
+because each step is an equivalence for unknowns within their bounds:
+
+* a term with a known value moves to the right; a multiple of another pending equation is added;
+* ``g*A = B`` is ``A = B floordiv g`` and ``B mod g = 0``;
+* ``H*w + L = B`` with ``L`` in ``[l, l + w - 1]`` is ``H = (B - l) floordiv w`` and
+  ``L = (B - l) mod w + l``;
+* ``a*x mod n = v`` with ``a*b mod n = 1`` is ``x mod n = b*v mod n`` and ``v`` in ``[0, n - 1]``;
+* a number is the sum of its digits times their weights, where each begins at the weight at which
+  the one below ends; each digit is a condition of its own, unless that sum says it already;
+* a digit or an unknown that nothing determines has some value: the free variable.
+
+Each step makes an equation shorter, knows one more digit or unknown, or uses up a pivot. What
+rounding could still keep going is ended by a number of steps, after which the rest is conditions.
 """
 
 from __future__ import annotations
@@ -23,7 +38,7 @@ from indexing.exact.known_digits import (
 from simplifier.bounds.interval import INFINITY, Infinity, Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Form, weighted_sum
+from simplifier.expr.form import ZERO, AtomKind, Form, weighted_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,9 +46,12 @@ if TYPE_CHECKING:
     from indexing.exact.known_digits import Chain
     from simplifier.bounds.context import Unit
     from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Atom
+    from simplifier.expr.form import Atom, Key
 
 _NOTHING: Final = Interval(0, 0)
+
+_STEPS_EACH: Final = 12
+"""Steps for each equation and each unknown: everyday maps need two, the oddest found six."""
 
 
 class Equation(NamedTuple):
@@ -61,7 +79,9 @@ def solved(
 ) -> GeneralSolution:
     """Solves equations for the sought variables within their bounds, which the scope has, too.
 
-    Free variables are called ``t0 t1 ...``. Takes about as many steps as the equations have terms.
+    The values under the conditions, for all values of the free variables, are exactly the solutions
+    within the bounds. Free variables are called ``t0 t1 ...``. Takes about as many steps as the
+    equations have terms.
 
     >>> from simplifier.canonical.scope import scope_of
     >>> bounds = {"x": Interval(0, 3), "z": Interval(0, 7)}
@@ -107,16 +127,28 @@ class _Solver:
         self._conditions: list[tuple[Form, Interval]] = []
         self._exact: set[Atom] = set()
         self._pivots: set[Atom] = set()
+        self._split_forms: set[Key] = set()
 
     def run(self) -> None:
         """Propagates what is determined, then introduces a free variable, until all is known."""
-        while True:
-            while self._propagate() or self._eliminate():
-                pass
+        for _ in range(_STEPS_EACH * (len(self._pending) + len(self._sought))):
+            if self._propagate() or self._eliminate():
+                continue
             choice = min(self._choices(), default=None, key=lambda choice: choice.order)
             if choice is None:
                 return
             choice.take(self._fresh(choice.values))
+        self._leave_to_conditions()
+
+    def _leave_to_conditions(self) -> None:
+        """Gives up: unknowns are free, and all that is left to solve becomes conditions."""
+        for name, values in self._sought.items():
+            if name not in self._known:
+                self._known[name] = self._fresh(values)
+        for left, right in self._pending:
+            self._require(left - right)
+        for digit in self._digits:
+            self._require(digit.meaning - digit.value)
 
     def solution(self) -> GeneralSolution:
         """Values and conditions over known and free variables alone."""
@@ -156,9 +188,23 @@ class _Solver:
 
     def _with_known_right(self, equation: Equation, digits: Sequence[Digit]) -> Equation:
         """The equation with the parts on the right that are known, alone or by digits."""
+        for _ in range(len(digits) + 1):
+            equation = self._with_known_units_right(equation, digits)
+            bare = _without_known_quotients(equation, digits)
+            if self._total_weight(bare.left) >= self._total_weight(equation.left):
+                break
+            equation = bare
+        return equation
+
+    def _total_weight(self, form: Form) -> int:
+        """Large where digits borrow from quotients."""
+        return sum(abs(weight) for weight, _ in self._scope.view(form).units)
+
+    def _with_known_units_right(self, equation: Equation, digits: Sequence[Digit]) -> Equation:
         carried = _carried(equation, digits)
-        left, right = ZERO, carried.right - carried.left
-        for weight, unit in self._scope.view(carried.left).units:
+        whole = self._scope.canonical(carried.left)
+        left, right = ZERO, carried.right - whole
+        for weight, unit in self._scope.view(whole).units:
             unknown, known = self._parts_of(unit, digits)
             left = left.plus(unknown, weight)
             right = right.plus(unit.value - unknown - known, weight)
@@ -183,17 +229,23 @@ class _Solver:
 
     def _split(self, equation: Equation) -> list[Equation] | None:
         """What follows from an equation whose right side has all that is known, if anything."""
-        units = self._scope.view(equation.left).units
-        following = self._read(units, equation)
+        view = self._scope.view(equation.left)
+        # A digit may hold a constant, so the left side has one beside the units.
+        equation = Equation(*(side.plus_constant(-view.constant) for side in equation))
+        following = self._read(view.units, equation)
         if following is None:
-            following = self._read(with_gathered_quotient(self._scope, units), equation)
+            following = self._read(with_gathered_quotient(self._scope, view.units), equation)
+        if following:
+            if equation.left.key in self._split_forms:
+                return None
+            self._split_forms.add(equation.left.key)
         return following
 
     def _read(self, units: list[tuple[int, Unit]], equation: Equation) -> list[Equation] | None:
         """What follows from an equation whose left side is a sum of weighted units."""
         common = gcd(*(weight for weight, _ in units))
-        if not units:
-            self._require(equation.right)
+        if self._is_known(equation.left):
+            self._require(equation.right - equation.left)
             return []
         if common > 1:
             return [self._divided(equation, common)]
@@ -217,12 +269,18 @@ class _Solver:
             lower, upper = self._scope.range_of(low)
             if isinstance(lower, int) and upper - lower < weight:
                 high = weighted_sum((each, unit.value) for each, unit in units if not each % weight)
+                if not all(self._is_shorter(part, units) for part in (low, high)):
+                    continue
                 rest = right.plus_constant(-lower)
                 return [
-                    Equation(low, mod(rest, weight).plus_constant(lower)),
                     Equation(high.exactly_divided(weight), floordiv(rest, weight)),
+                    Equation(low, mod(rest, weight).plus_constant(lower)),
                 ]
         return None
+
+    def _is_shorter(self, part: Form, units: list[tuple[int, Unit]]) -> bool:
+        """Whether a part is read as fewer units than the whole: else splitting may never end."""
+        return len(self._scope.view(part).units) < len(units)
 
     def _assign(self, unit: Unit, value: Form) -> bool:
         """Records the value of a variable or digit; whether the unit is one."""
@@ -349,6 +407,17 @@ def _carried(equation: Equation, digits: Sequence[Digit]) -> Equation:
             left = left.plus_atom(atom, -factor).plus(quotient, factor)
             right = right.plus(carry, -factor)
             break
+    return Equation(left, right)
+
+
+def _without_known_quotients(equation: Equation, digits: Sequence[Digit]) -> Equation:
+    """The equation with the known quotients on the right, also those that digits borrow."""
+    left, right = equation
+    known = {(digit.source, digit.weight): digit.value for digit in digits if not digit.radix}
+    for atom, factor in equation.left.terms.items():
+        if atom.kind is AtomKind.FLOORDIV and (atom.numerator, atom.divisor) in known:
+            left = left.plus_atom(atom, -factor)
+            right = right.plus(known[atom.numerator, atom.divisor], -factor)
     return Equation(left, right)
 
 

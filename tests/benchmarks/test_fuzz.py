@@ -102,7 +102,7 @@ LIES: list[tuple[str, str, object]] = [
 
 @pytest.mark.parametrize("check", checks.CHECKS)
 def test_a_check_is_silent_where_all_is_well(check: str) -> None:
-    assert checks.complaint(CASE, check) is None
+    assert checks.complaint(CASE, checks.CHECKS[check]) is None
 
 
 @pytest.mark.parametrize(("check", "name", "lie"), LIES, ids=[f"{c} {n}" for c, n, _ in LIES])
@@ -110,7 +110,7 @@ def test_a_check_complains(
     check: str, name: str, lie: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checks, name, lie)
-    assert checks.complaint(CASE, check)
+    assert checks.complaint(CASE, checks.CHECKS[check])
 
 
 def test_every_check_is_lied_to() -> None:

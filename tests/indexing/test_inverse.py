@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, UndefinedMap, parse_map
+from indexing.exact import solving
+from indexing.exact.inversion import solved_for_dims
 from indexing.exact.isl_sets import relation_of
 from tests.evaluation import related
 from tests.indexing.tables import table
@@ -68,6 +70,14 @@ def test_the_inverse_relates_the_same_points(made: IndexingMap) -> None:
 @given(index_maps())
 def test_indices_are_read_backwards(made: IndexingMap) -> None:
     inverse = made.inverse()
+    assert related(inverse) == {(results, dims) for dims, results in related(made)}
+
+
+@given(index_maps())
+def test_an_inverse_that_gives_up_solving_relates_the_same_points(made: IndexingMap) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(solving, "_STEPS_EACH", 1)
+        inverse = solved_for_dims(made, made.forms)
     assert related(inverse) == {(results, dims) for dims, results in related(made)}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.fuzzing.case import Case
-from benchmarks.fuzzing.checks import complaints
+from benchmarks.fuzzing.checks import CHECKS, complaints
 
 if TYPE_CHECKING:
     from benchmarks.problems import Ends
@@ -33,4 +33,4 @@ if TYPE_CHECKING:
 def test_what_was_found_stays_right(
     text: str, ends: dict[str, Ends], limits: dict[str, Ends]
 ) -> None:
-    assert dict(complaints(Case.of(text, ends, limits))) == {}
+    assert dict(complaints(Case.of(text, ends, limits), CHECKS)) == {}

@@ -11,7 +11,7 @@ from tests.xla.facts import Verdict
 from tests.xla.questions import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tests.xla.facts import Fact
     from tests.xla.outcome import Outcome
@@ -77,27 +77,49 @@ def _section(suite: str) -> Iterator[str]:
     asked = by_suite()[suite]
     unlike = [(f, o) for f, o in asked if f.verdict in {Verdict.BETTER, Verdict.DIFFERENT}]
     unasked = [fact for fact, _ in asked if fact.verdict is Verdict.UNASKED]
-    if not unlike and not unasked:
-        return
-    yield f"### `{suite}`\n"
+    if unlike or unasked:
+        yield f"### `{suite}`\n"
     if unlike:
-        yield "| test | | XLA | we | why |\n| --- | --- | --- | --- | --- |"
-        yield from (
-            _row(f.test, f.verdict.value, _code(o.xla), _code(o.ours), f.why) for f, o in unlike
-        )
+        yield _CASES_HEAD
+        yield from (_row(_tests(names), *cells) for cells, names in _cases(unlike).items())
         yield ""
     if unasked:
         yield "Not for us:\n"
-        yield from (f"* {name}: {why}" for why, name in _reasons(unasked).items())
+        yield from (f"* {_tests(names)}: {why}" for why, names in _reasons(unasked).items())
         yield ""
 
 
-def _reasons(unasked: list[Fact]) -> dict[str, str]:
-    """The tests that ask nothing of us, together where the reason is one."""
+_CASES_HEAD: Final = "| test | | XLA | we | why |\n| --- | --- | --- | --- | --- |"
+
+
+def _cases(unlike: list[tuple[Fact, Outcome]]) -> dict[tuple[str, ...], dict[str, None]]:
+    """The cells of a case, and the tests that have it."""
+    tests: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+    for fact, outcome in unlike:
+        texts = map(_code, _without_shared_domain(outcome.xla, outcome.ours))
+        tests[fact.verdict.value, *texts, fact.why][fact.test] = None
+    return tests
+
+
+def _without_shared_domain(xla: str, ours: str) -> tuple[str, str]:
+    """The texts of two maps, without their domain if it is the same."""
+    (head, _, domain), (our_head, _, our_domain) = (t.partition(_DOMAIN) for t in (xla, ours))
+    return (head, our_head) if domain == our_domain else (xla, ours)
+
+
+_DOMAIN: Final = ", domain: "
+
+
+def _reasons(unasked: list[Fact]) -> dict[str, dict[str, None]]:
+    """Why tests ask nothing of us, and the tests."""
     tests: dict[str, dict[str, None]] = defaultdict(dict)
     for fact in unasked:
         tests[fact.why][fact.test] = None
-    return {why: ", ".join(f"`{test}`" for test in names) for why, names in tests.items()}
+    return tests
+
+
+def _tests(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _row(*cells: object) -> str:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from ops import Fusion, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from tests.conformance import rows_of
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Outcome, verdict_on_map
 
@@ -28,11 +29,17 @@ REWORDED: Final = {
 
 
 def module_of(row: Row) -> HloModule:
-    """The module that the row asks about."""
-    text: str = row["hlo"]
+    """The module that the row asks about: its own, or that of the row in ``of``."""
+    text: str = row["hlo"] if "hlo" in row else _row_of(row)["hlo"]
     for refused, accepted in REWORDED.items():
         text = re.sub(refused, accepted, text)
     return hlo.parse(text)
+
+
+def _row_of(row: Row) -> Row:
+    table: str = row["xla"].partition(".")[0]
+    (other,) = rows_of(table, id=row["of"])
+    return other
 
 
 # One instruction.

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import eq
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from indexing import IndexingMap
 from indexing.layout import (
     Layout,
     Shape,
@@ -26,6 +27,7 @@ from indexing.layout import (
     tiling_steps,
     transpose_is_bitcast,
 )
+from ops.schedules.transpose_schedule import merged_in_memory
 from simplifier import TextError
 from tests.xla.outcome import of_values
 
@@ -140,6 +142,13 @@ def alignment_costs_nothing(row: Row) -> bool:
     return found is not None and reshape_is_bitcast(shape, found)
 
 
+def merged_transpose(row: Row) -> list[list[int]]:
+    """The sizes of a transpose and the order of its dimensions, with as few as possible."""
+    operand, result = _shapes(row)
+    sizes, order = merged_in_memory(operand, result, row["permutation"])
+    return [[sizes[place] for place in order], list(order)]
+
+
 def equal_layouts(row: Row) -> bool:
     """Whether layouts are equal, but for some of their fields."""
     ignored = row.get("ignored", ())
@@ -182,6 +191,8 @@ ANSWERS: Final[dict[str, Callable[[Row], object]]] = {
     ),
     "is empty array": is_empty_array,
     "layout_print": lambda row: str(_layouts(row)[0]),
+    "merged transpose": merged_transpose,
+    "points": lambda row: sum(1 for _ in IndexingMap.identity(row["sizes"]).points()),
     "reorder is bitcast": reordering_costs_nothing,
     "reorder_logical_dimensions": lambda row: str(
         reorder_dimensions(_shape(row), row["permutation"])

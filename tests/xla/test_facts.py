@@ -48,6 +48,7 @@ def test_every_question_is_asked() -> None:
 
 
 SUITES = {
+    "emitters",
     "hlo_parser_test",
     "indexing_analysis_test",
     "indexing_map_serialization_test",

@@ -1,0 +1,65 @@
+"""Maps that ``benchmarks/fuzz.py`` found: each once failed the check that its name begins with."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import fuzz
+from benchmarks.fuzzing.checks import complaints
+from benchmarks.fuzzing.map_case import MapCase
+from benchmarks.fuzzing.map_checks import CHECKS, SOLVED
+
+FOUND = [
+    # solved for the dimensions: lost [((0, 7), (), (2, 3))]
+    pytest.param(
+        "(d0, d1) -> ((d1 * 7 - d0 + 5) mod 12, (((d1 * 7 - d0 + 5) floordiv 4) * 3 "
+        "+ ((d1 * 7 - d0 + 11) floordiv 60) * 4 + 1) mod 12), domain: d0 in [0, 2], d1 in [0, 4]",
+        id="solved, a digit that ends between two others",
+    ),
+    # TimeoutError
+    pytest.param(
+        "(d0) -> ((d0 * -256) floordiv 40 * 8 + (d0 * -256) mod 400), domain: d0 in [-1, 2]",
+        id="solved, a part read as more than the whole",
+    ),
+    # TimeoutError
+    pytest.param(
+        "(d0)[s0, s1] -> (((s0 * 6 + s1 * 6 - d0) floordiv 24) * -9, ((s0 * 6 + s1 * 6 - d0) "
+        "floordiv 24) * 36 - (s0 * 6 + s1 * 6 - d0 + 1) mod 3, d0), "
+        "domain: d0 in [-1, 1], s0 in [-3, -2], s1 in [0, 5]",
+        id="solved, a known quotient borrowed by a digit",
+    ),
+    # KeyError: 'n0'
+    pytest.param(
+        "(d0, d1) -> ((((d0 * 4 + d1 + 32) floordiv 5) mod 20) * 3 + ((d0 * 4 + d1 + 4) "
+        "floordiv 80) * 20 + d1 * 32 + ((d0 * 4 + d1 - 7) floordiv 5) mod 20 + 1, d1 * 2 + "
+        "((d0 * 4 + d1 - 20) floordiv 4) mod 80 + (d0 * 4 + d1 + 32) floordiv 80 - ((d0 * 4 + d1 "
+        "+ 32) mod 20) * 4 - 4, d1), domain: d0 in [0, 4], d1 in [0, 5]",
+        id="solved, a known variable is solved for again",
+    ),
+    # KeyError: <floordiv (d0 + 15) floordiv 4>
+    pytest.param(
+        "(d0) -> ((((d0 * 32 + 3) floordiv 4) mod 1) * 4 + (((d0 * 32 - 13) floordiv 128) mod 4) "
+        "* 4 + ((d0 * 32 + 3) floordiv 128) mod 16, (((d0 * 32 + 3) mod 1) * 3 + ((d0 * 32 + 7) "
+        "mod 16) * 2 + (d0 * 32 + 3) floordiv 4 + 1) mod 16, ((d0 * 32 + 1) floordiv 16) * 4 + "
+        "((d0 * 32 + 3) floordiv 16) mod 128 - (((d0 * 32 + 3) floordiv 4) mod 16) * 4 - "
+        "((d0 * 32 - 4) mod 128) * 16 - d0 * 3 - 4), domain: d0 in [0, 5]",
+        id="solved, a carry that is not canonical",
+    ),
+    # solved for the dimensions: lost [((12,), (), (4, 2))]
+    pytest.param(
+        "(d0, d1)[s0] -> (((((d1 * 8 + s0 * 32 - d0 + 3) mod 18) * 4 + ((d1 * 8 + s0 * 32 - d0 + "
+        "5) mod 18) * 18 + ((d1 * 8 + s0 * 32 - d0 + 37) floordiv 18) * 6 - ((d1 * 8 + s0 * 32 - "
+        "d0 + 5) floordiv 6) * 6) floordiv 6)), domain: d0 in [0, 6], d1 in [0, 2], s0 in [-1, -1]",
+        id="inverse, a digit with a constant",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_what_was_found_stays_right(text: str) -> None:
+    assert dict(complaints(MapCase.read(text), {**SOLVED, "inverse": CHECKS["inverse"]})) == {}
+
+
+@pytest.mark.parametrize(("about", "cases"), [("inverses", 1000), ("maps", 40)])
+def test_random_maps_are_answered_rightly(about: str, cases: int) -> None:
+    assert fuzz.main(["--about", about, "--cases", str(cases), "--seed", "15"]) == 0

@@ -1,0 +1,91 @@
+"""What XLA's tests of its emitters ask: that a fusion has maps, and what the threads do for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops import FusionError, FusionSchedule, Unknown, input_to_output, output_to_input, schedule_of
+from ops.fusion.fusion_schedule import results_of
+from tests.xla.modules import answer_to, module_of
+from tests.xla.outcome import Outcome, of_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ops.dependence.dependence import Indexings
+    from ops.hlo import Instruction
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+
+
+def reasons_without_maps(row: Row) -> Outcome:
+    """Why parts of the entry's root have no maps, in one of both directions."""
+    answers = _answers(module_of(row).entry.root)
+    reasons = {answer.reason: None for answer in answers if isinstance(answer, Unknown)}
+    return of_values(list(reasons), row)
+
+
+def _answers(instruction: Instruction) -> Iterator[Indexings]:
+    for number in instruction.shape.array_indices:
+        yield from output_to_input(instruction, number).indexing
+    for number in range(len(instruction.operands)):
+        yield from input_to_output(instruction, number).indexing
+
+
+def starts(row: Row) -> Outcome:
+    """The intervals to which starts are clamped, by the maps to the elements that hold them."""
+    found = answer_to({**row, "direction": "output_to_input", "physical_layout": False})
+    if isinstance(found, Unknown):
+        return of_values(found.reason, row)
+    (way,) = found
+    places = [str(origin.map).partition(", domain")[0] for origin in way.runtime]
+    bounds = [[each.bounds.lower, each.bounds.upper] for each in way.map.runtime]
+    return of_values(dict(zip(places, bounds, strict=True)), row)
+
+
+# Schedules.
+
+
+def is_read_once(schedule: FusionSchedule, row: Row) -> bool:
+    """Whether threads read each element of an operand of a hero once: ``reduce:0``."""
+    name, _, operand = row["operand"].rpartition(":")
+    if name not in {hero.name for hero in schedule.heroes if hero}:
+        (access,) = schedule.reads(int(operand))
+        return access.is_exactly_once()
+    read = schedule.schedule.reads[int(operand)]
+    return read is not None and read.is_exactly_once()
+
+
+def is_written_once(schedule: FusionSchedule, row: Row) -> bool:
+    """Whether threads write each element of a result once."""
+    results = results_of(schedule.fusion.roots[0])
+    owners = [hero or result for hero, result in zip(schedule.heroes, results, strict=True)]
+    names = [owner.name for owner in owners]
+    return schedule.writes_exactly_once(names.index(row["hero"]))
+
+
+def threads(schedule: FusionSchedule, _: Row) -> list[int]:
+    """The threads of a block, and the blocks."""
+    launch = schedule.schedule.launch
+    return [launch.threads[0], launch.blocks[0]]
+
+
+def _of_schedule(answer: Callable[[FusionSchedule, Row], object]) -> Question:
+    """A question to the schedule of the entry's root; one without schedule answers why."""
+
+    def question(row: Row) -> Outcome:
+        try:
+            return of_values(answer(schedule_of(module_of(row).entry.root), row), row)
+        except FusionError as error:
+            return of_values(str(error), row)
+
+    return question
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    "no maps": reasons_without_maps,
+    "read once": _of_schedule(is_read_once),
+    "starts": starts,
+    "threads": _of_schedule(threads),
+    "written once": _of_schedule(is_written_once),
+}
