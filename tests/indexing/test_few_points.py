@@ -55,8 +55,10 @@ def test_the_set_of_points_is_the_image(made: IndexingMap) -> None:
     assert (found.bounds, found.count(), list(found)) == (image.bounds, image.count(), list(image))
 
 
-SMALL = "(d0, d1) -> ((d0 * 3 + d1) mod 7, (d0 + d1 * 5) floordiv 3), domain: d0 in [0, 9], "
-SMALL += "d1 in [0, 9], (d0 * 5 + d1) mod 4 in [1, 2]"
+SMALL = (
+    "(d0, d1) -> ((d0 * 3 + d1) mod 7, (d0 + d1 * 5) floordiv 3), domain: d0 in [0, 9], "
+    "d1 in [0, 9], (d0 * 5 + d1) mod 4 in [1, 2]"
+)
 QUESTIONS = ["is_empty", "count", "count_results", "is_injective"]
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from indexing import parse_map
 from indexing.exact.multiplicity import multiplicities
-from ops import Fusion, hlo, output_to_input
+from indexing.layout import Shape, bitcast_map
+from ops import Fusion, Unknown, hlo, output_to_input
 from simplifier import IndexingError, bounds_of, parse_expr, simplify
 from simplifier.canonical.scope import scope_of
 from tests.call_counts import calls_of
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import sympy
+
+    from ops.dependence.dependence import Indexings
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "bounded_work"
 MAX_CALLS: Final = 20_000_000
@@ -42,12 +45,20 @@ def _problem(row: Mapping[str, Any]) -> tuple[sympy.Expr, dict[str, Any], list[A
 
 def _epilogue(row: Mapping[str, Any]) -> object:
     entry = hlo.parse(row["hlo"]).entry
-    return [*map(str, Fusion.of_computation(entry).epilogue(entry.parameters[0]))]
+    return _texts(Fusion.of_computation(entry).epilogue(entry.parameters[0]))
 
 
 def _output_to_input(row: Mapping[str, Any]) -> object:
     found = output_to_input(hlo.parse(row["hlo"]).entry.root).indexing
-    return [[*map(str, each)] for each in found]
+    return [*map(_texts, found)]
+
+
+def _texts(found: Indexings) -> list[str]:
+    return [str(found)] if isinstance(found, Unknown) else [*map(str, found)]
+
+
+def _bitcast_map(row: Mapping[str, Any]) -> object:
+    return bitcast_map(Shape.parse(row["source"]), Shape.parse(row["target"]))
 
 
 QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
@@ -57,6 +68,7 @@ QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "inverse": lambda row: parse_map(row["map"]).inverse(),
     "image": lambda row: parse_map(row["map"]).image(),
     "multiplicities": lambda row: multiplicities([parse_map(row["map"])]),
+    "bitcast_map": _bitcast_map,
     "epilogue": _epilogue,
     "output_to_input": _output_to_input,
 }
