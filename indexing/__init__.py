@@ -1,5 +1,9 @@
 """Indexing maps: which elements of one tensor are needed for which of another, as formulas."""
 
+# isort: off
+import indexing.startup  # noqa: F401 - first: interrupts of the command line leave no traceback
+# isort: on
+
 from indexing.errors import MapError
 from indexing.exact.boxes import StridedInterval
 from indexing.exact.differences import Difference, first_difference

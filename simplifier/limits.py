@@ -114,7 +114,7 @@ Terms move in and out of each, and each such step asks for all of the others.
 """
 
 MAX_WIDENING: Final = 64
-"""How many times its natural width what was given may need, to be kept because it is cheaper.
+"""How many times its natural width a given form may divide, to be kept because it is cheaper.
 
 Canonical forms divide common factors out, so the width of a plain linear index may be a few bits
 more than that of its digits. Formulas that exploit wide products need many more.
@@ -122,6 +122,13 @@ more than that of its digits. Formulas that exploit wide products need many more
 
 MAX_TERMS_MOVED: Final = 4
 """Of so many terms those that are not in the operands may move into an extremum, too."""
+
+MAX_TEAR: Final = 3
+"""How many times what was given a natural reading may cost, for spellings to be searched.
+
+Where digits of sums of digits are taken, canonical forms are torn so much that a search is long and
+ends far above what was given.
+"""
 
 MIN_COST_TO_READ_AGAIN: Final = 8
 """What a result costs at least for the form to be read in another way: two divisions or so."""

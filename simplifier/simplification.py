@@ -136,8 +136,9 @@ def cost(expression: Expression) -> int:
     """What the expression costs a reader and a machine; :func:`simplify` looks for the least.
 
     ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max``
-    cost 3; ``ceildiv`` costs 4. A second use of the same numerator and divisor costs 1. Terms whose
-    coefficients have the same size share one multiplication; a sum without a positive term costs 1
+    cost 3; ``ceildiv`` costs 4. A second use of the same numerator and divisor costs 1, and so does
+    ``d0 floordiv 32`` beside the digit ``(d0 floordiv 4) mod 8``. Terms whose coefficients have the
+    same size share one multiplication; a sum without a positive term and a negative divisor cost 1
     more. Terms of a sum that read the same digits of one number cost 2 more, with opposite signs 8.
 
     >>> cost(parse_expr("d0 * 8 + s0 mod 3"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
@@ -35,13 +38,14 @@ class Console:
     def __init__(self, rendering: Rendering) -> None:
         self.rendering = rendering
         self.has_errors = False
-        self._bar = _bar_class() if sys.stderr.isatty() else None
+        self._bar_class = _bar_class() if sys.stderr and sys.stderr.isatty() else None
+        self._bar: Any = None
 
     def track(self, items: SizedIterable[T], unit: str) -> Iterable[T]:
         """The items; taking one moves the bar."""
-        if self._bar is None:
+        if self._bar_class is None:
             return items
-        bar: Iterable[T] = self._bar(
+        self._bar = self._bar_class(
             items,
             unit=f" {unit}",
             leave=False,
@@ -49,23 +53,37 @@ class Console:
             file=sys.stderr,
             dynamic_ncols=True,
         )
-        return bar
+        return self._bar
 
     def write(self, text: str) -> None:
-        """Print a text on standard output, around the bar."""
-        if self._bar is None:
-            print(text)
-        else:
-            self._bar.write(text)
+        """Print a text on standard output, in the place of the bar.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._hide_bar()
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        print(text)
 
     def report_error(self, message: str) -> None:
         """Print an error on standard error."""
         self.has_errors = True
-        text = f"error: {message}"
-        if self._bar is None:
-            print(text, file=sys.stderr)
-        else:
-            self._bar.write(text, file=sys.stderr)
+        self._hide_bar()
+        report(f"error: {message}")
+
+    def _hide_bar(self) -> None:
+        """Make room for a text; the bar comes back when it moves."""
+        bar = self._bar
+        if bar is not None and bar.last_print_t >= bar.start_t + bar.delay:
+            bar.clear()
+
+
+def report(message: str) -> None:
+    """Print a message on standard error; a message that nobody can read is dropped."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(message, file=sys.stderr, flush=True)
 
 
 def _bar_class() -> Any:  # noqa: ANN401 - tqdm's class, or None

@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
+from indexing.startup import INTERRUPTED
 from ops.cli.commands import fusions, layout, maps, schema, simplify
-from ops.cli.console import Console
+from ops.cli.console import Console, report
 from ops.cli.documents import ErrorLog, as_json, as_text
 from ops.cli.module_questions import DIRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ops.cli.documents import Document
+    from ops.cli.documents import Document, Rendering
 
 _PROGRAM: Final = "python -m indexing"
 _DISTRIBUTION: Final = "symbolic-indexing"
@@ -25,8 +26,8 @@ _DISTRIBUTION: Final = "symbolic-indexing"
 FINE: Final = 0
 INPUT_ERROR: Final = 1
 """An input is wrong or missing; wrong arguments exit with 2."""
-INTERRUPTED: Final = 130
-"""The exit code of shells for a process that the user stopped."""
+OUTPUT_ERROR: Final = 1
+"""The answer cannot be written, as on a full disk."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,18 +40,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         code = _run(_parsed(argv))
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         _forget_output()
         return FINE
+    except OSError as error:
+        _forget_output()
+        report(f"error: the answer cannot be written: {error.strerror}")
+        return OUTPUT_ERROR
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        report("interrupted")
         return INTERRUPTED
     return code
 
 
 def _run(arguments: _Arguments) -> int:
-    console = Console(as_json if arguments.json else as_text)
+    console = Console(arguments.renderings[arguments.json])
     document = arguments.document(console)
     for piece in console.rendering(document, ErrorLog(console.report_error)):
         console.write(piece)
@@ -58,8 +64,9 @@ def _run(arguments: _Arguments) -> int:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more: drop what is left to write, also at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Nobody reads any more, or the disk is full: drop what is left to write, also at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # Arguments.
@@ -69,11 +76,12 @@ class _Arguments(argparse.Namespace):
     """The function of a command, its options, and how to print."""
 
     run: Callable[..., Document]
+    renderings: tuple[Rendering, Rendering]
     json: bool = False
 
     def document(self, console: Console) -> Document:
         """The document of the command."""
-        how_to_run = ("run", "json")
+        how_to_run = ("run", "renderings", "json")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
         return self.run(console=console, **options)
 
@@ -82,14 +90,14 @@ class _Arguments(argparse.Namespace):
 class _Command:
     """One command: its function, a summary, examples for the help, and its arguments.
 
-    ``has_json`` is whether it takes ``--json``.
+    ``renderings`` are those without and with ``--json``.
     """
 
     run: Callable[..., Document]
     summary: str
     examples: tuple[str, ...]
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
-    has_json: bool = True
+    renderings: tuple[Rendering, Rendering] = (as_text, as_json)
 
 
 def _jobs(text: str) -> int:
@@ -194,7 +202,7 @@ _COMMANDS: Final = {
         schema,
         "print the JSON Schema of the documents that the other commands print with --json",
         ("schema",),
-        has_json=False,
+        renderings=(as_text, as_text),
     ),
 }
 
@@ -224,9 +232,8 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
     )
     for flag, settings in command.arguments.items():
         parser.add_argument(flag, **settings)
-    if command.has_json:
-        parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=command.run)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=command.run, renderings=command.renderings)
 
 
 def _epilog(examples: Iterable[str]) -> str:

@@ -170,16 +170,15 @@ class FusionMaps:
         entries = (
             entry
             for number, parameter in enumerate(computation.parameters)
+            if parameter in found
             for entry in _entries(
-                root, output, "parameter", number, parameter, self._given(found.get(parameter))
+                root, output, "parameter", number, parameter, self._given(found[parameter])
             )
         )
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
         return Section(of, tuple(entries), about)
 
-    def _given(self, found: AnyDependence | None) -> AnyDependence:
-        if found is None:
-            return NOTHING
+    def _given(self, found: AnyDependence) -> AnyDependence:
         return found.simplify().minimal() if self.minimal else found
 
 
@@ -208,6 +207,9 @@ _FILES_PER_JOB: Final = 8
 
 _FAST: Final = 1
 """The level of compression: it makes JSON ten times smaller, in a hundredth of the time of maps."""
+
+_PIECE: Final = 1 << 16
+"""How many characters of a text are printed at once."""
 
 _STANDARD_INPUT: Final = "-"
 
@@ -265,6 +267,8 @@ def read_input(file: str) -> tuple[str, str]:
         HloFileError: there is no such file, or it is not text.
     """
     if file == _STANDARD_INPUT:
+        if sys.stdin is None:
+            raise HloFileError("<stdin>", "standard input is closed")
         return decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
     return read_text(file), file
 
@@ -279,10 +283,11 @@ class _Printed(NamedTuple):
     """Compressed, because many may wait for their turn."""
     messages: tuple[str, ...]
 
-    def lines(self) -> Iterator[str]:
-        """The lines of the text, which are never together in memory."""
+    def pieces(self) -> Iterator[str]:
+        """Some lines of the text at a time, as all of them need much memory."""
         with gzip.open(BytesIO(self.content), "rt", encoding="utf-8", newline="\n") as file:
-            yield from (line[:-1] for line in file)
+            while lines := file.readlines(_PIECE):
+                yield "".join(lines)[:-1]
 
 
 def _about_all(
@@ -302,7 +307,7 @@ def _about_all(
             printed = answer.answer or _unread(question, answer, console.rendering)
             for message in printed.messages:
                 console.report_error(message)
-            yield Verbatim(printed.lines())
+            yield Verbatim(printed.pieces())
     if nameless and not is_named:
         yield _no_such(nameless, files)
 

@@ -79,7 +79,13 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 
     def simplify(self) -> Dependence:
         """The same with each indexing in its smallest form."""
-        return self.apply(OperandIndexing.simplify)
+        return self if self._smaller is None else self._smaller
+
+    @cached_property
+    def _smaller(self) -> Dependence | None:
+        """What :meth:`simplify` gives, if that is another one: no value holds itself."""
+        simplified = self.apply(OperandIndexing.simplify)
+        return None if simplified is self else simplified
 
     def minimal(self) -> Dependence:
         """The same without indexings that another one contains; equal ones are one.

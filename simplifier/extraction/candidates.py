@@ -115,7 +115,14 @@ class Limit:
         return Rewrite(candidates.laws_for(operands), form, candidates.built(operands))
 
     def _is_narrow(self, candidates: Candidates, operands: tuple[Form, ...]) -> bool:
-        return candidates.kind is AtomKind.SUM or self._prices.is_narrow(operands)
+        """Whether neither the operands nor the operation times its weight is too wide."""
+        if candidates.kind is AtomKind.SUM:
+            return True
+        return self._prices.is_narrow(operands) and (
+            self._prices.is_narrow_term(
+                operations.build(candidates.kind, operands), candidates.weight
+            )
+        )
 
     def _cost(self, candidates: Candidates, operands: tuple[Form, ...], beside: int) -> int:
         """The cost of a candidate, or what it costs at least, if that is above the limit."""

@@ -1,8 +1,10 @@
 """What an expression costs a reader and a machine.
 
 ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max`` cost 3;
-``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does. A second use of the same numerator and
-divisor, as quotient or remainder, costs 1: a compiler computes both at once.
+``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does. A negative divisor costs 1 more, as the
+sign of ``-x`` does. A second use of the same numerator and divisor, as quotient or remainder, costs
+1: a compiler computes both at once. So does ``x floordiv 32`` beside the digit ``(x floordiv 4) mod
+8``, which divides ``x floordiv 4`` by 8, too.
 
 Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
 ``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. Terms of a sum that read
@@ -16,10 +18,21 @@ from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.digits import common_weight
-from simplifier.expr.form import EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, postorder
+from simplifier.expr.form import (
+    EXTREMA,
+    FLOORDIV,
+    Atom,
+    AtomKind,
+    Digits,
+    Form,
+    constant,
+    postorder,
+)
 from simplifier.limits import MAX_QUOTIENTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simplifier.expr.form import Key
 
 
@@ -189,13 +202,15 @@ class _Shared:
 
     def __init__(self) -> None:
         self._uses: dict[Atom, int] = {}
-        self._divisions: dict[Key, None] = {}
+        self._divisions: set[Key] = set()
 
     def cost(self, form: Form) -> int:
         """The cost of all atoms, those outside first: then it is known how often each is used."""
         total = operators_of_sum(form)
         self._use(form, 1)
-        for atom in reversed(postorder((form,))):
+        inside = postorder((form,))
+        self._divisions = divided_by_digits(inside)
+        for atom in reversed(inside):
             if atom.arguments:
                 total += self._cost_of_atom(atom, self._uses[atom])
         return total
@@ -206,12 +221,12 @@ class _Shared:
         if atom.kind in DIVISIONS:
             key = atom.division or division_of(atom)
             is_known = key in self._divisions
-            self._divisions[key] = None
+            self._divisions.add(key)
             times = 0 if is_known else 1
             again = (uses - times) * USED_AGAIN
         if not times:
             return again
-        inside = cost_of_operation(atom.kind, len(atom.arguments))
+        inside = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
         for argument in atom.arguments:
             inside += operators_of_sum(argument)
             self._use(argument, times)
@@ -237,3 +252,19 @@ def division_of(atom: Atom) -> Key:
     is_apart = atom.kind is AtomKind.CEILDIV or is_digit
     atom.division = (numerator.key, divisor.key, atom.kind if is_apart else None)
     return atom.division
+
+
+def divided_by_digits(atoms: Iterable[Atom]) -> set[Key]:
+    """The divisions that the digits among the atoms contain.
+
+    The digit ``(x floordiv 4) mod 8`` divides by 8 once more, which gives ``x floordiv 32``.
+    """
+    return {
+        (inner.numerator.key, constant(inner.divisor * atom.divisor).key, None)
+        for atom in atoms
+        if atom.kind is AtomKind.MOD
+        and atom.divisor > 1
+        and (inner := atom.numerator.only_atom) is not None
+        and inner.kind is FLOORDIV
+        and inner.divisor > 0
+    }

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.branches import is_clamp
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
+from simplifier.expr.operations import mod
 from simplifier.extraction.candidates import Candidates
 from simplifier.extraction.natural import cheapest_residue
-from simplifier.extraction.width import reduced
+from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue.spellings import (
     ABSORB_TERM,
     ALL_RESIDUES,
@@ -55,8 +57,8 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidat
     for atom in quotients:
         factor, divisor = form.terms[atom], atom.divisor
         smallest = divisor // gcd(factor, divisor)
-        chain = {smallest, *(other.divisor for other in quotients)}
-        for step in sorted(chain):
+        divisors = {smallest, *(other.divisor for other in quotients)}
+        for step in sorted(divisors):
             if step >= divisor or divisor % step or step % smallest:
                 continue
             source = scope.floordiv(atom.numerator, step)
@@ -71,7 +73,9 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidat
                 (rest, weight, source, plain),
                 (rest.plus_constant(weight * last), -weight, last - source, reflected),
             ):
-                residues = _residues(scope, limit, dividend, radix)
+                residues = chain(
+                    _residues(scope, limit, dividend, radix), _divided(left, dividend, radix)
+                )
                 yield Candidates(left, factor_of_digit, AtomKind.MOD, residues, why, dividend)
 
 
@@ -86,6 +90,22 @@ def _residues(scope: Scope, limit: Limit, source: Form, radix: int) -> Iterator[
     yield cheapest_residue(scope, source, radix, limit.cost_of), modulus
     for shifted in _shifted_clamps(reduced(source, radix), radix):
         yield shifted, modulus
+
+
+def _divided(beside: Form, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
+    """Numerators of quotients by the radix that are congruent to the source."""
+    for atom in beside.terms:
+        if (
+            atom.kind is AtomKind.FLOORDIV
+            and atom.divisor == radix
+            and _is_congruent(atom.numerator, source, radix)
+        ):
+            yield atom.numerator, atom.arguments[1]
+
+
+def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
+    difference = one.plus(other, -1)
+    return content(difference) % modulus == 0 and difference.constant % modulus == 0
 
 
 def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
@@ -165,6 +185,59 @@ def _sum(terms: Iterable[Form]) -> Form:
     for term in terms:
         total = total.plus(term)
     return total
+
+
+def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
+    """``k*floor(N/c) + t = k*floor(M/c) + u`` where ``M - N`` is a multiple of ``c``.
+
+    So a quotient gets back the linear index that its multiples have left. Remainders of congruent
+    numbers by the same divisor are taken of the index, too.
+    """
+    for atom, factor in form.terms.items():
+        if not _is_quotient(scope, atom):
+            continue
+        modulus, divisor, rest = atom.arguments[1], atom.divisor, form.without(atom)
+        turned = (-atom.numerator).plus_constant(divisor - 1)
+        for numerator, weight, laws in (
+            (atom.numerator, factor, (ABSORB_TERM,)),
+            (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
+        ):
+            for source in _sources(rest, numerator, divisor, weight):
+                left = source.plus(numerator, -1).exactly_divided(divisor)
+                beside = _with_remainders_of(rest.plus(left, -weight), source, divisor)
+                yield Candidates(beside, weight, AtomKind.FLOORDIV, [(source, modulus)], laws)
+
+
+def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
+    """Numbers congruent to what a quotient divides.
+
+    They are the number itself with its multiples beside it, or without negative coefficients, and
+    what is divided elsewhere.
+    """
+    found = [
+        with_multiples(rest, numerator, divisor, weight),
+        Form(numerator.constant, reduced(numerator, divisor).terms),
+    ]
+    found += [
+        atom.numerator
+        for atom in rest.terms
+        if atom.divisor > 0 and _is_congruent(atom.numerator, numerator, divisor)
+    ]
+    return [source for source in dict.fromkeys(found) if source != numerator]
+
+
+def _with_remainders_of(form: Form, source: Form, divisor: int) -> Form:
+    """The form with remainders of what is congruent to the source taken of it."""
+    for atom, factor in form.terms.items():
+        if (
+            atom.kind is AtomKind.MOD
+            and atom.divisor == divisor
+            and atom.numerator != source
+            and _is_congruent(atom.numerator, source, divisor)
+        ):
+            remainder = mod(source, atom.arguments[1])
+            form = form.without(atom).plus(remainder, factor)
+    return form
 
 
 # Sums of quotients.

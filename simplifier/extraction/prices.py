@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import meet
 from simplifier.expr.form import Atom, AtomKind, Form
-from simplifier.extraction.cost import DIVISIONS, USED_AGAIN, division_of, overlaps
+from simplifier.extraction.cost import (
+    DIVISIONS,
+    USED_AGAIN,
+    divided_by_digits,
+    division_of,
+    overlaps,
+)
 from simplifier.extraction.width import magnitude
 
 if TYPE_CHECKING:
@@ -19,7 +25,6 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Key
 
     CostOf: TypeAlias = Callable[[Atom], int]
 
@@ -79,6 +84,11 @@ class Prices:
             greatest = magnitude(range_of_spelled(self._scope, atom))
             self._magnitudes[atom] = greatest
         return greatest is not None and factor * greatest > widest
+
+    def is_narrow_term(self, operation: Form, weight: int) -> bool:
+        """Whether an operation, if it is one, times its weight is no greater than the widest."""
+        atom, widest = operation.only_atom, self._widest
+        return widest is None or atom is None or not self._is_wide(atom, abs(weight), widest)
 
     def is_narrow(self, operands: Iterable[Form]) -> bool:
         """Whether no operand may be greater than the widest number."""
@@ -147,7 +157,7 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
 
 def _shared(terms: dict[Atom, int], cost_of: CostOf) -> int:
     """What second uses of divisions save."""
-    seen: set[Key] = set()
+    seen = divided_by_digits(terms)
     saved = 0
     for atom in terms:
         if atom.kind in DIVISIONS:

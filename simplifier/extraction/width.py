@@ -68,9 +68,6 @@ def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
         if unit.quotient is not None:
             yield from _widths_of_digit(scope, unit.source, unit.radix)
             rest = rest.plus(unit.value, -weight)
-    for atom, factor in rest.terms.items():
-        if atom.kind is VARIABLE:
-            yield magnitude(scope.range_of(Form(0, {atom: factor})))
     for atom in form.terms:
         if atom.kind is FLOORDIV:
             yield from _widths_of_quotient(scope, form, rest, atom)
@@ -88,28 +85,45 @@ def _widths_of_quotient(
 ) -> Iterator[int | None]:
     """Of what the quotient is taken, with its multiples beside it, counted from either end.
 
-    Those that belong to a digit stay there, unless the source gets no steeper with them.
+    Those that belong to a digit stay there, unless the source gets no steeper with them. A constant
+    takes one bit at most.
     """
-    numerator = quotient.numerator
-    sources = [_gathered(rest, quotient) if quotient in rest.terms else numerator]
-    source = _gathered(form, quotient)
+    numerator, divisor = quotient.numerator, quotient.divisor
+    sources = [gathered(rest, quotient) if quotient in rest.terms else numerator]
+    source = gathered(form, quotient)
     if all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
         sources.append(source)
     for source in sources:
-        yield magnitude(scope.range_of(source))
-        yield magnitude(scope.range_of((-source).plus_constant(quotient.divisor - 1)))
+        turned = (-source).plus_constant(divisor - 1)
+        width = _greater(magnitude(scope.range_of(source)), magnitude(scope.range_of(turned)))
+        if width is not None and source.constant != numerator.constant:
+            less = magnitude(scope.range_of(Form(numerator.constant, source.terms)))
+            width = width if less is None else min(width, 2 * less)
+        yield width
 
 
-def _gathered(form: Form, quotient: Atom) -> Form:
+def _greater(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else max(one, other)
+
+
+def gathered(form: Form, quotient: Atom) -> Form:
     """The source of a quotient with the multiples of its divisor that stand beside it."""
-    factor, source = form.terms[quotient], quotient.numerator
-    if form.constant % factor == 0:
-        source = source.plus_constant(quotient.divisor * form.constant // factor)
-    for atom in quotient.numerator.terms:
+    return with_multiples(form, quotient.numerator, quotient.divisor, form.terms[quotient])
+
+
+def with_multiples(form: Form, source: Form, divisor: int, weight: int) -> Form:
+    """What such a quotient is taken of, with the multiples of its divisor that stand in a form.
+
+    A constant alone comes back only to a source that has one.
+    """
+    whole = source
+    for atom in source.terms:
         beside = form.terms.get(atom, 0)
-        if beside % factor == 0:
-            source = source.plus_atom(atom, quotient.divisor * beside // factor)
-    return source
+        if beside and beside % weight == 0:
+            whole = whole.plus_atom(atom, divisor * beside // weight)
+    if form.constant % weight == 0 and (source.constant or whole != source):
+        whole = whole.plus_constant(divisor * form.constant // weight)
+    return whole
 
 
 def _widths_inside(scope: Scope, atom: Atom) -> Iterator[int | None]:
@@ -128,9 +142,9 @@ def reduced(form: Form, radix: int) -> Form:
 
 
 def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
-    """Whether some part of a form, as it is written, goes far beyond the natural width.
+    """Whether some part of a form, as it is written, goes beyond the natural width.
 
-    How far is too far the tolerance says: so many times the width.
+    What the form divides may do so by the tolerance, so many times; then all of it may as much.
 
     >>> from simplifier.bounds.interval import Interval
     >>> from simplifier.canonical.scope import scope_of
@@ -142,22 +156,45 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     False
     """
     widest = natural_width(scope, form)
-    return widest is not None and width_as_written(scope, form) > widest * tolerance
+    if widest is None:
+        return False
+    ranges = ranges_as_written(scope, form)
+    width = max(_widths_of_parts(ranges, form))
+    if width <= widest:
+        return False
+    dividends = max((_width_of_dividend(ranges, atom) for atom in ranges), default=0)
+    return width > dividends or dividends > widest * tolerance
 
 
 def width_as_written(scope: Scope, form: Form) -> float:
     """The greatest absolute value of any part of a form; infinite where something has no bounds."""
-    ranges = ranges_as_written(scope, form)
-    sums = [form, *(argument for atom in ranges for argument in atom.arguments)]
-    return max(_width_of_sum(ranges, part) for part in sums)
+    return max(_widths_of_parts(ranges_as_written(scope, form), form))
+
+
+def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
+    """Of the terms of a form, and of all sums inside. The form itself is as wide as its value."""
+    yield from _widths_of_terms(ranges, form)
+    for atom in ranges:
+        for argument in atom.arguments:
+            yield _width_of_sum(ranges, argument)
+
+
+def _width_of_dividend(ranges: Mapping[Atom, Range], atom: Atom) -> float:
+    """Of what a division divides, also counted from its other end."""
+    return _width_of_sum(ranges, atom.numerator) + abs(atom.divisor) if atom.divisor else 0
 
 
 def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
     """The greatest absolute value of a sum and of its terms, each by itself."""
-    widths = [magnitude(term_by_term(ranges, form))]
+    whole = magnitude(term_by_term(ranges, form))
+    return max(inf if whole is None else whole, *_widths_of_terms(ranges, form))
+
+
+def _widths_of_terms(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
+    yield 0
     for atom, factor in form.terms.items():
-        widths.append(magnitude(term_by_term(ranges, Form(0, {atom: factor}))))
-    return max(inf if width is None else width for width in widths)
+        width = magnitude(term_by_term(ranges, Form(0, {atom: factor})))
+        yield inf if width is None else width
 
 
 def divides_by_negative(form: Form) -> bool:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import termios
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,6 @@ from tests.project.sources import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 COMMAND = [sys.executable, "-m", "indexing"]
 
@@ -73,6 +73,57 @@ def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--jobs", "2"]], ids=["text", "json", "jobs"])
+def test_a_full_disk_is_an_error(options: list[str], file: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [*COMMAND, "maps", file, *options], cwd=ROOT, stdout=full, stderr=-1, check=False
+        )
+    assert ran.stderr == b"error: the answer cannot be written: No space left on device\n"
+    assert ran.returncode == 1
+
+
+CLOSED = [
+    ("maps FILE >&-", b"", b"error: the answer cannot be written: Bad file descriptor\n", 1),
+    ("maps missing.hlo 2>&-", b"", b"", 1),
+    ("maps missing.hlo 2>/dev/full", b"", b"", 1),
+    ("simplify <&-", b"", b"error: <stdin>: standard input is closed\n", 1),
+]
+
+
+@pytest.mark.parametrize(("call", "out", "err", "code"), CLOSED)
+def test_streams_may_be_closed(call: str, out: bytes, err: bytes, code: int, file: Path) -> None:
+    line = f"{sys.executable} -m indexing {call.replace('FILE', str(file))}"
+    ran = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, check=False)  # noqa: S602
+    assert (ran.stdout, ran.stderr, ran.returncode) == (out, err, code)
+
+
+def test_an_interrupt_while_loading_ends_cleanly(tmp_path: Path) -> None:
+    """Something else stands in for sympy, says when it is loaded, and takes long."""
+    slow = "import time; print('loading', flush=True); time.sleep(600)"
+    (tmp_path / "sympy.py").write_text(slow)
+    process = subprocess.Popen(
+        [*COMMAND, "schema"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == b"interrupted\n"
+    assert process.returncode == 130
+
+
+def test_a_program_of_the_user_keeps_its_traceback() -> None:
+    text = "import indexing; raise KeyboardInterrupt"
+    ran = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, check=False)
+    assert b"Traceback" in ran.stderr
 
 
 WAITS = """
@@ -151,3 +202,44 @@ def test_progress_is_shown_on_a_terminal(
     assert unit in shown
     assert expected in out
     assert (b"error: missing.hlo: " in shown) == ("missing.hlo" in arguments)
+
+
+@pytest.mark.needs("tqdm")
+@pytest.mark.parametrize("patience", [0, 600])
+def test_no_bar_is_left_on_a_terminal(patience: int, file: Path) -> None:
+    """What stands on the screen in the end: the answers alone."""
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, 200))
+    program = f"from ops.cli import console, main; console.PATIENCE = {patience}; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "maps", file], cwd=ROOT, stdout=follower, stderr=follower
+    ):
+        os.close(follower)
+        shown = b"".join(iter(lambda: _read(leader), b""))
+    os.close(leader)
+    alone = subprocess.run([*COMMAND, "maps", file], cwd=ROOT, capture_output=True, check=True)
+    assert on_screen(shown.decode()) == alone.stdout.decode().splitlines()
+    assert ("instructions" in shown.decode()) == (patience == 0)
+
+
+def _read(leader: int) -> bytes:
+    try:
+        return os.read(leader, 10_000)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def on_screen(written: str) -> list[str]:
+    """The lines of a terminal after a text with carriage returns was written to it."""
+    lines: list[str] = []
+    for line in written.replace("\r\n", "\n").split("\n"):
+        cells: list[str] = []
+        for part in line.split("\r"):
+            cells[: len(part)] = part
+        lines.append("".join(cells).rstrip())
+    return lines[:-1] if not lines[-1] else lines
+
+
+def test_what_is_written_over_is_gone() -> None:
+    assert on_screen("ab 50%\r      \rcd\r\n") == ["cd"]
+    assert on_screen("abcd\ref") == ["efcd"]

@@ -33,7 +33,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier",),
     ),
     "indexing": (
-        ("indexing.errors",),
+        ("indexing.errors", "indexing.startup"),
         ("indexing.variable",),
         ("indexing.domain",),
         ("indexing.relation", "indexing.validation"),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import doctest
+import io
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tests.pages import generated_in
 from tests.project.failures import fail_with
 from tests.project.sources import ROOT
 
@@ -63,6 +68,28 @@ def test_pages_name_files_that_exist() -> None:
 def test_links_lead_somewhere() -> None:
     texts = {page: page.read_text("utf-8") for page in pages()}
     fail_with(f"{p.name}: {link}" for p, text in texts.items() for link in broken_links(p, text))
+
+
+def names_after_examples(text: str) -> dict[str, object]:
+    """What the names of a page stand for after its examples ran."""
+    names: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for example in doctest.DocTestParser().get_examples(text):
+            if example.exc_msg is None:
+                exec(compile(example.source, "<page>", "single"), names)  # noqa: S102
+    return names
+
+
+def test_a_program_on_a_page_is_the_one_that_was_made() -> None:
+    text = (ROOT / "docs" / "indexing.md").read_text("utf-8")
+    program = names_after_examples(text)["program"]
+    assert generated_in(text, "program") == f"```python\n{program}```"
+    ast.parse(str(program))
+
+
+def test_no_program_is_printed_with_marks_of_doctest() -> None:
+    """A reader who copies it would copy them."""
+    fail_with(page.name for page in pages() if "<BLANKLINE>" in page.read_text("utf-8"))
 
 
 def test_a_missing_file_is_seen() -> None:

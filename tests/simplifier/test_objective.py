@@ -50,7 +50,63 @@ WANTED: list[tuple[str, Bounds, str]] = [
         {"d0": (0, 511), "d1": (0, 63)},
         "(d1 mod 8) * 128 + (d0 floordiv 128) * 1024 + (d1 floordiv 8) * 2048 + d0 mod 128",
     ),
+    (
+        "((d0 floordiv 8) * 512 + (d1 floordiv 16) * 128 + (d0 mod 8) * 16) floordiv 64",
+        {"d0": (0, 39), "d1": (0, 63)},
+        "(d0 floordiv 8) * 8 + (d1 floordiv 16) * 2 + (d0 floordiv 4) mod 2",
+    ),
+    (
+        "((y - x) floordiv 10) * 2 + (((y - x) floordiv 2) mod 5) * 2 + ((y - x) mod 2) * 8",
+        {"x": (0, 59), "y": (0, 7)},
+        "(((y - x) floordiv 2) mod 5) * 2 + ((y - x) mod 2) * 8 + ((y - x) floordiv 10) * 2",
+    ),
+    # of linear indices
+    (
+        "((d1 * 16 + d0) mod 20) * 9 + (d1 * 16 + d0) floordiv 20 + d1",
+        {"d0": (0, 35), "d1": (0, 4)},
+        "((d1 * 36 + d0) mod 20) * 9 + (d1 * 36 + d0) floordiv 20",
+    ),
+    (
+        "((bl * 2 + th) mod 63) * 4 + bl * 2 + (bl * 2 + th) floordiv 63",
+        {"bl": (0, 1007), "th": (0, 127)},
+        "((bl * 128 + th) mod 63) * 4 + (bl * 128 + th) floordiv 63",
+    ),
+    (
+        "bl * 6 + (bl * 96 + u * 16 + th) mod 240 + (bl * 96 + u * 16 + th) floordiv 240 + u",
+        {"bl": (0, 29), "u": (0, 5), "th": (0, 255)},
+        "(bl * 1536 + u * 256 + th) mod 240 + (bl * 1536 + u * 256 + th) floordiv 240",
+    ),
+    (
+        "((y - x + 1) floordiv 4) * 10 + x * 10 + (y - x + 1) mod 4",
+        {"x": (0, 239), "y": (0, 7)},
+        "((x * 3 + y + 1) floordiv 4) * 10 + (x * 3 + y + 1) mod 4",
+    ),
     # narrow
+    (
+        "((y - x) floordiv 3) * 5 + x * 5 + (y - x) mod 3",
+        {"x": (0, 1023), "y": (0, 7)},
+        "((x * 2 + y) floordiv 3) * 5 + (x * 2 + y) mod 3",
+    ),
+    (
+        "((x * 6 + y + 7) floordiv 8) * 8",
+        {"x": (0, 47), "y": (0, 11)},
+        "((x * 6 + y + 7) floordiv 8) * 8",
+    ),
+    (
+        "min(max(d0, 40), 107) * 9 + d1 * 3 - 357",
+        {"d0": (0, 119), "d1": (0, 2)},
+        "min(max(d0 * 3 - 119, 1), 202) * 3 + d1 * 3",
+    ),
+    (
+        "z * 2 + z mod 6 - 12",
+        {"z": (1, 128)},
+        "(z mod 6) * 3 + (z floordiv 6) * 12 - 12",
+    ),
+    (
+        "(((d0 * 2 + d1 - 16) floordiv 2 - 2) floordiv 3) * 2 + (d0 * 2 + d1 - 16) mod 2 - 16",
+        {"d0": (0, 1), "d1": (0, 17)},
+        "((d0 * 2 + d1 + 4) floordiv 6) * 2 + d1 mod 2 - 24",
+    ),
     (
         "((d0 * 196609) floordiv 65536) mod 96",
         {"d0": (0, 196607)},
@@ -111,6 +167,22 @@ def test_what_is_better_costs_less(texts: tuple[str, ...]) -> None:
     assert all(
         cost(parse_expr(one)) < cost(parse_expr(next_one)) for one, next_one in pairwise(texts)
     )
+
+
+# What is as good costs as much.
+ALIKE: list[tuple[str, ...]] = [
+    (
+        "(x floordiv 8) * 8 + (x floordiv 4) mod 2",
+        "(x floordiv 8) * 8 + (x mod 8) floordiv 4",
+    ),
+    ("(-x) floordiv 2", "x floordiv -2"),
+    ("((x + 2) floordiv 3) * 3", "x - x mod -3"),
+]
+
+
+@pytest.mark.parametrize("texts", ALIKE, ids=[texts[0] for texts in ALIKE])
+def test_what_is_as_good_costs_as_much(texts: tuple[str, ...]) -> None:
+    assert len({cost(parse_expr(text)) for text in texts}) == 1
 
 
 def test_operators_as_written_do_not_tell_digits_from_torn_ones() -> None:

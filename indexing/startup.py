@@ -1,0 +1,41 @@
+"""While the command line loads the library, an interrupt ends it as it does later: in one word.
+
+Loading takes half a second, most of it sympy's. Programs that import the library are left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+INTERRUPTED: Final = 130
+"""The exit code of shells for a process that the user stopped."""
+
+
+def is_command_line(arguments: Sequence[str]) -> bool:
+    """Whether a process with these arguments is the command line.
+
+    >>> is_command_line(["python", "-m", "indexing", "maps"]), is_command_line(["python", "a.py"])
+    (True, False)
+    """
+    script = Path(arguments[1]) if len(arguments) > 1 else Path()
+    is_script = script.stem == "indexing" and script.suffix in {"", ".exe"}
+    return is_script or ("-m", "indexing") in pairwise(arguments)
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr, flush=True)  # noqa: T201 - for the command line
+        os._exit(INTERRUPTED)
+    sys.__excepthook__(kind, error, trace)
+
+
+if is_command_line(sys.orig_argv):
+    sys.excepthook = _show
