@@ -53,6 +53,12 @@ def _get_tuple_element(instruction: Instruction) -> None:
         raise AttributeValueError(f"element {index} of the operand is {element}, not {result}")
 
 
+def _infeed(instruction: Instruction) -> None:
+    shape = instruction.shape
+    if not shape.is_tuple or not shape.elements:
+        raise AttributeValueError(f"infeed makes a tuple of the data and a token, not {shape}")
+
+
 def _tuple(instruction: Instruction) -> None:
     _check_elements(instruction.shape, instruction)
 
@@ -181,6 +187,7 @@ _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "dynamic-update-slice": _start_indices(2),
     "fusion": _calls("calls"),
     "get-tuple-element": _get_tuple_element,
+    "infeed": _infeed,
     "map": _calls("to_apply"),
     "parameter": _parameter,
     "reshape": _reshape,
