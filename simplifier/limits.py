@@ -127,7 +127,7 @@ MAX_TEAR: Final = 3
 """How many times what was given a natural reading may cost, for spellings to be searched.
 
 Where digits of sums of digits are taken, canonical forms are torn so much that a search is long and
-ends far above what was given.
+ends far above what was given [TORN of test_budget.py].
 """
 
 MIN_COST_TO_READ_AGAIN: Final = 8
