@@ -198,9 +198,7 @@ def _reads_backwards(case: MapCase, inverse: IndexingMap, what: str) -> str | No
     return _said({(results, runtime, dims) for results, runtime, dims in got}, expected, what)
 
 
-def _rows_of_inverse(
-    inverse: IndexingMap, starts: Iterable[tuple[Values, Values]]
-) -> list[Values]:
+def _rows_of_inverse(inverse: IndexingMap, starts: Iterable[tuple[Values, Values]]) -> list[Values]:
     """The points of an inverse at some of its dimensions and runtime values."""
     dims, ranges, runtime = inverse.domain.roles
     free = box(variable.bounds for variable in ranges)
