@@ -328,4 +328,4 @@ def test_huge_sets_are_gone_through_from_the_start() -> None:
 
 def test_budget() -> None:
     with pytest.raises(BudgetError, match="10 operations of isl were not enough"):
-        parse_map(IMAGES["reshape of a slice"][0]).image(budget=10)
+        parse_map(IMAGES["reshape of a slice"][0].replace("52", "9999999")).image(budget=10)
