@@ -11,7 +11,7 @@ from ops.analysis.queries import output_to_input
 from ops.analysis.slices import by_instruction, union_of
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.provenance import provenance_of
-from ops.fusion.reads import Reads, seen_from_outside
+from ops.fusion.reads import Reads, computed_together, seen_from_outside
 from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY
@@ -226,7 +226,8 @@ class Fusion:
         """How often elements of ``target`` are read, or computed if it is in the fusion.
 
         By array ``output`` of ``start``, as for :meth:`indexing`; without either, by all
-        :attr:`results`, each on its own. ``element`` says which array of the target is meant.
+        :attr:`results`: those of one operation at once, others each on its own. ``element`` says
+        which array of the target is meant.
 
         Raises:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
@@ -237,8 +238,8 @@ class Fusion:
         starts = self.results if is_any else (self._array(start, output or 0),)
         region = self._region.towards(target)
         indexings: list[OperandIndexing] = []
-        for array in starts:
-            levels = backward_slice(array, region)
+        for group in computed_together(starts, self.registry):
+            levels = [level for array in group for level in backward_slice(array, region)]
             found = union_of(levels).get((target, element), NOTHING)
             if isinstance(found, Unknown):
                 return found
