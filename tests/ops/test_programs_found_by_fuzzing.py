@@ -38,6 +38,26 @@ ENTRY main {
             True,
             id="scan that passes slices on",
         ),
+        # result 0, operand 2: ((0, 0, 0), (0, 0, 0)) is said in one direction only
+        pytest.param(
+            """HloModule scattered
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[3,3] parameter(0)
+  i = s32[1,1,1] parameter(1)
+  u = f32[1,1,2] parameter(2)
+  y = f32[3,1,1] parameter(3)
+  s = f32[3,3] scatter(x, i, u), update_window_dims={2}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={1}, index_vector_dim=2, to_apply=add
+  ROOT r = f32[3,1,1] dot(s, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}""",
+            False,
+            id="scatter dot, unoptimized 0/1140",
+        ),
     ],
 )
 def test_what_was_found_stays_right(text: str, *, is_exact: bool) -> None:
