@@ -37,6 +37,7 @@ from indexing.transform.unused import (
 )
 from simplifier.exact import ATTEMPT, NotQuasiAffineError
 from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.tools.arguments import TEXT, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -645,6 +646,7 @@ class UndefinedMap(IndexingMap):
     _reason: str
 
     def __init__(self, reason: str = "") -> None:
+        check(MapError, TEXT, "UndefinedMap", reason=reason)
         self._reason = " ".join(reason.split())
         self._simplest = self
 

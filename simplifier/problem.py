@@ -21,6 +21,7 @@ from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.sympy_conversion import read, to_sympy
+from simplifier.tools.arguments import ITERABLE, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -137,6 +138,7 @@ def ask(
     if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise BoundsError(f"bounds: are {bounds!r}; expected a mapping from symbols or their names")
     flat: list[Any] = [*expressions, *_ends(bounds.values())]
+    check(BoundsError, ITERABLE, "simplify", constraints=constraints)
     for constraint in constraints:
         flat += _constraint(constraint)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.interval import EMPTY
+from simplifier.errors import IndexingError
 from simplifier.exact import ATTEMPT, BUDGET, exact_range
 from simplifier.exact.improve import finished
 from simplifier.expr.form import ZERO
@@ -15,6 +16,7 @@ from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.operator_count import operator_count_of_form
 from simplifier.fixpoint import range_of, simplified
 from simplifier.problem import ask
+from simplifier.tools.arguments import TEXT, check
 
 if TYPE_CHECKING:
     import sympy
@@ -174,6 +176,7 @@ def parse_expr(text: str) -> sympy.Expr:
     >>> parse_expr("(d0 * 8 + s0) floordiv 3 - d0 % 2")
     ((8*d0 + s0)//3) - (d0 % 2)
     """
+    check(IndexingError, TEXT, "parse_expr", text=text)
     return to_sympy(parse_form(text))
 
 

@@ -27,6 +27,7 @@ from simplifier import Interval
 from simplifier.exact import BUDGET, Space
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.tools.arguments import INTEGERS, SEQUENCE, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -309,6 +310,7 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
+        check(MapError, INTEGERS, "covers", sizes=sizes)
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
 
@@ -338,6 +340,7 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
+        check(MapError, INTEGERS, "is_bijective_onto", sizes=sizes)
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
 
@@ -411,6 +414,7 @@ def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy
 
 def _restricted(domain: Domain, dims: Sequence[IntervalLike]) -> Domain:
     """The domain with each dimension within an interval."""
+    check(MapError, SEQUENCE, "image", dims=dims)
     if len(dims) != len(domain.dims):
         raise MapError(f"image: dims has {len(dims)} intervals; expected {len(domain.dims)}")
     variables = map(forms.variable, domain.identifiers)

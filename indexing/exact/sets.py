@@ -22,6 +22,7 @@ from simplifier.exact.isl import load_isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
 from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.tools.arguments import INTEGERS, SEQUENCE, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -95,6 +96,7 @@ class IndexSet:
         )
 
     def __contains__(self, element: Sequence[int]) -> bool:
+        check(MapError, SEQUENCE, "in", element=element)
         self._check_fixed("in")
         if len(element) != self.rank:
             raise MapError(f"in: {element!r} has {len(element)} coordinates; expected {self.rank}")
@@ -137,6 +139,7 @@ class IndexSet:
         >>> print(depends.at([5]))
         (d0): d0 in [5, 12]
         """
+        check(MapError, INTEGERS, "at", parameters=parameters)
         if len(parameters) != len(self.parameters):
             expected = f"expected {len(self.parameters)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")

@@ -22,6 +22,7 @@ from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, AtomKind, combine, postorder
 from simplifier.expr.parser import XLA_DIVISIONS, ExpressionLexer, read_expression
 from simplifier.expr.printer import format_form
+from simplifier.tools.arguments import MAPPING, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -169,6 +170,7 @@ def read_affine_map(
     text: str, bounds: Mapping[str, IntervalLike], affine_set: str, runtime: int
 ) -> Relation:
     """The relation that an affine map describes; see :func:`indexing.from_affine_map`."""
+    check(MapError, MAPPING, "from_affine_map", bounds=bounds)
     lexer = _lexer(text)
     is_enclosed = _is_opened(lexer, "affine_map")
     dims, symbols = _read_declarations(lexer)

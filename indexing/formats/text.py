@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
-from indexing.relation import Relation
+from indexing.relation import Relation, check_map
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import quoted
@@ -55,6 +55,7 @@ def format_map(
     domain:
     d0 in [0, 3]
     """
+    check_map(indexing_map, "format_map: the map")
     spelling = _spelling(dialect)
     if indexing_map.is_undefined:
         return str(indexing_map)

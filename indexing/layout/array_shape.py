@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.layout import Layout
+from simplifier.tools.arguments import Argument, check
 
 AnyShape = TypeVar("AnyShape", bound="ArrayShape")
 
@@ -200,3 +201,11 @@ _LETTERS = "pzyx"
 _RANKS_WITH_LETTERS = range(2, 5)
 
 _NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
+
+
+def check_shapes(where: str, /, **shapes: object) -> None:
+    """Raise a :class:`ShapeError` that names the first argument that is no shape."""
+    check(ShapeError, _SHAPE, where, **shapes)
+
+
+_SHAPE: Final = Argument.of("a Shape", ArrayShape)

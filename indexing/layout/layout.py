@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from indexing.errors import ShapeError
+from simplifier.tools.arguments import INTEGERS, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -99,6 +100,7 @@ class Layout:
     dynamic_shape_metadata_prefix_bytes: int = 0
 
     def __post_init__(self) -> None:
+        check(ShapeError, INTEGERS, "Layout", minor_to_major=self.minor_to_major)
         if any(-1 in tile for tile in self.tiles):
             tiles = tuple(tuple(map(_combined, tile)) for tile in self.tiles)
             object.__setattr__(self, "tiles", tiles)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.layout.array_shape import UNBOUNDED_SIZE
+from indexing.layout.array_shape import UNBOUNDED_SIZE, check_shapes
 from indexing.layout.steps import (
     Crop,
     Transpose,
@@ -51,6 +51,7 @@ def logical_to_physical(shape: Shape) -> IndexingMap:
     >>> print(logical_to_physical(Shape.parse("f32[2,3,4]{1,0,2}")))
     (d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 3]
     """
+    check_shapes("logical_to_physical", shape=shape)
     order = _order_in_memory(shape)
     return _map(order.sizes_before, order.forward(dims_of(order.sizes_before)))
 
@@ -65,6 +66,7 @@ def physical_to_logical(shape: Shape) -> IndexingMap:
     >>> print(physical_to_logical(Shape.parse("f32[2,3,4]{1,0,2}")))
     (d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 3], d1 in [0, 1], d2 in [0, 2]
     """
+    check_shapes("physical_to_logical", shape=shape)
     order = _order_in_memory(shape)
     return _map(order.sizes, order.backward(dims_of(order.sizes)))
 
@@ -81,6 +83,7 @@ def logical_to_tiled(shape: Shape) -> IndexingMap:
     (d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2),
     domain: d0 in [0, 2], d1 in [0, 4]
     """
+    check_shapes("logical_to_tiled", shape=shape)
     sizes = shape.dimensions
     return _map(sizes, forward(tiling_steps(shape), dims_of(sizes))).simplify()
 
@@ -98,6 +101,7 @@ def tiled_to_logical(shape: Shape) -> IndexingMap:
     domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 1], d3 in [0, 1],
     d0 * 2 + d2 in [0, 2], d1 * 2 + d3 in [0, 4]
     """
+    check_shapes("tiled_to_logical", shape=shape)
     return _backward(tiled_sizes(shape), tiling_steps(shape))
 
 
@@ -113,6 +117,7 @@ def logical_to_linear(shape: Shape) -> IndexingMap:
     (d0, d1) -> ((d0 mod 8) * 128 + (d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + d1 mod 128),
     domain: d0 in [0, 31], d1 in [0, 499]
     """
+    check_shapes("logical_to_linear", shape=shape)
     box = box_of(shape.dimensions)
     tiled = logical_to_tiled(shape).forms
     (offset,) = forward(memory_steps(shape)[len(tiling_steps(shape)) :], tiled)
@@ -132,6 +137,7 @@ def linear_to_logical(shape: Shape) -> IndexingMap:
              ((d0 floordiv 1024) mod 4) * 128 + d0 mod 128),
     domain: d0 in [0, 16383], ((d0 floordiv 1024) mod 4) * 128 + d0 mod 128 in [0, 499]
     """
+    check_shapes("linear_to_logical", shape=shape)
     sizes = (memory_size(shape),)
     steps = memory_steps(shape)
     tiled, _ = backward(steps[len(tiling_steps(shape)) :], dims_of(sizes))
@@ -158,6 +164,7 @@ def strides(shape: Shape) -> tuple[int | None, ...]:
     >>> strides(Shape.parse("f32[5,64,100]{2,1,0:T(8,128)}"))  # one tile is as wide as the array
     (8192, 128, 1)
     """
+    check_shapes("strides", shape=shape)
     offset = logical_to_linear(shape)
     return tuple(_stride(offset, axis, size) for axis, size in enumerate(shape.dimensions))
 

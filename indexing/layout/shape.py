@@ -23,6 +23,7 @@ from indexing.layout.layout import (
 )
 from indexing.layout.view.layout_svg import svg_of_layout
 from simplifier.errors import TextError, quoted
+from simplifier.tools.arguments import TEXT, check
 from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ def parse_shape(text: str) -> Shape:
     f32[2,3]{0,0}
     ^^^^^^^^^^^^^
     """
+    check(ShapeError, TEXT, "Shape.parse", text=text)
     reader = _ShapeReader(text)
     shape = reader.shape()
     if shape.is_array and reader.accept("{"):

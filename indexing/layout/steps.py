@@ -17,6 +17,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from indexing.errors import ShapeError
+from indexing.layout.array_shape import check_shapes
 from indexing.layout.dimensions import common_blocks
 from indexing.layout.layout import COMBINE_DIMENSION
 from simplifier.expr import form as forms
@@ -245,6 +246,7 @@ def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
     reshape (112,111) to (56,2,37,3)
     transpose (56,2,37,3) to (56,37,2,3)
     """
+    check_shapes("tiling_steps", shape=shape)
     layout = _layout_in_one_memory(shape)
     steps: list[Step] = [Transpose.of(shape.dimensions, layout.major_to_minor)]
     for tile in layout.tiles:
@@ -283,6 +285,7 @@ def tiled_sizes(shape: ArrayShape) -> Sizes:
     >>> tiled_sizes(Shape.parse("bf16[32,500]{1,0:T(8,128)(2,1)}"))
     (4, 4, 4, 128, 2, 1)
     """
+    check_shapes("tiled_sizes", shape=shape)
     return _sizes_after(tiling_steps(shape), shape)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from indexing.errors import MapError
 from simplifier.expr import fold
 from simplifier.expr.form import AtomKind, Form, variables_of
+from simplifier.tools.arguments import SEQUENCE, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -172,6 +173,7 @@ def _environment(
     for role, given, variables in zip(
         names, (dims, ranges, runtime), indexing_map.domain.roles, strict=True
     ):
+        check(MapError, SEQUENCE, "evaluate", **{role: given})
         if len(given) != len(variables):
             message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"
             raise MapError(message)
