@@ -20,6 +20,10 @@ _MAX_SIZE = (1 << 63) - 1
 """XLA stores sizes in 64 bits."""
 
 
+SHAPE: Final = "a Shape, such as that of Shape.parse"
+"""What functions of shapes expect, for messages."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayShape:
     """Element type, dimensions and layout of an array; :class:`Shape` adds tuples and text.
