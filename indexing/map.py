@@ -35,9 +35,9 @@ from indexing.transform.unused import (
     without_unused_symbols,
     without_unused_variables,
 )
+from simplifier.errors import check_type
 from simplifier.exact import ATTEMPT, NotQuasiAffineError
 from simplifier.expr.sympy_conversion import to_sympy
-from simplifier.tools.arguments import TEXT, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -646,7 +646,7 @@ class UndefinedMap(IndexingMap):
     _reason: str
 
     def __init__(self, reason: str = "") -> None:
-        check(MapError, TEXT, "UndefinedMap", reason=reason)
+        check_type(reason, str, "UndefinedMap: reason", "a string")
         self._reason = " ".join(reason.split())
         self._simplest = self
 

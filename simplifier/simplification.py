@@ -16,7 +16,6 @@ from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.operator_count import operator_count_of_form
 from simplifier.fixpoint import range_of, simplified
 from simplifier.problem import ask
-from simplifier.tools.arguments import TEXT, check
 
 if TYPE_CHECKING:
     import sympy

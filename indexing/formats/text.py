@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
-from indexing.relation import Relation, check_map
+from indexing.relation import Relation
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_type, quoted

@@ -9,7 +9,7 @@ from typing import Final, Self, TypeVar
 from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.layout import Layout
-from simplifier.tools.arguments import Argument, check
+from simplifier.errors import check_type
 
 AnyShape = TypeVar("AnyShape", bound="ArrayShape")
 
@@ -208,8 +208,6 @@ _NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
 
 
 def check_shapes(where: str, /, **shapes: object) -> None:
-    """Raise a :class:`ShapeError` that names the first argument that is no shape."""
-    check(ShapeError, _SHAPE, where, **shapes)
-
-
-_SHAPE: Final = Argument.of("a Shape", ArrayShape)
+    """Raise an :class:`ArgumentError` that names the first argument that is no shape."""
+    for name, shape in shapes.items():
+        check_type(shape, ArrayShape, f"{where}: {name}", SHAPE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from indexing.errors import ShapeError
 from indexing.layout.array_shape import check_shapes
-from simplifier.tools.arguments import INTEGERS, check
+from simplifier.errors import check_integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ def reorder_dimensions(shape: AnyShape, permutation: Sequence[int]) -> AnyShape:
     >>> print(reorder_dimensions(Shape.parse("f32[16,3,12,17]{1,2,0,3}"), [0, 2, 1, 3]))
     f32[16,12,3,17]{2,1,0,3}
     """
-    check(ShapeError, INTEGERS, "reorder_dimensions", permutation=permutation)
+    check_integers(permutation, "reorder_dimensions: permutation")
     check_shapes("reorder_dimensions", shape=shape)
     if sorted(permutation) != list(range(shape.rank)):
         raise ShapeError(
@@ -67,7 +67,7 @@ def delete_dimensions(shape: AnyShape, dimensions: Iterable[int]) -> AnyShape:
     >>> print(delete_dimensions(Shape.parse("f32[5,3,2,7,9]{3,4,1,0,2}"), [3, 2, 1]))
     f32[5,9]{1,0}
     """
-    check(ShapeError, INTEGERS, "delete_dimensions", dimensions=dimensions)
+    check_integers(dimensions, "delete_dimensions: dimensions")
     check_shapes("delete_dimensions", shape=shape)
     deleted = {shape.dimension_number(number) for number in dimensions}
     return _listed(shape, tuple(k for k in range(shape.rank) if k not in deleted))
@@ -175,13 +175,7 @@ def dimensions_unmodified_by_reshape(
     >>> dimensions_unmodified_by_reshape((4, 1, 3, 5, 6, 7), (2, 6, 1, 5, 1, 42))
     ((3, 3),)
     """
-    check(
-        ShapeError,
-        INTEGERS,
-        "dimensions_unmodified_by_reshape",
-        sizes_before=sizes_before,
-        sizes=sizes,
-    )
+    _check_sizes("dimensions_unmodified_by_reshape", sizes_before, sizes)
     return tuple(
         (before[0], after[0])
         for before, after in common_blocks(sizes_before, sizes)
@@ -204,14 +198,8 @@ def dimensions_after_reshape(
     >>> dimensions_after_reshape((7, 8, 12), (7, 2, 4, 12), [1]) is None
     True
     """
-    check(
-        ShapeError,
-        INTEGERS,
-        "dimensions_after_reshape",
-        sizes_before=sizes_before,
-        sizes=sizes,
-        dimensions=dimensions,
-    )
+    _check_sizes("dimensions_after_reshape", sizes_before, sizes)
+    check_integers(dimensions, "dimensions_after_reshape: dimensions")
     unmodified = dict(dimensions_unmodified_by_reshape(sizes_before, sizes))
     wanted = tuple(dimensions)
     if not unmodified.keys() >= set(wanted):
@@ -243,13 +231,7 @@ def one_sized_dimensions_changed_by_reshape(
     >>> one_sized_dimensions_changed_by_reshape((15, 1), (5, 3)) is None
     True
     """
-    check(
-        ShapeError,
-        INTEGERS,
-        "one_sized_dimensions_changed_by_reshape",
-        sizes_before=sizes_before,
-        sizes=sizes,
-    )
+    _check_sizes("one_sized_dimensions_changed_by_reshape", sizes_before, sizes)
     if prod(sizes_before) != prod(sizes):
         return None
     blocks = [*common_blocks(sizes_before, sizes)]
@@ -262,4 +244,5 @@ def one_sized_dimensions_changed_by_reshape(
 
 
 def _check_sizes(where: str, before: Sequence[int], after: Sequence[int]) -> None:
-    check(ShapeError, INTEGERS, where, sizes_before=before, sizes=after)
+    check_integers(before, f"{where}: sizes_before")
+    check_integers(after, f"{where}: sizes")

@@ -15,9 +15,9 @@ from indexing.layout.dimensions import common_blocks
 from indexing.layout.maps import box_of, dims_of, form_of, logical_to_linear, simplified_in
 from indexing.layout.steps import Reshape, Transpose, memory_size
 from indexing.map import IndexingMap
+from simplifier.errors import check_integers
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.tools.arguments import INTEGERS, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ def transpose_is_bitcast(source: Shape, target: Shape, permutation: Sequence[int
     >>> transpose_is_bitcast(shape, Shape.parse("f32[500,3]{0,1:T(4,128)}"), [1, 0])
     True
     """
-    check(ShapeError, INTEGERS, "transpose_is_bitcast", permutation=permutation)
+    check_integers(permutation, "transpose_is_bitcast: permutation")
     check_shapes("transpose_is_bitcast", source=source, target=target)
     if sorted(permutation) != list(range(source.rank)):
         raise ShapeError(f"{tuple(permutation)} is no permutation of the dimensions of {source}")
@@ -184,7 +184,7 @@ def align_layouts(source: Shape, dimensions: Iterable[int]) -> Shape | None:
     >>> align_layouts(Shape.parse("f32[6,8]{0,1}"), [48]) is None
     True
     """
-    check(ShapeError, INTEGERS, "align_layouts", dimensions=dimensions)
+    check_integers(dimensions, "align_layouts: dimensions")
     check_shapes("align_layouts", source=source)
     sizes = tuple(dimensions)
     order = _aligned_order(source, sizes)

@@ -83,7 +83,6 @@ def logical_to_tiled(shape: Shape) -> IndexingMap:
     (d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2),
     domain: d0 in [0, 2], d1 in [0, 4]
     """
-    check_shapes("logical_to_tiled", shape=shape)
     sizes = shape.dimensions
     return _map(sizes, forward(tiling_steps(shape), dims_of(sizes))).simplify()
 
@@ -101,7 +100,6 @@ def tiled_to_logical(shape: Shape) -> IndexingMap:
     domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 1], d3 in [0, 1],
     d0 * 2 + d2 in [0, 2], d1 * 2 + d3 in [0, 4]
     """
-    check_shapes("tiled_to_logical", shape=shape)
     return _backward(tiled_sizes(shape), tiling_steps(shape))
 
 
@@ -117,7 +115,6 @@ def logical_to_linear(shape: Shape) -> IndexingMap:
     (d0, d1) -> ((d0 mod 8) * 128 + (d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + d1 mod 128),
     domain: d0 in [0, 31], d1 in [0, 499]
     """
-    check_shapes("logical_to_linear", shape=shape)
     box = box_of(shape.dimensions)
     tiled = logical_to_tiled(shape).forms
     (offset,) = forward(memory_steps(shape)[len(tiling_steps(shape)) :], tiled)
@@ -137,7 +134,6 @@ def linear_to_logical(shape: Shape) -> IndexingMap:
              ((d0 floordiv 1024) mod 4) * 128 + d0 mod 128),
     domain: d0 in [0, 16383], ((d0 floordiv 1024) mod 4) * 128 + d0 mod 128 in [0, 499]
     """
-    check_shapes("linear_to_logical", shape=shape)
     sizes = (memory_size(shape),)
     steps = memory_steps(shape)
     tiled, _ = backward(steps[len(tiling_steps(shape)) :], dims_of(sizes))

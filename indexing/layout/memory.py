@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import SHAPE, ArrayShape
+from indexing.layout.array_shape import SHAPE, ArrayShape, check_shapes
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import MAX_INT64, checked_value, is_array
 from simplifier.errors import check_type, quoted

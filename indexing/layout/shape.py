@@ -198,7 +198,6 @@ def parse_shape(text: str) -> Shape:
     f32[2,3]{0,0}
     ^^^^^^^^^^^^^
     """
-    check(ShapeError, TEXT, "Shape.parse", text=text)
     reader = _ShapeReader(text)
     shape = reader.shape()
     if shape.is_array and reader.accept("{"):

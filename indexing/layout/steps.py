@@ -256,7 +256,6 @@ def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
     reshape (112,111) to (56,2,37,3)
     transpose (56,2,37,3) to (56,37,2,3)
     """
-    check_shapes("tiling_steps", shape=shape)
     layout = _layout_in_one_memory(shape)
     steps: list[Step] = [Transpose.of(shape.dimensions, layout.major_to_minor)]
     for tile in layout.tiles:
@@ -295,7 +294,7 @@ def tiled_sizes(shape: ArrayShape) -> Sizes:
     >>> tiled_sizes(Shape.parse("bf16[32,500]{1,0:T(8,128)(2,1)}"))
     (4, 4, 4, 128, 2, 1)
     """
-    check_shapes("tiled_sizes", shape=shape)
+    check_type(shape, ArrayShape, "tiled_sizes: the shape", SHAPE)
     return _sizes_after(tiling_steps(shape), shape)
 
 

@@ -13,7 +13,6 @@ from indexing.errors import MapError
 from simplifier.errors import check_type
 from simplifier.expr import fold
 from simplifier.expr.form import AtomKind, Form, variables_of
-from simplifier.tools.arguments import SEQUENCE, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -23,7 +23,7 @@ SHAPE = layout.Shape.parse("f32[3,5]{1,0:T(2,2)}")
 X, N = symbol("x"), symbol("N")
 
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
-    (simplifier.parse_expr, (None,), "parse_expr: text is None; expected a string"),
+    (simplifier.parse_expr, (None,), "parse_expr: the text is None; expected a string"),
     (simplifier.format_expr, (None,), "None: has type NoneType; expected integer arithmetic"),
     (simplifier.simplify, (X, None), "bounds: are None; expected a mapping"),
     (simplifier.simplify, (X, {}, 3), "simplify: constraints is 3; expected a sequence"),
@@ -41,10 +41,10 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (IndexingMap, (3, []), "IndexingMap: results is 3; expected a sequence of expressions"),
     (IndexingMap, ([X], [3]), "dims[0] is 3; expected a Variable"),
     (IndexingMap.identity, (3,), "IndexingMap: sizes is 3; expected a sequence of sizes"),
-    (PLAIN.evaluate, (1,), "evaluate: dims is 1; expected a sequence"),
-    (SLICED.evaluate, ([1], 1), "evaluate: ranges is 1; expected a sequence"),
-    (SLICED.contains, ([1], [1], 1), "runtime is 1; expected a sequence"),
-    (PLAIN.image, (3,), "image: dims is 3; expected a sequence"),
+    (PLAIN.evaluate, (1,), "evaluate: dims is 1; expected 2 integers or arrays"),
+    (SLICED.evaluate, ([1], 1), "evaluate: ranges is 1; expected 1 integers"),
+    (SLICED.contains, ([1], [1], 1), "runtime is 1; expected 1 integers"),
+    (PLAIN.image, (3,), "image: dims is 3; expected 2 integers"),
     (PLAIN.image, ([3.5, 3],), "expected"),
     (PLAIN.covers, (None,), "covers: sizes is None; expected a sequence of integers"),
     (PLAIN.covers, ([N * 16, 8],), "covers: sizes is [16*N, 8]; expected a sequence of integers"),
@@ -60,8 +60,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (PLAIN.to_triton, (None,), "name is None; expected a string"),
     (SET.at, (3,), "at: parameters is 3; expected a sequence of integers"),
     (SET.__contains__, (3,), "in: element is 3; expected a sequence"),
-    (layout.Shape.parse, (None,), "Shape.parse: text is None; expected a string"),
-    (layout.Layout, (3,), "Layout: minor_to_major is 3; expected a sequence of integers"),
+    (layout.Shape.parse, (None,), "Shape.parse: the text is None; expected a string"),
+    (layout.Layout, (3,), "Layout: minor_to_major is 3; expected a tuple of integers"),
     (layout.linear_index, ((1, 1), 3), "linear_index: shape is 3; expected a Shape"),
     (layout.delete_dimensions, (SHAPE, 0), "dimensions is 0; expected a sequence of integers"),
     (layout.reorder_dimensions, (SHAPE, None), "permutation is None; expected a sequence of int"),
@@ -77,7 +77,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     ),
     (layout.dimensions_unmodified_by_reshape, (6, (6,)), "sizes_before is 6; expected a sequence"),
     *[
-        (function, (3,), f"{function.__name__}: shape is 3; expected a Shape")
+        (function, (3,), "shape is 3; expected a Shape, such as that of Shape.parse")
         for function in (
             layout.array_size,
             layout.in_memory_order,
