@@ -270,7 +270,8 @@ def read_set(
         lone = None if points.is_empty() or parameters else lone_box(points)
         if lone is not None:
             return _set_of_boxes(hull, (lone,))
-        points = points.compute_divs().coalesce()
+        # Coalescing may bring quotients in that are not known as such.
+        points = points.compute_divs().coalesce().compute_divs()
         pieces = sorted(_pieces(points, hull), key=_order)
     if not parameters:
         with suppress(BudgetError), space.within_budget():
