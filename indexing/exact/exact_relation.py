@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from indexing.exact.isl_sets import (
 from indexing.exact.sets import read_set, set_of_points
 from indexing.relation import Relation, check_map
 from simplifier import Interval
+from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, Space
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -309,6 +311,7 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
+        check_integers(sizes, "covers: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
 
@@ -338,6 +341,7 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
+        check_integers(sizes, "is_bijective_onto: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
 
@@ -411,6 +415,7 @@ def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy
 
 def _restricted(domain: Domain, dims: Sequence[IntervalLike]) -> Domain:
     """The domain with each dimension within an interval."""
+    check_type(dims, Sized, "image: dims", f"{len(domain.dims)} integers")
     if len(dims) != len(domain.dims):
         raise MapError(f"image: dims has {len(dims)} intervals; expected {len(domain.dims)}")
     variables = map(forms.variable, domain.identifiers)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.layout import Layout
+from simplifier.errors import check_type
 
 AnyShape = TypeVar("AnyShape", bound="ArrayShape")
 
@@ -17,6 +18,10 @@ UNBOUNDED_SIZE = -1
 
 _MAX_SIZE = (1 << 63) - 1
 """XLA stores sizes in 64 bits."""
+
+
+SHAPE: Final = "a Shape, such as that of Shape.parse"
+"""What functions of shapes expect, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +205,9 @@ _LETTERS = "pzyx"
 _RANKS_WITH_LETTERS = range(2, 5)
 
 _NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
+
+
+def check_shapes(where: str, /, **shapes: object) -> None:
+    """Raise an :class:`ArgumentError` that names the first argument that is no shape."""
+    for name, shape in shapes.items():
+        check_type(shape, ArrayShape, f"{where}: {name}", SHAPE)

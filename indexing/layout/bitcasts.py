@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
 from indexing.exact.few_points import first_elsewhere, has_few_points
+from indexing.layout.array_shape import check_shapes
 from indexing.layout.free_operations import deduce_transpose, keeps_offsets
 from indexing.layout.maps import (
     box_of,
@@ -75,6 +76,7 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     >>> print(bitcast_map(flat, words))
     UNDEFINED: f32[2048]{0:T(1024)} fills 8192 bytes, u32[32,512]{1,0:T(4,128)} 65536
     """
+    check_shapes("bitcast_map", source=source, target=target)
     return _bitcast_map(source, target)
 
 
@@ -278,6 +280,7 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
     transpose (1,8,2,128) to (1,2,8,128)
     reshape (1,2,8,128) to (2048)
     """
+    check_shapes("decompose_bitcast", source=source, target=target)
     found = bitcast_map(source, target)
     if isinstance(found, UndefinedMap):
         raise ShapeError(f"there is no bitcast: {found.reason}")

@@ -13,8 +13,9 @@ from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.provenance import provenance_of
 from ops.fusion.reads import Reads, computed_together, seen_from_outside
 from ops.fusion.slicing import Region, backward_slice, forward_slice
+from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY
-from simplifier.errors import IndexingError, listed
+from simplifier.errors import IndexingError, check_type, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.fusion.provenance import Provenance
-    from ops.hlo import Computation, Instruction
     from ops.rules.registry import Registry
 
 
@@ -68,6 +68,8 @@ class Fusion:
     registry: Registry = REGISTRY
 
     def __post_init__(self) -> None:
+        for each in self.instructions:
+            check_type(each, Instruction, "fusion: an instruction", INSTRUCTION)
         computations = dict.fromkeys(each.computation for each in self.instructions)
         if len(computations) != 1:
             given = f"instructions of {_names(computations)}" if computations else "no instructions"
@@ -80,6 +82,7 @@ class Fusion:
     @classmethod
     def of_computation(cls, computation: Computation, *, registry: Registry = REGISTRY) -> Fusion:
         """A whole computation: of a fusion instruction, of a loop, or the entry."""
+        check_type(computation, Computation, "fusion: the computation", "one of a module")
         return cls(computation.instructions, (computation.root,), registry)
 
     @classmethod
@@ -96,6 +99,8 @@ class Fusion:
         Raises:
             FusionError: the consumer does not read the producer.
         """
+        check_type(consumer, Instruction, "fusion: the consumer", INSTRUCTION)
+        check_type(producer, Instruction, "fusion: the producer", INSTRUCTION)
         if producer not in consumer.operands:
             raise FusionError(f"fusion: %{consumer.name} does not read %{producer.name}")
         return cls((producer, consumer), (consumer,), registry)

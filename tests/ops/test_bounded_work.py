@@ -1,23 +1,31 @@
-"""Questions that took minutes or gigabytes once: each ends within bounded work and short text.
+"""Questions that took minutes or gigabytes once, and random ones: each ends within bounded work.
 
-Work is counted in calls of functions, and in operations of isl, which are the same everywhere.
+Work is counted in calls of functions, which are the same everywhere; isl counts its own.
 """
 
 from __future__ import annotations
 
 import json
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from benchmarks.fuzzing.kinds import KINDS
+from benchmarks.problems import seeded
 from indexing import parse_map
 from indexing.exact.multiplicity import multiplicities
 from indexing.layout import Shape, bitcast_map
 from ops import Fusion, Unknown, hlo, output_to_input
-from simplifier import IndexingError, bounds_of, parse_expr, simplify
-from simplifier.canonical.scope import scope_of
+from simplifier import IndexingError, Interval, bounds_of, parse_expr, simplify
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import Form
+from simplifier.fixpoint import simplified
 from tests.call_counts import calls_of
+from tests.cases import for_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -87,3 +95,25 @@ def test_a_question_ends_within_bounded_work(row: Mapping[str, Any]) -> None:
     scope_of.cache_clear()
     assert calls_of(ask) <= MAX_CALLS
     assert len(texts[0]) <= MAX_TEXT
+
+
+@for_all(range(40))
+def test_random_long_expressions_end_within_bounded_work(number: int) -> None:
+    case = KINDS["long"](seeded(15, number))
+    scope_of.cache_clear()
+    assert calls_of(lambda: simplified(case.scope, case.form)) <= MAX_CALLS
+
+
+JOINED: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
+    "summed": Form.plus,
+    "the greatest": lambda left, right: operations.maximum((left, right)),
+    "divided": lambda left, right: operations.floordiv(left.plus(right), forms.constant(3)),
+}
+
+
+@pytest.mark.parametrize("way", JOINED)
+def test_many_of_them_together_end_within_bounded_work(way: str) -> None:
+    cases = [KINDS["long"](seeded(15, number)) for number in range(12)]
+    whole = reduce(JOINED[way], (case.form for case in cases))
+    box = {name: Interval(0, 63) for name in forms.variables_of([whole])}
+    assert calls_of(lambda: simplified(Scope(tuple(box.items())), whole)) <= MAX_CALLS
