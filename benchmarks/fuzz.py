@@ -3,15 +3,21 @@
     python -m benchmarks.fuzz --seconds 60 --seed 1 --kinds affine,symbolic
     python -m benchmarks.fuzz --about maps --seconds 60
     python -m benchmarks.fuzz --about inverses --seconds 60
+    python -m benchmarks.fuzz --about layouts --cases 10000
+    python -m benchmarks.fuzz --programs --cases 2000 --jobs 2
 
 Every simplified expression is compared with direct evaluation and isl. It must not cost more than
 the question. It must not change when it is simplified again or after other work. The parser must
 read its text. Of small maps every method is compared with an enumeration of the points, and of
 inverses the step alone that solves for the dimensions.
 
-The search shrinks a failing case and prints it as a row of a table: in
-tests/simplifier/test_found_by_fuzzing.py, or in tests/indexing/test_found_by_fuzzing.py for maps.
-The exit status is 1 if a case fails.
+Layouts are compared with the memory that NumPy makes of them. Programs are JAX programs of all
+families of operations, as written and as compiled for the CPU: the elements of their inputs change
+one by one, and what changes with them is compared with the maps in both directions.
+
+The search shrinks a failing case and prints it as a row of a table:
+tests/simplifier/test_found_by_fuzzing.py, tests/indexing/test_found_by_fuzzing.py for maps,
+tests/ops/test_programs_found_by_fuzzing.py for programs. The exit status is 1 if a case fails.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic
 
-from benchmarks.fuzzing import checks, kinds, map_checks, map_kinds
+from benchmarks.fuzzing import checks, kinds, layouts, map_checks, map_kinds
 from benchmarks.fuzzing.checks import complaint, complaints
 from benchmarks.fuzzing.shrink import CaseT, shrunk
 from benchmarks.problems import seeded
@@ -78,6 +84,8 @@ class Find:
 def main(arguments: list[str] | None = None) -> int:
     """Print the failures; return 1 if there are any."""
     options = _options(arguments)
+    if options.about in _WHOLE:
+        return _WHOLE[options.about](options)
     subject = SUBJECTS[options.about]
     end, known = monotonic() + options.seconds, set[str]()
     cases, found = 0, 0
@@ -94,18 +102,58 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if found else 0
 
 
+def _programs(options: argparse.Namespace) -> int:
+    from benchmarks.fuzzing import program_search  # noqa: PLC0415 - needs JAX
+
+    answers: list[program_search.Answer] = []
+    for answer in program_search.search(
+        options.seed, options.first, options.cases or 100, options.jobs
+    ):
+        answers.append(answer)
+        if answer.reproducer:
+            print(answer.reproducer, flush=True)
+    found = sum(bool(answer.reproducer) for answer in answers)
+    print(program_search.counted(answers), file=sys.stderr)
+    print(f"{len(answers)} programs of seed {options.seed}: {found} found", file=sys.stderr)
+    return 1 if found else 0
+
+
+def _layouts(options: argparse.Namespace) -> int:
+    numbers, found = range(options.first, options.first + (options.cases or 1000)), 0
+    for number in numbers:
+        shape = layouts.drawn(seeded("layouts", options.seed, number))
+        said = layouts.complaint(shape)
+        if said:
+            found += 1
+            print(f'    # {said}\n    pytest.param("{shape}", id="{options.seed}/{number}"),')
+    print(f"{len(numbers)} layouts of seed {options.seed}: {found} found", file=sys.stderr)
+    return 1 if found else 0
+
+
+_WHOLE: Final[Mapping[str, Callable[[argparse.Namespace], int]]] = {
+    "layouts": _layouts,
+    "programs": _programs,
+}
+"""Searches of cases that are drawn whole, without kinds."""
+
+
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     kinds = "; ".join(f"{name}: {', '.join(each.kinds)}" for name, each in SUBJECTS.items())
-    parser.add_argument("--about", choices=SUBJECTS, default="expressions", help="(expressions)")
+    about = [*SUBJECTS, *_WHOLE]
+    parser.add_argument("--about", choices=about, default="expressions", help="(expressions)")
+    parser.add_argument("--programs", action="store_const", dest="about", const="programs")
+    parser.add_argument("--jobs", type=int, default=1, help="processes for programs (1)")
     parser.add_argument("--seconds", type=float, default=60, help="how long to search (60)")
     parser.add_argument("--cases", type=int, help="the largest number of cases")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the cases (0)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case (0)")
     parser.add_argument("--kinds", help=f"all, or some with commas between them; of {kinds}")
     options = parser.parse_args(arguments)
+    if options.about in _WHOLE:
+        return options
     every = SUBJECTS[options.about].kinds
     options.kinds = options.kinds.split(",") if options.kinds else [*every]
     for kind in options.kinds:

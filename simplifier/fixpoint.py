@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from simplifier.abstraction import abstraction_of, is_nested
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
 from simplifier.canonical.scope import scope_of, traced_scope
@@ -13,7 +12,8 @@ from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, combine, constant, postorder
 from simplifier.expr.operations import floordiv, rebuilt, substitute
 from simplifier.expr.size import is_deep
-from simplifier.extraction import extracted
+from simplifier.extraction import extracted, natural_cost
+from simplifier.extraction.abstraction import abstraction_of, is_nested
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.lower_bounds import least_cost_of_parts
 from simplifier.extraction.natural import is_plain
@@ -33,6 +33,7 @@ from simplifier.limits import (
     MAX_DEPTH,
     MAX_EXTRACTED_TERMS,
     MAX_MAXIMA_SEARCHED,
+    MAX_TEAR,
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
@@ -40,11 +41,11 @@ from simplifier.limits import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simplifier.abstraction import Abstraction
     from simplifier.bounds.context import Bounds, Context
     from simplifier.bounds.propagation import Smaller
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
+    from simplifier.extraction.abstraction import Abstraction
 
 
 def simplified(scope: Scope, form: Form) -> Form:
@@ -178,15 +179,33 @@ def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> 
 
 def _extracted(scope: Scope, form: Form) -> Form:
     """What is extracted of the canonical form; where that costs more, the form by its parts."""
-    result = extracted(scope, scope.canonical(form))
+    canonical = scope.canonical(form)
+    if _is_torn(scope, form, canonical):
+        parts = _cheapest_parts(scope, form)
+        if is_kept(scope, parts):
+            return parts
+    result = extracted(scope, canonical)
     if result == form:
         return form
     if cost_of_form(result) <= cost_of_form(form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
-    parts = _by_parts(scope, form)
-    if cost_of_form(parts) > cost_of_form(form):
-        parts = form  # what several parts shared, they no longer do
+    parts = _cheapest_parts(scope, form)
     return parts if is_kept(scope, parts) else result
+
+
+def _is_torn(scope: Scope, form: Form, canonical: Form) -> bool:
+    """Whether a canonical form shows so little of the form that no search leads back to it.
+
+    Both it and its natural reading are many times costlier.
+    """
+    if canonical.depth < _TORN_DEPTH:
+        return False
+    most = cost_of_form(form) * MAX_TEAR
+    return cost_of_form(canonical) > most and natural_cost(scope, canonical) > most
+
+
+_TORN_DEPTH: Final = 2
+"""How deep digits of digits are."""
 
 
 def is_kept(scope: Scope, form: Form) -> bool:
@@ -227,6 +246,12 @@ def _parts_if(scope: Scope, form: Form, result: Form, is_better: Callable[[Form]
         if before is not None:
             log.parts[form.key] = before
     return result
+
+
+def _cheapest_parts(scope: Scope, form: Form) -> Form:
+    """The form by its parts, or as it is: what several parts shared may get lost."""
+    parts = _by_parts(scope, form)
+    return form if cost_of_form(parts) > cost_of_form(form) else parts
 
 
 def _by_parts(scope: Scope, form: Form) -> Form:
@@ -271,7 +296,10 @@ def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tu
 
 def _cheaper(scope: Scope, form: Form) -> Form:
     """What is extracted of the canonical form, unless the form itself is cheaper."""
-    result = extracted(scope, scope.canonical(form))
+    canonical = scope.canonical(form)
+    if _is_torn(scope, form, canonical):
+        return form
+    result = extracted(scope, canonical)
     return form if cost_of_form(result) > cost_of_form(form) else result
 
 

@@ -123,6 +123,13 @@ more than that of its digits. Formulas that exploit wide products need many more
 MAX_TERMS_MOVED: Final = 4
 """Of so many terms those that are not in the operands may move into an extremum, too."""
 
+MAX_TEAR: Final = 3
+"""How many times what was given a natural reading may cost, for spellings to be searched.
+
+Where digits of sums of digits are taken, canonical forms are torn so much that a search is long and
+ends far above what was given [TORN of test_budget.py].
+"""
+
 MIN_COST_TO_READ_AGAIN: Final = 8
 """What a result costs at least for the form to be read in another way: two divisions or so."""
 

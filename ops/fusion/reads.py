@@ -121,7 +121,7 @@ class Reads:
         ({1: 12, 2: 4}, {1: 20})
         """
         for instruction in values:
-            if instruction.shape.rank:
+            if instruction.shape.is_tuple or instruction.shape.rank:
                 message = f"given: %{instruction.name} is {instruction.shape}; expected a scalar"
                 raise MapError(message)
         return Reads(tuple(_with_values(indexing, values) for indexing in self.ways), self.sizes)

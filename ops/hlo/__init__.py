@@ -1,6 +1,6 @@
 """HLO modules: ``hlo.parse(text)``, ``hlo.load(path)``, ``hlo.files_in(folder)``."""
 
-from ops.hlo.errors import HloFileError, HloTextError
+from ops.hlo.errors import DetachedError, HloFileError, HloTextError
 from ops.hlo.files import files_in
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
@@ -10,6 +10,7 @@ from ops.hlo.values import DimensionLabels, Window
 
 __all__ = [
     "Computation",
+    "DetachedError",
     "DimensionLabels",
     "HloFileError",
     "HloModule",

@@ -116,6 +116,21 @@ def _read_raw(lexer: HloLexer) -> str:
     return lexer.balanced("a text in braces or quotes")
 
 
+def _read_accuracy(lexer: HloLexer) -> str:
+    start = lexer.start
+    lexer.braced(lambda: _read_named(lexer, _ACCURACIES), "a mode or tolerances")
+    return lexer.source[start : lexer.previous_stop]
+
+
+def _read_named(lexer: HloLexer, forms: Mapping[str, Codec]) -> None:
+    """Take ``name=value``."""
+    if lexer.text not in forms:
+        raise lexer.expected(f"one of {', '.join(forms)}")
+    form = forms[lexer.advance()]
+    lexer.expect("=", "before the value")
+    form.read(lexer)
+
+
 def _read_integer_or_list(lexer: HloLexer) -> int | tuple[int, ...]:
     return lexer.integers() if lexer.text == "{" else lexer.integer()
 
@@ -229,6 +244,15 @@ WORDS = list_of(WORD, "the words")
 STRING = Codec(lambda lexer: lexer.string(), escape)
 RAW = Codec(_read_raw)
 """The text as it is written, with its braces or quotes."""
+_TOLERANCES = {"rtol": FLOAT, "atol": FLOAT, "ulps": INTEGER}
+_ACCURACIES = {
+    "mode": _word_of("default highest"),
+    "tolerance": Codec(
+        lambda lexer: lexer.braced(lambda: _read_named(lexer, _TOLERANCES), "tolerances")
+    ),
+}
+ACCURACY = Codec(_read_accuracy)
+"""A mode or tolerances, as they are written."""
 SHAPE = Codec(lambda lexer: lexer.shape())
 SHAPES = list_of(SHAPE, "the shapes", ", ")
 SLICES = list_of(Codec(_read_slice, _write_slice), "the slices", ", ")
@@ -311,7 +335,8 @@ _NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
     (LABELS, "dim_labels"),
     (NESTED_INTEGERS, "slice_sizes"),
     (PADDING, "padding"),
-    (RAW, "domain result_accuracy sparsity_config"),
+    (ACCURACY, "result_accuracy"),
+    (RAW, "domain sparsity_config"),
     (REPLICA_GROUPS, "replica_groups"),
     (SHAPE, "outfeed_shape"),
     (SHAPES, "operand_layout_constraints"),

@@ -29,5 +29,9 @@ class HloFileError(IndexingError, OSError):
         return f"{self.path}: {self.reason}"
 
 
+class DetachedError(IndexingError, LookupError):
+    """A question about the surroundings of an instruction or computation that has none."""
+
+
 class AttributeValueError(IndexingError, ValueError):
     """An attribute or an instruction that makes no sense, such as a stride of 0."""

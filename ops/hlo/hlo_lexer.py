@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 )
 
 _BALANCED = re.compile(
-    r"""[^{}"'/]++|"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|.""",
+    r"""[^{}"'/]++|"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|//[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|.""",
     re.DOTALL,
 )
 """The pieces of a text in braces: what cannot hold a brace that counts, and single characters."""

@@ -67,6 +67,7 @@ class InstructionReader:
         self._read_body = read_body
         self._table = InstructionTable()
         self._depth = 0
+        self._started = set[Computation]()
         self._references: dict[Reference, Callable[[], Any]] = {
             Reference.COMPUTATION: self._computation,
             Reference.COMPUTATIONS: lambda: lexer.listed(
@@ -143,6 +144,8 @@ class InstructionReader:
             attributes = self._desugared(draft, *opcode.sugar, attributes)
         if draft.opcode in _CONTINUING:
             attributes = self._continued(draft, attributes)
+        if draft.opcode == "async-start":
+            self._claim(draft, attributes["calls"])
         instruction = self._finish(draft, attributes)
         self._table.add(instruction)
         lexer.instruction = outer
@@ -354,6 +357,12 @@ class InstructionReader:
         """Each part of an asynchronous operation names what the operation calls."""
         calls = draft.operands[0].attributes.get("calls")
         return {"calls": calls, **attributes} if calls else attributes
+
+    def _claim(self, draft: _Draft, called: Computation) -> None:
+        """An asynchronous operation has its computation for itself."""
+        if called in self._started:
+            self._fail(draft, f"another async-start calls computation %{called.name} already")
+        self._started.add(called)
 
     def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
         """The computation that holds only the operation that starts."""

@@ -1,7 +1,8 @@
 """HLO modules as values: :class:`HloModule`, its computations, their instructions, and their text.
 
-A module never changes. Instructions and computations belong to one module and are equal only to
-themselves.
+A module never changes. An instruction belongs to the first computation that is made of it, and a
+computation to the first module; others that are made of them hold copies. Instructions and
+computations are equal only to themselves.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Codec, Reference
+from ops.hlo.errors import DetachedError
 from ops.hlo.hlo_lexer import escape
 from simplifier.errors import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from indexing.layout import Shape
     from ops.hlo.literal import Literal
@@ -44,17 +46,34 @@ class Instruction:
     parameter_number: int | None = None
     start: int = 0
     stop: int = 0
-    computation: Computation = field(init=False)
+    _computation: Computation | None = field(default=None, init=False)
+
+    @property
+    def computation(self) -> Computation:
+        """The computation that the instruction belongs to.
+
+        Raises:
+            DetachedError: it belongs to none.
+        """
+        if self._computation is None:
+            raise DetachedError(
+                f"instruction %{self.name} belongs to no computation; expected one of a module, "
+                "such as those of hlo.parse"
+            )
+        return self._computation
 
     @property
     def is_root(self) -> bool:
         """Whether the instruction is the result of its computation."""
-        return self.computation.root is self
+        return self._computation is not None and self._computation.root is self
 
     @property
     def span(self) -> Span:
-        """The place of the instruction in the text, for messages."""
-        module = self.computation.module
+        """The place of the instruction in the text, for messages; or its own text."""
+        module = self._computation and self._computation.own_module
+        if module is None or not self.stop:
+            text = str(self)
+            return Span(text, 0, len(text))
         return Span(module.source, self.start, self.stop, module.file)
 
     @property
@@ -99,6 +118,9 @@ class Instruction:
         return f"<{self}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._computation is None:
+            values = (self.operands, dict(self.attributes), self.literal, self.parameter_number)
+            return _detached_instruction, (self.name, self.opcode, self.shape, *values)
         return _instruction_of, (self.computation, self.computation.instructions.index(self))
 
 
@@ -106,7 +128,14 @@ class Instruction:
 class Computation:
     """Instructions in order, each after its operands, and the root, which is the result.
 
-    ``parameters`` are in the order of their numbers.
+    ``parameters`` are in the order of their numbers. Instructions that belong to another
+    computation are copied.
+
+    >>> from ops.hlo import parse
+    >>> entry = parse("ENTRY e { a = f32[2] parameter(0) ROOT b = f32[2] negate(a) }").entry
+    >>> again = Computation("again", entry.instructions, entry.root)
+    >>> again.root is entry.root, again.root.computation is again, entry.root.is_root
+    (False, True, True)
     """
 
     name: str
@@ -114,19 +143,38 @@ class Computation:
     root: Instruction
     execution_thread: str = "main"
     parameters: tuple[Instruction, ...] = field(init=False)
-    module: HloModule = field(init=False)
+    own_module: HloModule | None = field(default=None, init=False)
+    """The module, if the computation belongs to one."""
 
     def __post_init__(self) -> None:
+        if any(each._computation is not None for each in self.instructions):  # noqa: SLF001 - its own
+            copies = _copies(self.instructions, {})
+            object.__setattr__(self, "instructions", tuple(copies.values()))
+            object.__setattr__(self, "root", copies[self.root])
         for instruction in self.instructions:
-            object.__setattr__(instruction, "computation", self)
+            object.__setattr__(instruction, "_computation", self)
         numbered = [(i.parameter_number, i) for i in self.instructions]
         found = {number: i for number, i in numbered if number is not None}
         object.__setattr__(self, "parameters", tuple(found[number] for number in sorted(found)))
 
     @property
+    def module(self) -> HloModule:
+        """The module that the computation belongs to.
+
+        Raises:
+            DetachedError: it belongs to none.
+        """
+        if self.own_module is None:
+            raise DetachedError(
+                f"computation %{self.name} belongs to no module; expected one of a module, such as "
+                "those of hlo.parse"
+            )
+        return self.own_module
+
+    @property
     def is_entry(self) -> bool:
         """Whether the program starts here."""
-        return self.module.entry is self
+        return self.own_module is not None and self.own_module.entry is self
 
     def __str__(self) -> str:
         parameters = ", ".join(f"{p.name}: {p.shape.text(layout=False)}" for p in self.parameters)
@@ -140,12 +188,18 @@ class Computation:
         return f"<computation %{self.name} of {len(self.instructions)} instructions>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.own_module is None:
+            copies = _copies(self.instructions, {})
+            parts = self.name, (*copies.values(),), copies[self.root], self.execution_thread
+            return Computation, parts
         return _computation_of, (self.module, self.module.computations.index(self))
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class HloModule:
     """A program: its computations, callees before their callers, and the entry among them.
+
+    Computations that belong to another module are copied.
 
     ``source`` is the text it was read from and ``file`` where that came from. ``tables`` are the
     tables of source locations that ``stack_frame_id`` in the metadata of instructions points into.
@@ -169,8 +223,14 @@ class HloModule:
     )
 
     def __post_init__(self) -> None:
+        if any(each.own_module is not None for each in self.computations):
+            copies: dict[Computation, Computation] = {}
+            for each in self.computations:
+                copies[each] = _copy_of(each, copies)
+            object.__setattr__(self, "computations", tuple(copies.values()))
+            object.__setattr__(self, "entry", copies[self.entry])
         for computation in self.computations:
-            object.__setattr__(computation, "module", self)
+            object.__setattr__(computation, "own_module", self)
 
     @property
     def instructions(self) -> Iterator[Instruction]:
@@ -192,6 +252,53 @@ class HloModule:
 
     def __repr__(self) -> str:
         return f"<HLO module {self.name} of {len(self.computations)} computations>"
+
+
+def _copy_of(
+    computation: Computation, computations: Mapping[Computation, Computation]
+) -> Computation:
+    copies = _copies(computation.instructions, computations)
+    instructions = tuple(copies.values())
+    root, thread = copies[computation.root], computation.execution_thread
+    return Computation(computation.name, instructions, root, thread)
+
+
+def _copies(
+    instructions: Iterable[Instruction], computations: Mapping[Computation, Computation]
+) -> dict[Instruction, Instruction]:
+    """Copies that belong to no computation, and read, call and follow copies."""
+    copies: dict[Any, Any] = dict(computations)
+
+    def copied(value: Any) -> Any:  # noqa: ANN401  (one type for each format)
+        if isinstance(value, tuple):
+            return tuple(map(copied, cast("tuple[Any, ...]", value)))
+        return copies.get(value, value) if isinstance(value, Instruction | Computation) else value
+
+    for each in instructions:
+        attributes = {name: copied(value) for name, value in each.attributes.items()}
+        copies[each] = Instruction(
+            each.name,
+            each.opcode,
+            each.shape,
+            copied(each.operands),
+            MappingProxyType(attributes) if attributes else NO_ATTRIBUTES,
+            each.literal,
+            each.parameter_number,
+        )
+    return {each: copies[each] for each in instructions}
+
+
+def _detached_instruction(  # noqa: PLR0913, PLR0917 - the fields of an instruction
+    name: str,
+    opcode: str,
+    shape: Shape,
+    operands: tuple[Instruction, ...],
+    attributes: Mapping[str, Any],
+    literal: Literal | None,
+    parameter_number: int | None,
+) -> Instruction:
+    known = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
+    return Instruction(name, opcode, shape, operands, known, literal, parameter_number)
 
 
 def _computation_of(module: HloModule, position: int) -> Computation:

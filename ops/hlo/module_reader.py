@@ -246,8 +246,9 @@ def module_of(text: str, file: str = "") -> HloModule:
 
 @lru_cache(maxsize=_MAX_PICKLED)
 def _pickled(module: HloModule) -> tuple[Callable[..., HloModule], tuple[bytes, str]]:
-    _LIVE[module.source, module.file] = module
-    text = module.source.encode(errors="surrogatepass")
+    source = module.source or str(module)
+    _LIVE[source, module.file] = module
+    text = source.encode(errors="surrogatepass")
     return _unpickled, (zlib.compress(text, level=9), module.file)
 
 

@@ -24,6 +24,7 @@ class InstructionTable:
     by_name: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     parameters: dict[int, Instruction] = field(default_factory=dict[int, Instruction])
     root: Instruction | None = None
+    _given: set[str] = field(default_factory=set[str])
 
     @property
     def result(self) -> Instruction:
@@ -38,10 +39,11 @@ class InstructionTable:
             self.parameters[instruction.parameter_number] = instruction
 
     def unused_name(self, stem: str) -> str:
-        """A name for an instruction without one."""
+        """A name for an instruction without one; it is not given to another one, defined or not."""
         name, count = stem, len(self.instructions)
-        while name in self.by_name:
+        while name in self.by_name or name in self._given:
             name, count = f"{stem}.{count}", count + 1
+        self._given.add(name)
         return name
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.layout import ElementType
+from indexing.layout import ElementType, Shape
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import Arity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from indexing.layout import Shape
     from ops.hlo.module import Computation, Instruction
 
 
@@ -53,6 +52,12 @@ def _get_tuple_element(instruction: Instruction) -> None:
         raise AttributeValueError(f"element {index} of the operand is {element}, not {result}")
 
 
+def _infeed(instruction: Instruction) -> None:
+    shape = instruction.shape
+    if not shape.is_tuple or not shape.elements:
+        raise AttributeValueError(f"infeed makes a tuple of the data and a token, not {shape}")
+
+
 def _tuple(instruction: Instruction) -> None:
     _check_elements(instruction.shape, instruction)
 
@@ -78,12 +83,79 @@ def _start_indices(before: int) -> Callable[[Instruction], None]:
 
 
 def _calls(attribute: str) -> Callable[[Instruction], None]:
-    """The computation takes as many parameters as there are operands."""
+    """The computation takes the operands and gives the result."""
 
     def check(instruction: Instruction) -> None:
-        _check_arity(instruction.attributes[attribute], len(instruction.operands))
+        called = instruction.attributes[attribute]
+        _check_call(called, [each.shape for each in instruction.operands], instruction.shape)
 
     return check
+
+
+def _check_call(computation: Computation, given: Sequence[Shape], result: Shape) -> None:
+    """A computation takes arguments of these shapes and gives a result of this one."""
+    _check_arity(computation, len(given))
+    for number, (parameter, shape) in enumerate(zip(computation.parameters, given, strict=True)):
+        if not parameter.shape.is_compatible_with(shape):
+            message = f"parameter {number} of %{computation.name} is {parameter.shape}"
+            raise AttributeValueError(f"{message}, not {shape}")
+    _check_result(computation, result)
+
+
+def _check_result(computation: Computation, result: Shape) -> None:
+    if not computation.root.shape.is_compatible_with(result):
+        message = f"computation %{computation.name} gives {computation.root.shape}"
+        raise AttributeValueError(f"{message}, not {result}")
+
+
+def _map(instruction: Instruction) -> None:
+    """The computation takes one element of each operand."""
+    _check_arity(instruction.attributes["to_apply"], len(instruction.operands))
+
+
+def _folds(attribute: str = "to_apply", *, more: int = 0) -> Callable[[Instruction], None]:
+    """The computation takes a pair of elements for each of half of the operands."""
+
+    def check(instruction: Instruction) -> None:
+        _check_arity(instruction.attributes[attribute], len(instruction.operands) - more)
+
+    return check
+
+
+def _sort(instruction: Instruction) -> None:
+    """The computation compares two elements of each operand."""
+    compared = instruction.attributes["to_apply"]
+    _check_arity(compared, 2 * len(instruction.operands))
+    _check_result(compared, _PREDICATE)
+    _check_axes(instruction.attributes["dimensions"], "dimensions", instruction.operands[0].shape)
+
+
+def _select_and_scatter(instruction: Instruction) -> None:
+    for name in ("select", "scatter"):
+        _check_arity(instruction.attributes[name], 2)
+    _check_result(instruction.attributes["select"], _PREDICATE)
+
+
+def _iota(instruction: Instruction) -> None:
+    _check_axes((instruction.attributes["iota_dimension"],), "iota_dimension", instruction.shape)
+
+
+def _check_axes(axes: Sequence[int], name: str, shape: Shape) -> None:
+    for axis in axes:
+        if not 0 <= axis < shape.rank:
+            message = f"{name} is {axis}, but {shape} has rank {shape.rank}"
+            raise AttributeValueError(message)
+
+
+def _compare(instruction: Instruction) -> None:
+    if instruction.shape.element_type is not ElementType.PRED:
+        raise AttributeValueError(f"compare gives an array of pred, not {instruction.shape}")
+
+
+def _select(instruction: Instruction) -> None:
+    predicate = instruction.operands[0].shape
+    if predicate.element_type is not ElementType.PRED:
+        raise AttributeValueError(f"select chooses by an array of pred, not by {predicate}")
 
 
 def _check_arity(computation: Computation, count: int) -> None:
@@ -94,8 +166,10 @@ def _check_arity(computation: Computation, count: int) -> None:
 
 
 def _while(instruction: Instruction) -> None:
-    for name in ("condition", "body"):
-        _check_arity(instruction.attributes[name], 1)
+    """The body gives what both take; the condition says whether it runs again."""
+    state = instruction.operands[0].shape
+    _check_call(instruction.attributes["condition"], [state], _PREDICATE)
+    _check_call(instruction.attributes["body"], [state], instruction.shape)
 
 
 def _parameter(instruction: Instruction) -> None:
@@ -131,8 +205,8 @@ def _conditional(instruction: Instruction) -> None:
     count, given = len(instruction.branches), len(instruction.operands) - 1
     if count != given:
         raise AttributeValueError(f"there are {count} branches, but {given} operands for them")
-    for branch in instruction.branches:
-        _check_arity(branch, 1)
+    for branch, argument in zip(instruction.branches, instruction.operands[1:], strict=True):
+        _check_call(branch, [argument.shape], instruction.shape)
 
 
 def _async_start(instruction: Instruction) -> None:
@@ -170,20 +244,31 @@ def _thread(instruction: Instruction) -> str:
     return instruction.attributes.get("async_execution_thread", "main")
 
 
+_PREDICATE = Shape(ElementType.PRED)
+
 _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "async-done": _async_successor,
     "async-start": _async_start,
     "async-update": _async_successor,
     "call": _calls("to_apply"),
+    "compare": _compare,
     "conditional": _conditional,
     "custom-call": _custom_call,
     "dynamic-slice": _start_indices(1),
     "dynamic-update-slice": _start_indices(2),
     "fusion": _calls("calls"),
     "get-tuple-element": _get_tuple_element,
-    "map": _calls("to_apply"),
+    "infeed": _infeed,
+    "iota": _iota,
+    "map": _map,
     "parameter": _parameter,
+    "reduce": _folds(),
+    "reduce-window": _folds(),
     "reshape": _reshape,
+    "scatter": _folds(more=1),
+    "select": _select,
+    "select-and-scatter": _select_and_scatter,
+    "sort": _sort,
     "tuple": _tuple,
     "while": _while,
 }

@@ -181,7 +181,8 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
 
     Source:
         XLA operation semantics, Scatter; StableHLO specification, scatter. XLA drops windows that
-        lie in the operand only in part.
+        lie in the operand only in part. If index vectors have no components, all windows begin at
+        0 and every update lands, as specified; XLA's CPU compiler loses some of them.
 
     Raises:
         ShapeError: sizes and attributes do not fit together.

@@ -20,8 +20,9 @@ from simplifier.laws.rewrite_log import Rewrite
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simplifier.bounds.context import DigitView
+    from simplifier.bounds.context import Context, DigitView
     from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Key
     from simplifier.extraction.prices import CostOf
     from simplifier.laws.law import Law
 
@@ -64,6 +65,22 @@ def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
     """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
+    known = scope.memory(_CheapestResidues)
+    key = source.key, radix, cost_of
+    found = known.get(key)
+    if found is None:
+        found = known[key] = _cheapest_residue(scope, source, radix, cost_of)
+    return found
+
+
+class _CheapestResidues(dict["tuple[Key, int, CostOf]", Form]):
+    """The cheapest residues in a scope, by source, radix, and what atoms cost."""
+
+    def __init__(self, _: Context) -> None:
+        super().__init__()
+
+
+def _cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
     residues = dict.fromkeys(_residues(scope, source, radix))
     if len(residues) == 1:
         return next(iter(residues))

@@ -16,7 +16,7 @@ from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
-from simplifier.extraction.cost import cost_of_operation, digits_of
+from simplifier.extraction.cost import SAME_DIGITS, cost_of_operation, digits_of
 from simplifier.extraction.divisions import (
     quotient_steps,
     reflection_steps,
@@ -55,6 +55,14 @@ def extracted(scope: Scope, form: Form) -> Form:
     if known is None:
         known = extractor.results[form.key] = _with_arguments(extractor, form)
     return known
+
+
+def natural_cost(scope: Scope, form: Form) -> int:
+    """The cost of the natural reading of a canonical form, arguments and all."""
+    reader = scope.memory(_extractor_of).reader
+    for atom in postorder((form,)):
+        reader.cost(atom)
+    return fine_cost(reader.extract(form), reader.cost) // FINE
 
 
 def _with_arguments(extractor: Extractor, form: Form) -> Form:
@@ -96,6 +104,8 @@ class Extractor:
     ) -> None:
         self.results: dict[Key, Form] = {}
         """The cheapest forms found, arguments and all."""
+        self.reader = helpers[0] if helpers else self
+        """Takes natural readings and searches nothing."""
         self._scope = scope
         self._steps = steps
         self._helpers = helpers
@@ -274,7 +284,7 @@ def _leaves(form: Form, natural: Form, quotient: Atom) -> bool:
     """Whether a plain reading needs fewer numbers without a quotient, ``k*c*floor(N/c)``.
 
     ``k*N`` takes its place, and the digits below it have other weights: ``(x mod 2) * 8 +
-    (x floordiv 2) * 2 = (x mod 2) * 7 + x``. What is saved beside the numbers pays for the overlap.
+    (x floordiv 2) * 2 = (x mod 2) * 7 + x``. The division that is saved pays for one overlap.
     """
     factor, divisor = natural.terms[quotient], quotient.divisor
     if form.terms[quotient] % divisor:
@@ -291,9 +301,10 @@ def _leaves(form: Form, natural: Form, quotient: Atom) -> bool:
             if is_below:
                 ends.add(digits.low)
             weights.append(weight - digits.low * factor // divisor if is_below else weight)
-    if ends and 1 not in ends:
-        return True  # of the digits the lowest is not there
-    return len({1, *map(abs, weights)}) < len({1, *map(abs, natural.terms.values())})
+    if 1 not in ends:
+        return bool(ends)  # of the digits the lowest is not there
+    saved = len({1, *map(abs, natural.terms.values())}) - len({1, *map(abs, weights)})
+    return saved >= max(1, SAME_DIGITS * (len(ends) - 1))
 
 
 def _has_two_values(ends: Range | None) -> bool:

@@ -87,6 +87,36 @@ b = f32[2,3] call(a), to_apply=h
 b = f32[2,3] call(a, a), to_apply=g
              ^^^^ %b: computation %g takes 1 operand, not 2
 
+b = f32[4] call(a), to_apply=g
+           ^^^^ %b: computation %g gives f32[2,3]{1,0}, not f32[4]{0}
+
+b = f32[3] iota(), iota_dimension=3
+           ^^^^ %b: iota_dimension is 3, but f32[3]{0} has rank 1
+
+b = f32[] iota(), iota_dimension=0
+          ^^^^ %b: iota_dimension is 0, but f32[] has rank 0
+
+b = f32[2,3] while(a), condition=g, body=g
+             ^^^^^ %b: computation %g gives f32[2,3]{1,0}, not pred[]
+
+b = f32[2,3] reduce(a, a), dimensions={1}, to_apply=g
+             ^^^^^^ %b: computation %g takes 1 operand, not 2
+
+b = f32[2,3] reduce-window(a, a), window={size=1x1}, to_apply=g
+             ^^^^^^^^^^^^^ %b: computation %g takes 1 operand, not 2
+
+b = f32[2,3] sort(a), dimensions={0}, to_apply=g
+             ^^^^ %b: computation %g takes 1 operand, not 2
+
+b = f32[2,3] select-and-scatter(a, a, a), window={size=1x1}, select=g, scatter=g
+             ^^^^^^^^^^^^^^^^^^ %b: computation %g takes 1 operand, not 2
+
+b = f32[2,3] compare(a, a), direction=LT
+             ^^^^^^^ %b: compare gives an array of pred, not f32[2,3]{1,0}
+
+b = f32[2,3] select(a, a, a)
+             ^^^^^^ %b: select chooses by an array of pred, not by f32[2,3]{1,0}
+
 b = f32[2,3] fusion(), kind=kLoop, calls=g
              ^^^^^^ %b: computation %g takes 1 operand, not 0
 
@@ -296,6 +326,49 @@ def test_a_wrong_instruction_is_shown(text: str, carets: str, message: str) -> N
         "HloModule m\ng { ROOT x = f32[2,3] parameter(0) }\nENTRY e {\na = f32[2,3] parameter(0)\n"
     )
     check(f"{before}{text}\n}}\n", carets, message)
+
+
+COMPUTATIONS = """
+lt { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = pred[] compare(x, y), direction=LT }
+add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }
+more { x = s32[] parameter(0) ROOT r = pred[] constant(true) }
+next { x = s32[] parameter(0) ROOT r = s32[] negate(x) }
+wide { x = s32[] parameter(0) ROOT r = s64[] convert(x) }
+"""
+
+CALLS = [
+    ("s32[] while(i), condition=more, body=wide", "computation %wide gives s64[], not s32[]"),
+    ("s64[] while(i), condition=more, body=next", "computation %next gives s32[], not s64[]"),
+    ("f32[] while(f), condition=more, body=next", "parameter 0 of %more is s32[], not f32[]"),
+    ("s32[] while(i), condition=next, body=next", "computation %next gives s32[], not pred[]"),
+    ("f32[] call(f), to_apply=next", "parameter 0 of %next is s32[], not f32[]"),
+    ("f32[] fusion(f), kind=kLoop, calls=next", "parameter 0 of %next is s32[], not f32[]"),
+    (
+        "s32[] conditional(i, i, i), branch_computations={next, wide}",
+        "computation %wide gives s64[], not s32[]",
+    ),
+    ("f32[4] sort(v), dimensions={0}, to_apply=add", "computation %add gives f32[], not pred[]"),
+    (
+        "f32[4] sort(v), dimensions={1}, to_apply=lt",
+        "dimensions is 1, but f32[4]{0} has rank 1",
+    ),
+    (
+        "f32[4] select-and-scatter(v, v, f), window={size=1}, select=add, scatter=add",
+        "computation %add gives f32[], not pred[]",
+    ),
+]
+"""What contradicts the computations that are called."""
+
+
+@pytest.mark.parametrize(("text", "message"), CALLS, ids=[text for text, _ in CALLS])
+def test_a_computation_that_does_not_fit_is_shown(text: str, message: str) -> None:
+    parameters = "i = s32[] parameter(0) f = f32[] parameter(1) v = f32[4] parameter(2)"
+    opcode = text.split()[1].split("(", maxsplit=1)[0]
+    with pytest.raises(hlo.HloTextError) as caught:
+        hlo.parse(f"HloModule m {COMPUTATIONS} ENTRY e {{ {parameters}\nROOT b = {text}\n}}")
+    first, _, carets = str(caught.value).splitlines()[:3]
+    assert first.endswith(f"%b: {message}")
+    assert carets.strip() == "^" * len(opcode)
 
 
 @pytest.mark.parametrize(("text", "carets", "message"), table(MODULES))

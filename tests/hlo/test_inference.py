@@ -83,7 +83,7 @@ INFERRED = [
     ("get-tuple-element(t), index=1", "s32[]"),
     ("call(a), to_apply=neg", "f32[2,3]{1,0}"),
     (f"gather(b, i), offset_dims={{0}}, {GATHER}", "f32[4]{0}"),
-    ("sort(a), dimensions={0}, to_apply=add", "f32[2,3]{0,1}"),
+    ("sort(a), dimensions={0}, to_apply=ge", "f32[2,3]{0,1}"),
     ("reduce-window(a, s), window={size=1x3}, to_apply=add", "f32[2,1]{1,0}"),
     (
         "reduce-window(a, s), window={size=1x2 stride=1x2 pad=0_0x1_2}, to_apply=add",

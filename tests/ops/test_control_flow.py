@@ -255,7 +255,7 @@ def test_shapes_that_do_not_fit_are_pointed_at(opcode: str) -> None:
         c {{ a = f32[3] parameter(0) ROOT z = pred[] constant(true) }}
         ENTRY e {{ p = f32[3] parameter(0) q = pred[] parameter(1)
                    ROOT r = f32[3] {attributes[opcode]} }}"""
-    with pytest.raises(hlo.HloTextError, match=r"f32\[3\]\{0\}, but %z f32\[2\]\{0\}"):
+    with pytest.raises(hlo.HloTextError, match=r"parameter 0 of %b is f32\[2\]\{0\}, not f32\[3\]"):
         output_to_input(hlo.parse(text).entry.root)
 
 

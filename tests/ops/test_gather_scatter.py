@@ -199,7 +199,10 @@ def scatter_of(windows: Windows, inputs: int = 1) -> OpIndexing:
 
 
 def can_scatter(windows: Windows) -> bool:
-    """XLA drops updates, or fails, where it is to scatter several windows onto one element."""
+    """XLA drops updates, or fails, where it is to scatter several windows onto one element.
+
+    The specification scatters them all: see ``DEGENERATE``.
+    """
     is_led = bool(windows.indexed or windows.operand_batching) and prod(windows.operand) != 1
     return is_led or len(windows.windows) == len(windows.window_dims)
 
@@ -222,6 +225,80 @@ def test_scatter_writes_what_xla_writes(windows: Windows) -> None:
     assert both_ways(indexing, 2, windows) == seen
     same = {(index, index) for index in np.ndindex(windows.operand)}
     assert both_ways(indexing, 0, windows) == same
+
+
+# By the specification: no dimension numbers are left out, whatever XLA makes of them.
+
+
+def starts_of(windows: Windows, batch: Sizes) -> list[int]:
+    """Where the window of a batch index begins in the operand, as its index vector says it."""
+    starts = [0] * len(windows.operand)
+    for component, axis in enumerate(windows.indexed):
+        is_implicit = windows.index_vector_dim == len(windows.indices)
+        at = windows.index_vector_dim
+        index = batch if is_implicit else (*batch[:at], component, *batch[at:])
+        starts[axis] = int(windows.array[index])
+    numbers = [
+        place - (place > windows.index_vector_dim) for place in windows.indices_batching
+    ]  # without the index vector
+    for axis, number in zip(windows.operand_batching, numbers, strict=True):
+        starts[axis] = batch[number]
+    return starts
+
+
+def specified(windows: Windows, *, is_clamped: bool) -> set[Pair]:
+    """Pairs of indices in the windows and in the operand, element by element."""
+    pairs: set[Pair] = set()
+    kept = [
+        axis
+        for axis in range(len(windows.operand))
+        if axis not in (*windows.dropped, *windows.operand_batching)
+    ]
+    for index in np.ndindex(windows.windows):
+        batch = tuple(at for axis, at in enumerate(index) if axis not in windows.window_dims)
+        starts, offsets = starts_of(windows, batch), [0] * len(windows.operand)
+        for axis, place in zip(kept, windows.window_dims, strict=True):
+            offsets[axis] = index[place]
+        room = [n - size for n, size in zip(windows.operand, windows.window_sizes, strict=True)]
+        if is_clamped:
+            starts = [min(max(0, start), most) for start, most in zip(starts, room, strict=True)]
+        if all(0 <= start <= most for start, most in zip(starts, room, strict=True)):
+            place = tuple(map(sum, zip(starts, offsets, strict=True)))
+            pairs.add((index, place))
+    return pairs
+
+
+DEGENERATE = {
+    "rows-without-index": Windows((2,), (3, 0), (3, 2), (2,), (1,), (), (), 1, (), (), ()),
+    "index-vectors-first": Windows((2,), (0, 3), (3, 2), (2,), (1,), (), (), 0, (), (), ()),
+    "elements-without-index": Windows((2,), (3, 0), (3,), (1,), (), (0,), (), 1, (), (), ()),
+    "one-of-two-dropped": Windows((2, 2), (3, 0), (3, 2), (1, 2), (1,), (0,), (), 1, (), (), ()),
+    "no-batch": Windows((2,), (0,), (2,), (2,), (0,), (), (), 0, (), (), ()),
+    "no-batch-no-window": Windows((2,), (0,), (), (1,), (), (0,), (), 0, (), (), ()),
+    "scalar": Windows((), (3, 0), (3,), (), (), (), (), 1, (), (), ()),
+    "scalar-once": Windows((), (0,), (), (), (), (), (), 0, (), (), ()),
+    "part-of-the-operand": Windows((3,), (2, 3, 0), (2, 3, 2), (2,), (2,), (), (), 2, (), (), ()),
+    "batch-without-index": Windows((2, 4), (2, 0), (2, 4), (1, 4), (1,), (), (), 1, (0,), (0,), ()),
+    "empty-batch": Windows((4,), (0, 1), (0, 2), (2,), (1,), (), (0,), 1, (), (), ()),
+    "empty-windows": Windows((4,), (2, 1), (2, 0), (0,), (1,), (), (0,), 1, (), (), (1, 9)),
+    "implicit-vector": Windows((4,), (), (), (1,), (), (0,), (0,), 0, (), (), (3,)),
+    "out-of-bounds": Windows((4,), (2,), (2, 2), (2,), (1,), (), (0,), 1, (), (), (-1, 3)),
+}
+"""Dimension numbers at the border of what there is, above all without index vectors."""
+
+
+@pytest.mark.parametrize("windows", DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_dimension_numbers_mean_what_is_specified(windows: Windows) -> None:
+    assert both_ways(gather_of(windows), 0, windows) == specified(windows, is_clamped=True)
+    assert swapped(both_ways(scatter_of(windows), 2, windows)) == specified(
+        windows, is_clamped=False
+    )
+
+
+@EXAMPLES
+@given(all_windows())
+def test_all_dimension_numbers_mean_what_is_specified(windows: Windows) -> None:
+    test_degenerate_dimension_numbers_mean_what_is_specified(windows)
 
 
 @pytest.mark.needs("jaxlib")

@@ -46,9 +46,10 @@ def test_elementwise_operations_keep_the_index(opcode: str) -> None:
     arity = OPCODES[opcode].arity.least or 1
     operands = ", ".join(["p"] * arity)
     attributes = "".join(f", {name}={_ATTRIBUTES[name]}" for name in OPCODES[opcode].required)
+    array = f"{'pred' if opcode in {'compare', 'select'} else 'f32'}[4,5]"
     module = hlo.parse(
         "HloModule m f { a = f32[] parameter(0) ROOT b = f32[] negate(a) } ENTRY e { "
-        f"p = f32[4,5] parameter(0) ROOT r = f32[4,5] {opcode}({operands}){attributes} }}"
+        f"p = {array} parameter(0) ROOT r = {array} {opcode}({operands}){attributes} }}"
     )
     root = module.entry.root
     expected = "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 4]"
@@ -98,7 +99,7 @@ BAD = [
         "ROOT r = f32[2,3] pad(p, p), padding=0_0x0_0",
         "%p is f32[2,3]{1,0}; expected a scalar",
     ),
-    ("call", "ROOT r = f32[3,3] call(p), to_apply=one", "f32[3,3]{1,0}, but %b f32[2,3]{1,0}"),
+    ("call", "ROOT r = f32[3,3] call(p), to_apply=one", "%one gives f32[2,3]{1,0}, not f32[3,3]"),
     ("add", "ROOT r = f32[2,4] add(p, p)", "dimension 1 of the result has size 4; expected 3"),
     (
         "transpose",

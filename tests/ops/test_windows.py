@@ -396,6 +396,9 @@ def test_what_jax_selects_and_scatters_may_be(case: tuple[Sizes, Window]) -> Non
 
 PARAMETERS = """HloModule m
 
+sums { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3)
+  ROOT e = (f32[], f32[]) tuple(a, b) }
+
 sum {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -431,7 +434,7 @@ REFUSED = [
     ),
     (
         "reduce-window-inputs",
-        "(f32[4,5,6], f32[4,5,6]) reduce-window(x, y, i, i), window={size=1x3x1}, to_apply=sum",
+        "(f32[4,5,6], f32[4,5,6]) reduce-window(x, y, i, i), window={size=1x3x1}, to_apply=sums",
         "reduce-window: dimension 1 of operand 1 has size 5; expected 7, as in operand 0",
     ),
     (
@@ -514,4 +517,4 @@ def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -
     root = hlo.parse(f"{PARAMETERS}{instruction}\n}}", "bad.hlo").entry.root
     with pytest.raises(hlo.HloTextError) as caught:
         output_to_input(root)
-    assert str(caught.value).startswith(f"bad.hlo:21:3: %r: {message}\n")
+    assert str(caught.value).startswith(f"bad.hlo:24:3: %r: {message}\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simplifier import bounds_of, cost, format_expr, parse_expr, simplify
+from simplifier import Interval, bounds_of, cost, fixpoint, format_expr, parse_expr, simplify
 from simplifier.canonical.scope import Scope
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
@@ -105,6 +105,25 @@ def test_hundreds_of_levels_or_terms_go_through_sympy(name: str) -> None:
 def test_work_grows_with_the_size_alone(name: str) -> None:
     """Twice the size is about twice the work; counted in calls, whatever the machine does."""
     assert calls_for(GROWING[name](4 * FEW)) <= 2.5 * calls_for(GROWING[name](2 * FEW))
+
+
+TORN = parse_form(
+    "(x mod 5 * 12 + x floordiv 5 mod 3 * 4 + x floordiv 15) mod 2 * 30 +"
+    "(x mod 5 * 12 + x floordiv 5 mod 3 * 4 + x floordiv 15) floordiv 10 * 5 +"
+    "(x mod 5 * 12 + x floordiv 5 mod 3 * 4 + x floordiv 15) floordiv 2 mod 5"
+)
+"""An element of a transpose of a transpose, whose canonical form costs four times as much."""
+
+
+def test_no_spellings_are_searched_where_the_canonical_form_is_torn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    box = (("x", Interval(0, 59)),)
+    result, calls = simplified(Scope(box), TORN), calls_of(lambda: simplified(Scope(box), TORN))
+    assert cost_of_form(result) <= cost_of_form(TORN)
+    monkeypatch.setattr(fixpoint, "MAX_TEAR", 1 << 20)
+    assert simplified(Scope(box), TORN) == result
+    assert calls * 4 < calls_of(lambda: simplified(Scope(box), TORN))
 
 
 def calls_for(form: Form) -> int:

@@ -41,6 +41,7 @@ class Verdict(Enum):
 
 
 KINDS: Final = {
+    "hlo_text": "hlo_text",
     "interval": "interval",
     "op": "maps of an instruction",
     "simplify": "map",

@@ -28,6 +28,13 @@ def read_or_refused(row: Row) -> Outcome:
     return of_values(answer, {**row, "expected": _expected(row)})
 
 
+def nested_read_or_refused(row: Row) -> Outcome:
+    """Whether a text with brackets many levels deep is read; the row has its pieces."""
+    depth: int = row["depth"]
+    text = "".join([row["opening"] * depth, row["middle"], row["closing"] * depth])
+    return read_or_refused({**row, "text": text})
+
+
 def _expected(row: Row) -> str:
     if row["accepted"]:
         return "read"
@@ -39,4 +46,7 @@ def _places(row: Row) -> list[str]:
     return re.findall(r"was parsing (\d+:\d+):", row.get("error", ""))
 
 
-QUESTIONS: Final[dict[str, Question]] = {"hlo_text": read_or_refused}
+QUESTIONS: Final[dict[str, Question]] = {
+    "hlo_text": read_or_refused,
+    "nested hlo_text": nested_read_or_refused,
+}
