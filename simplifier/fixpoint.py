@@ -89,7 +89,8 @@ def _step(scope: Scope, form: Form) -> Form:
         is_dear = cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
         if result != form and is_dear and not is_plain(result):
             result = _read_again(scope, form, result)
-        limit = width_as_written(scope, form) if result != form and has_multiples(result) else inf
+        may_be_wide = result != form and not result.is_affine and has_multiples(result)
+        limit = width_as_written(scope, form) if may_be_wide else inf
         is_beyond = goes_beyond(scope, result, limit)
         if is_beyond:
             result = _narrower(scope, form, result, limit)
