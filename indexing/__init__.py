@@ -1,7 +1,7 @@
 """Indexing maps: which elements of one tensor are needed for which of another, as formulas."""
 
 # isort: off
-import indexing.startup  # noqa: F401 - first: interrupts of the command line leave no traceback
+from indexing import startup as startup  # first: interrupts of the command line leave no traceback
 # isort: on
 
 from indexing.errors import MapError

@@ -51,6 +51,21 @@ class IndexingError(Exception):
     """Root of every exception that this library raises on purpose."""
 
 
+class ArgumentError(IndexingError, TypeError):
+    """An argument of another kind than the function takes, such as a text for a module."""
+
+
+def check_type(value: object, kind: type | tuple[type, ...], what: str, expected: str) -> None:
+    """Raise an :class:`ArgumentError` unless a value, ``what``, is of a kind.
+
+    >>> check_type(None, str, "parse: the text", "a string")
+    Traceback (most recent call last):
+    simplifier.errors.ArgumentError: parse: the text is None; expected a string
+    """
+    if not isinstance(value, kind):
+        raise ArgumentError(f"{what} is {quoted(value)}; expected {expected}")
+
+
 class UndecidedError(IndexingError, TypeError):
     """A comparison that can be true or false was used as a condition.
 

@@ -15,7 +15,7 @@ from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted, natural_cost
 from simplifier.extraction.abstraction import abstraction_of, is_nested
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.lower_bounds import least_cost_of_parts
+from simplifier.extraction.lower_bounds import least_cost_as_written, least_cost_of_parts
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import FINE
 from simplifier.extraction.search import count_maxima
@@ -188,7 +188,7 @@ def _extracted(scope: Scope, form: Form) -> Form:
     result = extracted(scope, canonical)
     if result == form:
         return form
-    if cost_of_form(result) <= cost_of_form(form):
+    if _is_no_costlier(result, form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
     parts = _cheapest_parts(scope, form)
     return parts if is_kept(scope, parts) else result
@@ -207,6 +207,12 @@ def _is_torn(scope: Scope, form: Form, canonical: Form) -> bool:
 
 _TORN_DEPTH: Final = 2
 """How deep digits of digits are."""
+
+
+def _is_no_costlier(result: Form, form: Form) -> bool:
+    """Whether a result costs at most as much as a form; mostly that is seen at a glance."""
+    cost = cost_of_form(result)
+    return cost * FINE <= least_cost_as_written(form) or cost <= cost_of_form(form)
 
 
 def is_kept(scope: Scope, form: Form) -> bool:

@@ -18,8 +18,10 @@ MAX_DEPTH: Final = 20
 Each level may ask for several readings of the level below [levels of (f * 5 + y) // n].
 """
 
-MAX_QUOTIENTS: Final = 24
+MAX_QUOTIENTS: Final = 12
 """A form of more quotients is crowded: comparing each with each takes too long [x // n % m].
+
+With 24, an index that is split and joined with others at each of eight levels takes 20 s.
 
 So are the digits of one number that are compared for overlaps [x // n].
 """

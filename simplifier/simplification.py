@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.interval import EMPTY
+from simplifier.errors import check_type
 from simplifier.exact import ATTEMPT, BUDGET, exact_range
 from simplifier.exact.improve import finished
 from simplifier.expr.form import ZERO
@@ -174,6 +175,7 @@ def parse_expr(text: str) -> sympy.Expr:
     >>> parse_expr("(d0 * 8 + s0) floordiv 3 - d0 % 2")
     ((8*d0 + s0)//3) - (d0 % 2)
     """
+    check_type(text, str, "parse_expr: the text", "a string")
     return to_sympy(parse_form(text))
 
 

@@ -172,6 +172,41 @@ def _sums(random: Random) -> Case:
     return Case(reduce(forms.Form.plus, quotients), {name: recipe.ends(random) for name in names})
 
 
+def _long(random: Random) -> Case:
+    """Quotient chains of some sums, in sums and extrema, with constraints: hundreds of letters."""
+    names = _AFFINE.names[: random.randint(1, 4)]
+    recipe = replace(_AFFINE, signs=("sum",), numbers=(*_AFFINE.numbers, 32, 64, 128, 253, -61))
+    parts = [_quotient_chain(random, recipe, names) for _ in range(random.randint(2, 6))]
+    while len(parts) > 1:
+        left, right = parts.pop(), parts.pop(0)
+        kind = random.choice(("max", "min", "sum", "floordiv"))
+        joined = left.plus(right)
+        if kind in ("max", "min"):
+            joined = (operations.maximum if kind == "max" else operations.minimum)((left, right))
+        elif kind == "floordiv":
+            joined = operations.floordiv(joined, forms.constant(random.choice(recipe.divisors)))
+        parts.append(joined)
+    limits = [
+        (recipe.expression(random, names, 2), (lower, lower + random.choice((0, 3, 50))))
+        for lower in random.choices(range(-5, 20), k=random.choice((0, 0, 1, 2, 4)))
+    ]
+    return Case(parts[0], {name: recipe.ends(random) for name in names}, limits)
+
+
+def _quotient_chain(random: Random, recipe: Recipe, names: Sequence[str]) -> Form:
+    """Digits of a sum, some of them shifted, with weights that may put them together again."""
+    source, radix = recipe.expression(random, names, 3), random.choice((2, 3, 5, 7, 8))
+    total, weight = forms.ZERO, 1
+    for _ in range(random.randint(2, 4)):
+        shifted = source.plus_constant(random.choice((0, 0, *recipe.numbers)))
+        digit = operations.floordiv(shifted, forms.constant(weight))
+        if happens(random, 0.5):
+            digit = operations.mod(digit, forms.constant(random.choice((radix, weight * radix))))
+        total = total.plus(digit, random.choice((weight, -weight, *recipe.numbers)))
+        weight *= radix
+    return total
+
+
 KINDS: Final[Mapping[str, Callable[[Random], Case]]] = {
     "affine": _AFFINE.case,
     "unbounded": replace(_AFFINE, lowers=(0, 0, 1, -3, None), widths=(None, None, 1, 7, 31)).case,
@@ -190,4 +225,5 @@ KINDS: Final[Mapping[str, Callable[[Random], Case]]] = {
     "deep": _deep,
     "chain": _chain,
     "published": _published,
+    "long": _long,
 }

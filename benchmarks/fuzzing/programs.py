@@ -10,6 +10,7 @@ shapes of further inputs. Programs depend on the seed alone, and so do their fir
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -79,7 +80,13 @@ class Program:
         with jax.enable_x64(True):  # noqa: FBT003 - JAX's own
             lowered = jax.jit(self, keep_unused=True).lower(*self.inputs)
             unoptimized = lowered.compiler_ir("hlo").as_hlo_text()
-            return {"unoptimized": unoptimized, "compiled": lowered.compile().as_text() or ""}
+            return {"unoptimized": unoptimized, "compiled": _plain(lowered.compile().as_text())}
+
+
+def _plain(text: str) -> str:
+    """The text without the places in Python that its instructions come from."""
+    tables = re.sub(r"\nFileNames\n.*?(?=\n\n\n)", "", text, flags=re.DOTALL)
+    return re.sub(r", metadata=\{[^}]*\}", "", tables)
 
 
 def drawn(random: Random, *, most: int | None = None) -> Program:

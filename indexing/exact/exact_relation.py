@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
+from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
 from indexing.exact.differences import are_comparable, first_difference
+from indexing.exact.few_points import asked
 from indexing.exact.isl_sets import (
     accesses_of,
     both,
     check_bounded,
-    domain_of,
     first_point,
     graph_of,
     image_of,
     points_of,
     rank_of,
 )
-from indexing.exact.sets import read_set
+from indexing.exact.sets import read_set, set_of_points
 from indexing.relation import Relation, check_map
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.exact import BUDGET, Space
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -70,9 +73,11 @@ class ExactRelation(Relation):
         """
         if self.domain.is_known_empty:
             return True
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            return bool(points_of(self, space.context).is_empty())
+        return asked(
+            lambda space: bool(points_of(self, space.context).is_empty()),
+            lambda: few_points.is_empty(self),
+            budget,
+        )
 
     def equals(
         self,
@@ -94,7 +99,11 @@ class ExactRelation(Relation):
         """
         check_map(other, "equals: the other map")
         return self == other or self._asked(
-            lambda one, two: one.is_equal(two), other, budget, runtime_as_parameters
+            lambda one, two: one.is_equal(two),
+            few_points.is_equal,
+            other,
+            budget,
+            runtime_as_parameters=runtime_as_parameters,
         )
 
     def is_subset(
@@ -115,23 +124,31 @@ class ExactRelation(Relation):
         """
         check_map(other, "is_subset: the other map")
         return self == other or self._asked(
-            lambda one, two: one.is_subset(two), other, budget, runtime_as_parameters
+            lambda one, two: one.is_subset(two),
+            few_points.is_subset,
+            other,
+            budget,
+            runtime_as_parameters=runtime_as_parameters,
         )
 
     def _asked(
         self,
-        ask: Callable[[islpy.Map, islpy.Map], bool],
+        ask_isl: Callable[[islpy.Map, islpy.Map], bool],
+        ask_points: Callable[..., bool | None],
         other: Relation,
         budget: int | None,
-        runtime_as_parameters: bool,  # noqa: FBT001 - passed on from the questions
+        *,
+        runtime_as_parameters: bool,
     ) -> bool:
-        """What isl says of both relations; no if they have different numbers of coordinates."""
-        if not are_comparable(self, other, runtime_as_parameters=runtime_as_parameters):
+        """What is said of both relations; no if they have different numbers of coordinates."""
+        options = {"runtime_as_parameters": runtime_as_parameters}
+        if not are_comparable(self, other, **options):
             return False
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            sides = both(self, other, space.context, runtime_as_parameters=runtime_as_parameters)
-            return ask(*sides)
+        return asked(
+            lambda space: ask_isl(*both(self, other, space.context, **options)),
+            lambda: ask_points(self, other, **options),
+            budget,
+        )
 
     def first_difference(
         self,
@@ -180,13 +197,10 @@ class ExactRelation(Relation):
         (d0): d0 in [16, 30] step 2
         """
         domain = self.domain if dims is None else _restricted(self.domain, dims)
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            points = image_of(
-                self.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
-            )
         *_, runtime = domain.by_role(domain.names)
-        return read_set(points, space, (), runtime if runtime_as_parameters else ())
+        return _set_of_values(
+            self.derived(self.forms, domain), (), runtime if runtime_as_parameters else (), budget
+        )
 
     def range_set(
         self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
@@ -206,11 +220,11 @@ class ExactRelation(Relation):
         >>> print(parse_map(padded).domain_set())
         (d0): d0 in [3, 7]
         """
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            points = domain_of(self, space.context, runtime_as_parameters=runtime_as_parameters)
         names, _, runtime = self.domain.by_role(self.domain.names)
-        return read_set(points, space, names, runtime if runtime_as_parameters else ())
+        dims, *_ = self.domain.by_role(map(forms.variable, self.domain.identifiers))
+        return _set_of_values(
+            self.derived(dims, self.domain), names, runtime if runtime_as_parameters else (), budget
+        )
 
     def count(self, *, budget: int | None = BUDGET) -> int:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
@@ -226,11 +240,13 @@ class ExactRelation(Relation):
         >>> parse_map(half).count()
         500000500000
         """
-        space = Space({}, budget=budget)
-        with space.within_budget():
+
+        def count(space: Space) -> int:
             points = points_of(self, space.context)
             check_bounded(points, self.domain.names, "count")
             return count_points(points)
+
+        return asked(count, lambda: few_points.count(self), budget)
 
     def count_results(self, *, budget: int | None = BUDGET) -> int:
         """The number of different elements that are reached.
@@ -246,13 +262,15 @@ class ExactRelation(Relation):
         (3000000, 2000001)
         """
         names = [f"result {number}" for number in range(len(self.forms))]
-        space = Space({}, budget=budget)
-        with space.within_budget():
+
+        def count(space: Space) -> int:
             graph = graph_of(self, space.context)
             reached = graph.range()
             check_bounded(reached, names, "count_results")
             # Of a map that reaches nothing twice it is far less work to count the points.
             return count_points(graph.domain() if graph.is_injective() else reached)
+
+        return asked(count, lambda: few_points.count_results(self), budget)
 
     def is_injective(
         self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
@@ -267,10 +285,12 @@ class ExactRelation(Relation):
         >>> slices.is_injective(), slices.is_injective(runtime_as_parameters=True)
         (False, True)
         """
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            accesses = accesses_of(self, space.context, runtime_as_parameters=runtime_as_parameters)
-            return bool(accesses.is_injective())
+        options = {"runtime_as_parameters": runtime_as_parameters}
+        return asked(
+            lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
+            lambda: few_points.is_injective(self, **options),
+            budget,
+        )
 
     def covers(
         self,
@@ -291,12 +311,14 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            image = image_of(
-                self.forms, self.domain, space.context, runtime_as_parameters=runtime_as_parameters
-            )
+        _check_rank(self, sizes)
+        options = {"runtime_as_parameters": runtime_as_parameters}
+
+        def is_covered(space: Space) -> bool:
+            image = image_of(self.forms, self.domain, space.context, **options)
             return bool(_tensor(self, sizes, image).is_subset(image))
+
+        return asked(is_covered, lambda: few_points.covers(self, sizes, **options), budget)
 
     def is_bijective_onto(
         self,
@@ -318,9 +340,11 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            accesses = accesses_of(self, space.context, runtime_as_parameters=runtime_as_parameters)
+        _check_rank(self, sizes)
+        options = {"runtime_as_parameters": runtime_as_parameters}
+
+        def is_bijective(space: Space) -> bool:
+            accesses = accesses_of(self, space.context, **options)
             image = accesses.range()
             tensor = _tensor(self, sizes, image)
             if not image.is_subset(tensor) or not accesses.is_injective():
@@ -329,6 +353,10 @@ class ExactRelation(Relation):
                 return bool(tensor.is_subset(image))
             # As many elements as points: to count these is far less work than to compare the sets.
             return count_points(points_of(self, space.context)) == prod(sizes)
+
+        return asked(
+            is_bijective, lambda: few_points.is_bijective_onto(self, sizes, **options), budget
+        )
 
     def sample(self, *, budget: int | None = BUDGET) -> Point | None:
         """The first point of the domain with its results; ``None`` if there is none.
@@ -354,19 +382,38 @@ class ExactRelation(Relation):
         return (*domain.by_role(values), tuple(map(_value, results)))
 
 
+def _set_of_values(
+    relation: Relation, names: Sequence[str], parameters: Sequence[str], budget: int | None
+) -> IndexSet:
+    """The values of the results, with these names; those of parameters follow them."""
+    domain = relation.domain
+
+    def read(space: Space) -> IndexSet:
+        points = image_of(
+            relation.forms, domain, space.context, runtime_as_parameters=bool(parameters)
+        )
+        return read_set(points, space, names, parameters)
+
+    return asked(read, lambda: None if parameters else set_of_points(relation, names), budget)
+
+
+def _check_rank(relation: Relation, sizes: Sequence[int]) -> None:
+    if len(sizes) != len(relation.forms):
+        expected = f"expected {len(relation.forms)}, one for each result"
+        raise MapError(f"sizes: {len(sizes)} are given; {expected}")
+
+
 def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy.Set:
     """The elements of a tensor, with every value of the parameters that the image has."""
-    rank = len(relation.forms)
-    if len(sizes) != rank:
-        raise MapError(f"sizes: {len(sizes)} are given; expected {rank}, one for each result")
     intervals = [Interval(0, size - 1) for size in sizes]
-    if rank_of(image) > rank:
+    if rank_of(image) > len(sizes):
         intervals += [variable.bounds for variable in relation.domain.runtime]
     return box_set(tuple(map(whole, intervals)), image.get_ctx())
 
 
 def _restricted(domain: Domain, dims: Sequence[IntervalLike]) -> Domain:
     """The domain with each dimension within an interval."""
+    check_type(dims, Sized, "image: dims", f"{len(domain.dims)} integers")
     if len(dims) != len(domain.dims):
         raise MapError(f"image: dims has {len(dims)} intervals; expected {len(domain.dims)}")
     variables = map(forms.variable, domain.identifiers)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.exact.boxes import box_size, boxes_of, lone_box
+from indexing.exact.boxes import MAX_BOXES, box_size, boxes_of, lone_box
 from indexing.exact.counting import count_points
+from indexing.exact.few_points import boxes_of_rows, elements
 from indexing.exact.isl_sets import EVERYTHING, extent, in_order, rank_of, slice_at
 from indexing.simplify import simplified_domain
 from indexing.variable import Variable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.exact.boxes import Box
+    from indexing.relation import Relation
 
     Index = tuple[int, ...]
     Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
@@ -272,6 +274,24 @@ def read_set(
             if boxes is not None:
                 return _set_of_boxes(hull, boxes)
     return IndexSet(hull, tuple(pieces))
+
+
+def set_of_points(relation: Relation, names: Sequence[str] = ()) -> IndexSet | None:
+    """The values of the results, found at each point; ``None`` if they are too many to list.
+
+    >>> from indexing import parse_map
+    >>> print(set_of_points(parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 5]")))
+    (d0): d0 in [0, 1] or d0 in [4, 4] or d0 in [9, 9] or d0 in [16, 16] or d0 in [25, 25]
+    """
+    rows = elements(relation, relation.forms)
+    boxes = None if rows is None else boxes_of_rows(rows)
+    if rows is None or boxes is None:
+        return None
+    ends = zip(rows.min(0).tolist(), rows.max(0).tolist(), strict=True) if len(rows) else ()
+    bounds = [Interval(*pair) for pair in ends] or [Interval(0, -1)] * len(relation.forms)
+    called = [*names, *[""] * (len(bounds) - len(names))]
+    found = _set_of_boxes(Domain.of(map(Variable, bounds, called)), boxes)
+    return found if len(boxes) <= MAX_BOXES else replace(found, boxes=None)
 
 
 def _set_of_boxes(hull: Domain, boxes: tuple[Box, ...]) -> IndexSet:

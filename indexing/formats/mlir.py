@@ -20,7 +20,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, AtomKind, combine, postorder
-from simplifier.expr.parser import ExpressionLexer, read_expression
+from simplifier.expr.parser import XLA_DIVISIONS, ExpressionLexer, read_expression
 from simplifier.expr.printer import format_form
 
 if TYPE_CHECKING:
@@ -261,13 +261,16 @@ def _read_affine(
     lexer: ExpressionLexer, known: Mapping[str, Form], symbols: Container[str]
 ) -> Form:
     position = lexer.position
-    form = read_expression(lexer, known)
+    form = read_expression(lexer, known, _DIVISIONS)
     if objection := _objection(form, symbols):
         first, last = lexer.span_at(position), lexer.span_at(lexer.position - 1)
         span = Span(lexer.source, first.start, last.stop, lexer.file)
         raise TextError(f"the expression has {objection}", span)
     return form
 
+
+_DIVISIONS: Final = {**XLA_DIVISIONS, "mod": operations.mod}
+"""MLIR has no remainders by negative numbers: they are read as they stand, and refused."""
 
 _RELATIONS: Final = {
     "==": Interval(0, 0),

@@ -17,7 +17,7 @@ from indexing.errors import MapError
 from indexing.relation import Relation
 from indexing.variable import Variable
 from simplifier import Interval
-from simplifier.errors import quoted
+from simplifier.errors import check_type, quoted
 from simplifier.expr.form import ZERO
 from simplifier.expr.parser import ExpressionLexer, read_expression
 from simplifier.expr.printer import DIALECTS, Spelling
@@ -55,6 +55,7 @@ def format_map(
     domain:
     d0 in [0, 3]
     """
+    check_type(indexing_map, Relation, "format_map: the map", "an IndexingMap")
     spelling = _spelling(dialect)
     if indexing_map.is_undefined:
         return str(indexing_map)

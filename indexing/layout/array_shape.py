@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType, Kind
@@ -17,6 +17,10 @@ UNBOUNDED_SIZE = -1
 
 _MAX_SIZE = (1 << 63) - 1
 """XLA stores sizes in 64 bits."""
+
+
+SHAPE: Final = "a Shape, such as that of Shape.parse"
+"""What functions of shapes expect, for messages."""
 
 
 @dataclass(frozen=True, slots=True)

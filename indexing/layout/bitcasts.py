@@ -11,6 +11,8 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
+from indexing.exact.few_points import first_elsewhere, has_few_points
+from indexing.layout.array_shape import SHAPE, ArrayShape
 from indexing.layout.free_operations import deduce_transpose, keeps_offsets
 from indexing.layout.maps import (
     box_of,
@@ -34,6 +36,7 @@ from indexing.layout.steps import (
     tiling_steps,
 )
 from indexing.map import IndexingMap, UndefinedMap
+from simplifier.errors import check_type
 from simplifier.exact import BudgetError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -74,6 +77,8 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     >>> print(bitcast_map(flat, words))
     UNDEFINED: f32[2048]{0:T(1024)} fills 8192 bytes, u32[32,512]{1,0:T(4,128)} 65536
     """
+    for shape in (source, target):
+        check_type(shape, ArrayShape, "bitcast_map: a shape", SHAPE)
     return _bitcast_map(source, target)
 
 
@@ -83,14 +88,13 @@ def _bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     if reason:
         return UndefinedMap(reason)
     here, there = _parts(source, target)
-    found = _between(here, there)
     try:
-        missing = _first_without_counterpart(here, found)
-        other = missing and _first_without_counterpart(there, _between(there, here))
+        missing = _first_without_counterpart(here, there)
+        other = missing and _first_without_counterpart(there, here)
     except BudgetError as error:
         return UndefinedMap(f"which elements lie in padding is too much work to tell: {error}")
     if not missing or not other:
-        return found
+        return _between(here, there)
     return UndefinedMap(
         f"element {missing} of {source} lies in padding of {target}, "
         f"and element {other} of that in padding of the other"
@@ -218,22 +222,33 @@ def _simplified_domain(made: IndexingMap) -> Domain:
 
 def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
     """The map through the offset, where dimensions overlap: ``[4,6]`` and ``[3,8]``."""
-    (offset,) = logical_to_linear(source.shape).forms
-    position = offset * source.parts + source.part
-    there = operations.floordiv(position, forms.constant(target.parts))
+    there = operations.floordiv(_place(source), forms.constant(target.parts))
     to_offset = IndexingMap.from_forms([there], source.box)
     found = to_offset.compose(linear_to_logical(target.shape)).simplify()
     return found.simplify(exact=True) if found.constraints else found
 
 
-def _first_without_counterpart(source: _Array, found: IndexingMap) -> str | None:
-    """The first element that is not in the domain of the map, in whole or in part."""
-    if found.domain == source.box:
-        return None
-    index = [forms.variable(name) for name in source.box.identifiers]
-    every, some = (IndexingMap.from_forms(index, domain) for domain in (source.box, found.domain))
-    difference = every.first_difference(some)
-    return None if difference is None else f"({', '.join(map(str, difference.dims))})"
+def _first_without_counterpart(source: _Array, target: _Array) -> str | None:
+    """The first element of which a part lies in padding of the other array."""
+    places = [IndexingMap.from_forms([_place(each)], each.box) for each in (source, target)]
+    if all(map(has_few_points, places)):
+        index = first_elsewhere(*places)
+    else:
+        found = _between(source, target)
+        if found.domain == source.box:
+            return None
+        names = [*map(forms.variable, source.box.identifiers)]
+        every = IndexingMap.from_forms(names, source.box)
+        difference = every.first_difference(IndexingMap.from_forms(names, found.domain))
+        index = None if difference is None else difference.dims
+    rank = source.shape.rank
+    return None if index is None else f"({', '.join(map(str, index[:rank]))})"
+
+
+def _place(array: _Array) -> Form:
+    """Where a part of an element lies in memory, counted in parts."""
+    (offset,) = logical_to_linear(array.shape).forms
+    return offset * array.parts + array.part
 
 
 # Decomposition.

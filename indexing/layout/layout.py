@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from indexing.errors import ShapeError
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from indexing.layout.element_type import ElementType
 
@@ -99,6 +101,9 @@ class Layout:
     dynamic_shape_metadata_prefix_bytes: int = 0
 
     def __post_init__(self) -> None:
+        check_type(self.minor_to_major, Iterable, "Layout: minor_to_major", "a tuple of integers")
+        for dimension in self.minor_to_major:
+            check_type(dimension, (int, SupportsIndex), "Layout: a dimension", "an integer")
         if any(-1 in tile for tile in self.tiles):
             tiles = tuple(tuple(map(_combined, tile)) for tile in self.tiles)
             object.__setattr__(self, "tiles", tiles)

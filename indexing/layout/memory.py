@@ -10,14 +10,14 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
+from indexing.layout.array_shape import SHAPE, ArrayShape
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import MAX_INT64, checked_value, is_array
-from simplifier.errors import quoted
+from simplifier.errors import check_type, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from indexing.layout.array_shape import ArrayShape
     from indexing.layout.steps import Index, Value
 
 _CHUNK = 1 << 14
@@ -210,6 +210,7 @@ def array_size(shape: ArrayShape) -> ArraySize:
     >>> array_size(Shape.parse("s4[5]{0:E(4)}")).bytes
     3
     """
+    check_type(shape, ArrayShape, "array_size: the shape", SHAPE)
     bits = shape.element_size_in_bits
     sizes = [
         ArraySize(memory, memory - piece.shape.element_count, bits)

@@ -22,7 +22,7 @@ from indexing.layout.layout import (
     SplitConfig,
 )
 from indexing.layout.view.layout_svg import svg_of_layout
-from simplifier.errors import TextError, quoted
+from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Shape(ArrayShape):
         >>> Shape.parse("(f32[<=4,?], b(s32[2]{0}))").elements[0].dimensions
         (4, -1)
         """
+        check_type(text, str, "Shape.parse: the text", "a string")
         return parse_shape(text)
 
     @classmethod

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from indexing.errors import ShapeError
+from indexing.layout.array_shape import SHAPE, ArrayShape
 from indexing.layout.dimensions import common_blocks
 from indexing.layout.layout import COMBINE_DIMENSION
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form
@@ -26,7 +28,6 @@ from simplifier.expr.form import Form
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from indexing.layout.array_shape import ArrayShape
     from indexing.layout.layout import Layout
 
 Value: TypeAlias = Any
@@ -49,7 +50,17 @@ _MAX_CACHED = 1 << 12
 
 def cached(function: Callable[[_S], _T]) -> Callable[[_S], _T]:
     """A function of shapes that keeps its latest answers."""
-    return lru_cache(maxsize=_MAX_CACHED)(function)
+    known = lru_cache(maxsize=_MAX_CACHED)(function)
+
+    @wraps(function)
+    def checked(shape: _S) -> _T:
+        try:
+            return known(shape)
+        except (AttributeError, TypeError):
+            check_type(shape, ArrayShape, f"{function.__name__}: the shape", SHAPE)
+            raise
+
+    return checked
 
 
 @dataclass(frozen=True, slots=True)

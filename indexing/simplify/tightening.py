@@ -255,6 +255,9 @@ def arithmetic_progression(domain: Domain) -> Domain | None:
 _MAX_COMPARED: Final = 12
 """Constraints that share variables are compared with all others: time grows with the square."""
 
+_MAX_COST_COMPARED: Final = 200
+"""The cost of all of them: long ones take longer, as facts and as forms."""
+
 
 def without_redundancy(domain: Domain, preserved: PreservedVariables) -> Domain:
     """The domain without implied constraints, and each other as small as the rest allows.
@@ -265,7 +268,7 @@ def without_redundancy(domain: Domain, preserved: PreservedVariables) -> Domain:
         return domain
     left: list[Constraint] = []
     for group in connected(preserved.hidden(domain.constraints)):
-        if 1 < len(group) <= _MAX_COMPARED:
+        if 1 < len(group) <= _MAX_COMPARED and _cost(group) <= _MAX_COST_COMPARED:
             needed = _needed(domain, group, preserved.facts)
             if needed is None:
                 return domain.emptied()

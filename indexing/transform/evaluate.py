@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sized
 from functools import reduce
 from itertools import repeat
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
+from simplifier.errors import check_type
 from simplifier.expr import fold
 from simplifier.expr.form import AtomKind, Form, variables_of
 
@@ -172,6 +174,7 @@ def _environment(
     for role, given, variables in zip(
         names, (dims, ranges, runtime), indexing_map.domain.roles, strict=True
     ):
+        check_type(given, Sized, f"evaluate: {role}", f"{len(variables)} integers or arrays")
         if len(given) != len(variables):
             message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"
             raise MapError(message)

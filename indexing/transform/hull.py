@@ -15,13 +15,14 @@ from indexing.simplify import result_bounds, simplified
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.expr import form as forms
+from simplifier.expr.fold import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import Constraint
     from indexing.relation import Relation, RelationT
-    from simplifier.expr.form import Form
+    from simplifier.expr.form import Atom, Form
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:
@@ -98,9 +99,20 @@ def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Inte
 
 
 def terms_in(form: Form) -> int:
-    """The number of terms, with those inside of operations; equal operations count once."""
-    inside = (argument for atom in forms.postorder((form,)) for argument in atom.arguments)
-    return len(form.terms) + sum(len(argument.terms) for argument in inside)
+    """The number of terms as the form is written, with those inside of operations.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> terms_in(parse_form("(d0 + d1) floordiv 4 + ((d0 + d1) mod 4) * 8"))
+    6
+    """
+
+    def of_atom(_: Atom, arguments: tuple[int, ...]) -> int:
+        return 1 + sum(arguments)
+
+    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
+        return sum(known[atom] for atom in form.terms)
+
+    return of_form(form, fold((form,), of_atom, of_form))
 
 
 def longest_formula(indexing_map: Relation) -> int:

@@ -1,25 +1,26 @@
-"""Shortens a long formula in one variable: a table of its values gives a new formula.
+"""Shortens a long formula with few values: a table of them gives a new formula.
 
-When relations are composed over and over, as along a ring of devices, the formula of one step takes
-the place of the variable in the next, and nests deeper and deeper. But it is a table, of no more
-entries than the variable has values.
+When relations are composed over and over, as along a ring of devices or a chain of reshapes and
+transposes, the formula of one step takes the place of a variable in the next, and nests deeper and
+deeper. But it is a table, of no more entries than its variables have values.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.relation import Relation
-from indexing.transform.evaluate import evaluate
+from indexing.transform.evaluate import evaluate, result_columns
 from indexing.transform.hull import terms_in
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
-from simplifier.tabulate import tabulated_partly
+from simplifier.tabulate import tabulated, tabulated_partly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -67,6 +68,49 @@ def retabulated(indexing_map: RelationT, variable: str) -> RelationT:
     plain = Domain(domain.dims, domain.ranges, domain.runtime)
     results = [tables.get(form, form) for form in indexing_map.forms]
     return indexing_map.derived(results, plain.constrained([*others, *constraints]))
+
+
+def with_tables(indexing_map: RelationT, most: int) -> RelationT:
+    """The map with tables in place of results of more than ``most`` terms and few values.
+
+    The index of a table is the number of a point of the variables in order. A table of more than
+    ``most`` terms does not take the place of a result.
+
+    >>> from indexing import parse_map
+    >>> text = "((((d0 * 3 + 1) mod 7) floordiv 2) mod 3 + ((d0 * 3 + 1) mod 7) * 2)"
+    >>> print(with_tables(parse_map(f"(d0) -> {text}, domain: d0 in [0, 3]"), 5))
+    (d0) -> (d0 * 8 - ((d0 + 2) floordiv 4) * 18 - (d0 + 1) floordiv 4 + 2), domain: d0 in [0, 3]
+    """
+    domain = indexing_map.domain
+    results = (
+        form if terms_in(form) <= most else _table_of(form, domain, most) or form
+        for form in indexing_map.forms
+    )
+    return indexing_map.derived(results, domain)
+
+
+def _table_of(form: Form, domain: Domain, most: int) -> Form | None:
+    """The form as a table of its values, if that is short."""
+    names = [*forms.variables_of([form])]
+    box = [domain.bounds[name] for name in names]
+    values = _values_in_box(form, names, box)
+    if len(values) < 2:  # noqa: PLR2004 - a table
+        return None
+    number = forms.ZERO
+    for name, bounds in zip(names, box, strict=True):
+        away = forms.variable(name).plus_constant(-(bounds.lower or 0))
+        number = number.times(bounds.size or 0).plus(away)
+    table = tabulated(values, number)
+    return table if terms_in(table) <= most else None
+
+
+def _values_in_box(form: Form, names: Sequence[str], box: Sequence[Interval]) -> list[int]:
+    """The values of a form at all points in order; none if there are too many."""
+    if not 0 < prod(bounds.size or 0 for bounds in box) <= MAX_VALUES:
+        return []
+    dims = {name: forms.variable(f"d{number}") for number, name in enumerate(names)}
+    renamed = Relation.from_forms(substitute([form], dims), Domain(tuple(map(Variable, box))))
+    return [value for _, (column,) in result_columns(renamed) for value in column.tolist()]
 
 
 def _is_in(form: Form, variable: str) -> bool:

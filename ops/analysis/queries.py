@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from ops.analysis.calls import check_output
 from ops.analysis.findings import Addressing, Question, findings_in, flow_in
 from ops.analysis.slices import Level, by_instruction, levels_inside, union_of
+from ops.hlo.module import INSTRUCTION, HloModule, Instruction
 from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from ops.analysis.calls import DataFlow
     from ops.analysis.findings import InstructionIndexing
     from ops.dependence.dependence import AnyDependence
-    from ops.hlo import Instruction
     from ops.rules.registry import Registry
 
 
@@ -66,8 +67,9 @@ def output_to_input(
     domain: d0 in [0, 199], d1 in [0, 8]
     """
     addressing = Addressing(physical_layout, linear_offsets)
+    module = _module_of("output_to_input", instruction, output)
     question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
-    return findings_in(instruction.computation.module, registry).answer(instruction, question)
+    return findings_in(module, registry).answer(instruction, question)
 
 
 def input_to_output(
@@ -90,8 +92,9 @@ def input_to_output(
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
     addressing = Addressing(physical_layout, linear_offsets)
+    module = _module_of("input_to_output", instruction, input)
     question = Question(Direction.INPUT_TO_OUTPUT, input, addressing)
-    return findings_in(instruction.computation.module, registry).answer(instruction, question)
+    return findings_in(module, registry).answer(instruction, question)
 
 
 def fusion_indexing(
@@ -121,8 +124,8 @@ def fusion_indexing(
     (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
-    flow = flow_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
-    return slice_from(flow, root, output)
+    module = _module_of("fusion_indexing", root, output)
+    return slice_from(flow_in(module, Direction.OUTPUT_TO_INPUT, registry), root, output)
 
 
 def slice_from(flow: DataFlow, root: Instruction, output: int) -> dict[Instruction, AnyDependence]:
@@ -150,8 +153,8 @@ def parameter_indexing(
     >>> print(parameter.name, indexing)
     p (d0, d1) -> ((d0 mod 2) * 10 + d1, d0 floordiv 2), domain: d0 in [0, 19], d1 in [0, 9]
     """
-    flow = flow_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
-    return parameters_from(flow, root, output)
+    module = _module_of("parameter_indexing", root, output)
+    return parameters_from(flow_in(module, Direction.OUTPUT_TO_INPUT, registry), root, output)
 
 
 def parameters_from(
@@ -160,3 +163,15 @@ def parameters_from(
     """The answer of :func:`parameter_indexing` by a data flow from results to operands."""
     check_output(root, output)
     return by_instruction(flow.follow_through((root, output)))
+
+
+def _module_of(asker: str, instruction: Instruction, number: int) -> HloModule:
+    """The module of an instruction, after a look at what was asked.
+
+    Raises:
+        ArgumentError: it is no instruction, or an array of it is not named by its number.
+        DetachedError: the instruction belongs to no module.
+    """
+    check_type(instruction, Instruction, f"{asker}: the instruction", INSTRUCTION)
+    check_type(number, SupportsIndex, f"{asker}: the number of the array", "an integer")
+    return instruction.computation.module

@@ -15,6 +15,7 @@ from indexing.domain import Domain, substituted_constraints
 from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
+from indexing.transform.retabulate import with_tables
 from ops import limits
 from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
 from ops.devices.numbering import (
@@ -191,6 +192,8 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap
     whole, reason = consumer.compose(producer), ""
     most = _longest_to_keep(consumer, producer)
     if longest_formula(whole) > most:
+        whole = with_tables(whole, most)
+    if longest_formula(whole) > most:
         whole, reason = shortened(whole, most, producer.result_bounds()), _TOO_LONG
     return whole.simplify().without_unused_symbols(), reason
 
@@ -205,6 +208,8 @@ def _composed_with_values(consumer: OperandIndexing, producer: OperandIndexing) 
     first, second = joint_form(consumer, devices), joint_form(producer, devices)
     whole = first.compose(second).with_tables_of_devices()
     most = _longest_to_keep(first.flat, second.flat)
+    if longest_formula(whole.flat) > most:
+        whole = whole.with_results_of(with_tables(whole.flat, most))
     if longest_formula(whole.flat) > most:
         bounds = second.element.result_bounds()
         whole = whole.for_any_values().shortened(most, bounds, _TOO_LONG)

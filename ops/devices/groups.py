@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,10 +11,11 @@ from indexing.layout import ShapeError
 from ops.devices.numbering import Groups, Mode, devices_by_number, devices_of, mode_of, numbers_in
 from ops.index_maps import checked_integers
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.tabulate import tabulated, tabulated_partly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from indexing.domain import Constraint
     from ops.devices.numbering import Devices
@@ -99,6 +101,7 @@ def device_groups(op: str, groups: Iterable[Iterable[int]], count: int | None) -
         ShapeError: a device is in two groups or out of range, a group is empty, or there are too
             many devices.
     """
+    check_type(groups, Iterable, f"{op}: replica_groups", "lists of integers")
     listed = tuple(checked_integers(op, "replica_groups", group) for group in groups)
     named = [device for group in listed for device in group]
     total = checked_replica_count(op, named, count)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from indexing import IndexingMap, Variable
 from indexing.domain import Domain
@@ -25,7 +25,17 @@ if TYPE_CHECKING:
 
     from simplifier.expr.form import Form
 
-Origin = TypeVar("Origin")
+
+class RuntimeSource(Protocol):
+    """Where a value is found that the program computes."""
+
+    @property
+    def clamp(self) -> Interval | None:
+        """The interval that the program clamps the value to, if it does."""
+        ...
+
+
+Origin = TypeVar("Origin", bound=RuntimeSource)
 
 ANY: Final = Interval(None, None)
 
@@ -143,7 +153,8 @@ def _separated(joint: JointIndexing[Origin]) -> Separated:
         form for part in joint.parts for form in (*part.coordinates, *_elsewhere(part, joint))
     ]
     own = [device] if _depends_on_device(joint, wanted) else []
-    wide = IndexingMap.from_forms([*wanted, *map(forms.variable, own)], joint.domain)
+    kept = map(forms.variable, [*own, *deciding(joint.domain, joint.origins)])
+    wide = IndexingMap.from_forms([*wanted, *kept], joint.domain)
     narrow = arranged(wide, dims, ranges, [*own, *runtime]).without_unused_symbols()
     results, domain = iter(narrow.forms), narrow.domain
     (element, holder), *values = [
@@ -185,6 +196,20 @@ def _depends_on_device(joint: JointIndexing[Origin], wanted: Sequence[Form]) -> 
     limited = (form for form, _ in joint.domain.constraints)
     is_used = device in forms.variables_of((*wanted, *limited))
     return is_used or joint.domain.bounds[device] != joint.devices
+
+
+def deciding(domain: Domain, origins: Iterable[RuntimeSource]) -> Iterator[str]:
+    """The runtime variables that say when an element is meant, even if no result uses them.
+
+    A constraint is on them, or some value that the program may give lies outside of their bounds.
+    """
+    if domain.is_known_empty:
+        return
+    *_, runtime = domain.by_role(domain.identifiers)
+    limited = {*forms.variables_of(form for form, _ in domain.constraints)}
+    for identifier, origin in zip(runtime, origins, strict=True):
+        if identifier in limited or not domain.bounds[identifier].contains(origin.clamp or ANY):
+            yield identifier
 
 
 def _flat(parts: Iterable[DeviceIndex]) -> Iterator[Form]:

@@ -11,10 +11,11 @@ from ops.analysis.queries import output_to_input
 from ops.analysis.slices import by_instruction, union_of
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.provenance import provenance_of
-from ops.fusion.reads import Reads, seen_from_outside
+from ops.fusion.reads import Reads, computed_together, seen_from_outside
 from ops.fusion.slicing import Region, backward_slice, forward_slice
+from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY
-from simplifier.errors import IndexingError, listed
+from simplifier.errors import IndexingError, check_type, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.fusion.provenance import Provenance
-    from ops.hlo import Computation, Instruction
     from ops.rules.registry import Registry
 
 
@@ -68,6 +68,8 @@ class Fusion:
     registry: Registry = REGISTRY
 
     def __post_init__(self) -> None:
+        for each in self.instructions:
+            check_type(each, Instruction, "fusion: an instruction", INSTRUCTION)
         computations = dict.fromkeys(each.computation for each in self.instructions)
         if len(computations) != 1:
             given = f"instructions of {_names(computations)}" if computations else "no instructions"
@@ -80,6 +82,7 @@ class Fusion:
     @classmethod
     def of_computation(cls, computation: Computation, *, registry: Registry = REGISTRY) -> Fusion:
         """A whole computation: of a fusion instruction, of a loop, or the entry."""
+        check_type(computation, Computation, "fusion: the computation", "one of a module")
         return cls(computation.instructions, (computation.root,), registry)
 
     @classmethod
@@ -96,6 +99,8 @@ class Fusion:
         Raises:
             FusionError: the consumer does not read the producer.
         """
+        check_type(consumer, Instruction, "fusion: the consumer", INSTRUCTION)
+        check_type(producer, Instruction, "fusion: the producer", INSTRUCTION)
         if producer not in consumer.operands:
             raise FusionError(f"fusion: %{consumer.name} does not read %{producer.name}")
         return cls((producer, consumer), (consumer,), registry)
@@ -221,7 +226,8 @@ class Fusion:
         """How often elements of ``target`` are read, or computed if it is in the fusion.
 
         By array ``output`` of ``start``, as for :meth:`indexing`; without either, by all
-        :attr:`results`, each on its own. ``element`` says which array of the target is meant.
+        :attr:`results`: those of one operation at once, others each on its own. ``element`` says
+        which array of the target is meant.
 
         Raises:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
@@ -232,8 +238,8 @@ class Fusion:
         starts = self.results if is_any else (self._array(start, output or 0),)
         region = self._region.towards(target)
         indexings: list[OperandIndexing] = []
-        for array in starts:
-            levels = backward_slice(array, region)
+        for group in computed_together(starts, self.registry):
+            levels = [level for array in group for level in backward_slice(array, region)]
             found = union_of(levels).get((target, element), NOTHING)
             if isinstance(found, Unknown):
                 return found

@@ -16,8 +16,10 @@ from ops.fusion.emitters import (
     results_of,
 )
 from ops.fusion.fusion import Fusion, FusionError
+from ops.hlo.module import INSTRUCTION, Instruction
 from ops.index_maps import no_dimensions
 from ops.schedules import Access, LaunchDimensions, Schedule
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
-    from ops.hlo import Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,7 @@ def schedule_of(
     domain: th_x in [0, 255], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 7], bl_y in [0, 0],
     bl_z in [0, 0], loop_id in [0, 3], vector_id in [0, 0]
     """
+    check_type(fusion, Instruction, "schedule_of: the fusion", INSTRUCTION)
     computation = fused_computation(fusion)
     emitter, heroes = emitter_and_heroes(computation.root)
     alike = each_hero(heroes) or [results_of(computation.root)[0]]

@@ -9,14 +9,16 @@ from indexing import IndexingMap, MapError
 from indexing.exact.multiplicity import multiplicities, reached, reached_again
 from indexing.transform.substitute import arranged
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
+from ops.devices.joint_indexing import deciding
 from ops.rules.constant_folding import clamped
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from indexing.exact.sets import IndexSet
+    from ops.analysis.dataflow import Array
     from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.hlo import Instruction
     from ops.rules.registry import Registry
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 class Reads:
     """The reads of an array, one for each element of a result, map, and value of its ranges.
 
-    So many loads there are if nothing is kept between two elements of the result. What is needed
-    for one element twice along one map counts once: a sum over a dimension along which the operand
-    is the same reads it once.
+    So many loads there are if nothing is kept between two elements of the result. The results of
+    one operation, such as a variadic reduce, are computed at once: they count as one. What is
+    needed for one element twice along one map counts once: a sum over a dimension along which the
+    operand is the same reads it once.
 
     Each question raises a :class:`MapError <indexing.MapError>` if the maps hold more than is read
     (:attr:`OperandIndexing.approximation`), lead to other devices, or depend on values that are
@@ -134,6 +137,34 @@ class Reads:
         return [indexing.map for indexing in self.ways]
 
 
+def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[list[Array]]:
+    """The arrays in groups: one for all that one operation computes, such as a variadic reduce.
+
+    Such an operation reads its operands once for all its results.
+    """
+    groups: dict[Instruction, list[Array]] = {}
+    for array in arrays:
+        groups.setdefault(_source(array, registry)[0], []).append(array)
+    for source, group in groups.items():
+        calls = registry.calls(source)
+        yield from ([each] for each in group) if calls else [group]
+
+
+def _source(array: Array, registry: Registry) -> Array:
+    """What computes an array: behind tuples, and in the computation that is called."""
+    instruction, number = array
+    while True:
+        calls, routes = registry.calls(instruction), registry.routes(instruction)
+        behind = [(operand, n) for output, operand, n in routes or () if output == number]
+        if behind:
+            ((operand, number),) = behind
+            instruction = instruction.operands[operand]
+        elif calls and len(calls.choices) == 1 and not (calls.condition or calls.is_start):
+            instruction = calls.choices[0].computation.root
+        else:
+            return instruction, number
+
+
 def seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:
     """The dependence with operands of calls in the place of parameters that values come from."""
     return replace(
@@ -172,11 +203,10 @@ def _objection(indexing: OperandIndexing) -> str:
 
 
 def _without_places(indexing: OperandIndexing) -> OperandIndexing:
-    """The reads alone: what only says where they lead goes."""
+    """The reads alone: what only says where they lead goes, but not what says when."""
     domain = indexing.map.domain
-    dims, ranges, runtime = domain.by_role(domain.identifiers)
-    limited = forms.variables_of(form for form, _ in domain.constraints)
-    if not {*runtime}.isdisjoint(limited):
+    dims, ranges, _ = domain.by_role(domain.identifiers)
+    if any(deciding(domain, indexing.runtime)):
         return indexing
     reads = arranged(IndexingMap.from_forms((), domain), dims, ranges)
     return OperandIndexing(reads, approximation=indexing.approximation)

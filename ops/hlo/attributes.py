@@ -116,6 +116,20 @@ def _read_raw(lexer: HloLexer) -> str:
     return lexer.balanced("a text in braces or quotes")
 
 
+def _read_bracketed(lexer: HloLexer) -> str:
+    """Take a text in braces in which all brackets match."""
+    start, text = lexer.start, _read_raw(lexer)
+    opened: list[str] = []
+    for mark in _BRACKET.finditer(text):
+        if mark[0] in _CLOSING:
+            opened.append(_CLOSING[mark[0]])
+        elif mark[0] in _CLOSING.values() and mark[0] != opened.pop():
+            place = start + mark.start()
+            message = f"the bracket {mark[0]!r} closes another one than the last that was opened"
+            raise lexer.error(message, lexer.span_of(place, place + 1))
+    return text
+
+
 def _read_accuracy(lexer: HloLexer) -> str:
     start = lexer.start
     lexer.braced(lambda: _read_named(lexer, _ACCURACIES), "a mode or tolerances")
@@ -227,6 +241,9 @@ def _write_donor(donor: tuple[int, tuple[int, ...]]) -> str:
 
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\](){}]')
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
 _PADDING = re.compile(
     r"-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?(?:x-?\d{1,18}_-?\d{1,18}(?:_-?\d{1,18})?)*"
 )
@@ -253,6 +270,8 @@ _ACCURACIES = {
 }
 ACCURACY = Codec(_read_accuracy)
 """A mode or tolerances, as they are written."""
+BRACKETED = Codec(_read_bracketed)
+"""The text as it is written, in braces, with brackets that match."""
 SHAPE = Codec(lambda lexer: lexer.shape())
 SHAPES = list_of(SHAPE, "the shapes", ", ")
 SLICES = list_of(Codec(_read_slice, _write_slice), "the slices", ", ")
@@ -277,13 +296,13 @@ class Reference(enum.Enum):
 
 
 COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
-    "sharding": RAW,
+    "sharding": BRACKETED,
     "parameter_replication": BOOLEANS,
     "control-predecessors": Reference.INSTRUCTIONS,
     "origin": RAW,
     "frontend_attributes": FRONTEND,
     "metadata": METADATA,
-    "statistics": RAW,
+    "statistics": BRACKETED,
     "backend_config": RAW,
 }
 """The attributes that every instruction may have."""
@@ -336,7 +355,8 @@ _NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
     (NESTED_INTEGERS, "slice_sizes"),
     (PADDING, "padding"),
     (ACCURACY, "result_accuracy"),
-    (RAW, "domain sparsity_config"),
+    (BRACKETED, "domain"),
+    (RAW, "sparsity_config"),
     (REPLICA_GROUPS, "replica_groups"),
     (SHAPE, "outfeed_shape"),
     (SHAPES, "operand_layout_constraints"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ops.hlo.errors import HloFileError
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ def files_in(folder: str | os.PathLike[str]) -> list[str]:
     >>> files_in("examples")[-2:]
     ['examples/softmax.hlo', 'examples/transformer_block_fwd.hlo']
     """
+    check_type(folder, (str, os.PathLike), "hlo.files_in: the folder", "a path")
     return [os.fspath(path) for path in sorted(_walk(folder)) if _is_module(path)]
 
 

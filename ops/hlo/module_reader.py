@@ -25,7 +25,7 @@ from ops.hlo.instruction_reader import InstructionReader
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
 from ops.hlo.symbol_table import ComputationTable
 from ops.hlo.values import ProgramShape
-from simplifier.errors import TextError
+from simplifier.errors import TextError, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -53,6 +53,7 @@ def parse(text: str, file: str = "") -> HloModule:
     >>> parse("y = f32[8] add(f32[8] %a, f32[8] %b)").entry.parameters
     (<%a = f32[8]{0} parameter(0)>, <%b = f32[8]{0} parameter(1)>)
     """
+    check_type(text, str, "hlo.parse: the text", "a string; hlo.load reads a file")
     lexer = HloLexer(text, file)
     try:
         return _ModuleReader(lexer).module()
@@ -70,6 +71,7 @@ def load(path: str | os.PathLike[str]) -> HloModule:
         HloFileError: there is no such file, or it is not text.
         HloTextError: the text does not follow the grammar, or says something impossible.
     """
+    check_type(path, (str, os.PathLike), "hlo.load: the path", "a path")
     return parse(read_text(path), os.fspath(path))
 
 

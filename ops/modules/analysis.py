@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 from ops.analysis.findings import Addressing, Findings, Question
 from ops.analysis.queries import parameters_from, slice_from
+from ops.hlo import HloModule
 from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ops.analysis.findings import Finding, InstructionIndexing
     from ops.dependence.dependence import AnyDependence
-    from ops.hlo import HloModule, Instruction
+    from ops.hlo import Instruction
     from ops.rules.registry import Registry
 
 
@@ -40,6 +41,7 @@ def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalys
     >>> print(indexing)
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     """
+    check_type(module, HloModule, "analyze: the module", "an HloModule, such as that of hlo.parse")
     return ModuleAnalysis(module, registry)
 
 

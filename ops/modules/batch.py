@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar, cast
 
 from ops.hlo import load
 from ops.modules.analysis import ModuleAnalysis, analyze
-from simplifier.errors import IndexingError
+from simplifier.errors import ArgumentError, IndexingError, check_type, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Generator
 
 T = TypeVar("T")
 
@@ -123,7 +123,13 @@ def analyze_files(
     examples/softmax.hlo 4
     examples/transformer_block_fwd.hlo 31
     """
-    files = [os.fspath(path) for path in paths]
+    check_type(paths, Iterable, "analyze_files: paths", "a list of paths")
+    if isinstance(paths, str):
+        raise ArgumentError(f"analyze_files: paths is {quoted(paths)}; expected a list of paths")
+    if not callable(question):
+        message = f"analyze_files: the question is {quoted(question)}; expected a function"
+        raise ArgumentError(message)
+    files = [_path(path) for path in paths]
     if executor is None:
         return Batch(len(files), (_ask(question, file) for file in files))
     limit = _FILES_PER_CORE * (os.cpu_count() or 1) if in_flight is None else in_flight
@@ -133,6 +139,11 @@ def analyze_files(
     if flight.is_of_processes:
         _check_question(question)
     return Batch(len(files), flight.answers(files, ordered=ordered))
+
+
+def _path(path: str | os.PathLike[str]) -> str:
+    check_type(path, (str, os.PathLike), "analyze_files: a path", "a text or a pathlib.Path")
+    return os.fspath(path)
 
 
 def _ask(question: Callable[[ModuleAnalysis], T], path: str) -> FileAnswer[T]:

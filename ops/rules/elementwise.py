@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +63,7 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
     >>> print(select.output_to_input[1])
     (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
     """
+    check_type(operand_sizes, Iterable, "elementwise: operand_sizes", "the sizes of each operand")
     return _shared(
         tuple(
             checked_sizes("elementwise", f"operand {number}", sizes)

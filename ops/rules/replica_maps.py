@@ -38,6 +38,11 @@ class RuntimeElement:
     index: Form
     replica: Form = OWN_REPLICA
 
+    @property
+    def clamp(self) -> Interval:
+        """The values that it has."""
+        return Interval(0, self.largest)
+
 
 @dataclass(frozen=True, slots=True)
 class ReplicaMap:
@@ -101,7 +106,7 @@ def _simplified(
     domain = Domain.of(
         map(Variable.of_size, (*replica_map.sizes, count)),
         map(Variable.of_size, replica_map.ranges),
-        (Variable(Interval(0, read.largest)) for read in replica_map.reads),
+        (Variable(read.clamp) for read in replica_map.reads),
         substituted_constraints(replica_map.constraints, device),
     )
     found = JointIndexing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -18,11 +19,12 @@ from ops.index_maps import (
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, only_dimension, sizes_of
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from indexing import IndexingMap
     from ops.hlo import Instruction
@@ -136,6 +138,7 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     >>> print(indexing.input_to_output[1])
     (d0, d1) -> (d0, d1 + 5), domain: d0 in [0, 1], d1 in [0, 10]
     """
+    check_type(operand_sizes, Iterable, "concatenate: operand_sizes", "the sizes of each operand")
     checked = [
         checked_sizes("concatenate", f"operand {number}", sizes)
         for number, sizes in enumerate(operand_sizes)

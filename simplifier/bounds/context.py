@@ -65,7 +65,10 @@ class Fact(NamedTuple):
 
     def multiple_in(self, form: Form) -> int:
         """How many times the fact's form is contained in another; 0 if it is not."""
-        multiple, remainder = divmod(form.terms.get(self.lead, 0), self.form.terms[self.lead])
+        leading = form.terms.get(self.lead)
+        if leading is None:
+            return 0
+        multiple, remainder = divmod(leading, self.form.terms[self.lead])
         if remainder:
             return 0
         contained = all(

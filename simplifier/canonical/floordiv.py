@@ -3,7 +3,8 @@
 Every law rests on one fact, ``floor(x + n) = floor(x) + n`` for an integer ``n``, or on
 ``floor(floor(x) / n) = floor(x / n)`` for a positive integer ``n``. They are tried in the order of
 this module. The first one that applies gives a quotient with fewer quotients inside it, a smaller
-divisor, or smaller coefficients, so this ends.
+divisor, or smaller coefficients. Where one law undoes another, the least divisor on the way round
+stays.
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ from simplifier.laws.catalogue.quotients import (
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from simplifier.bounds.context import Context, Unit
     from simplifier.bounds.interval import End
+    from simplifier.expr.form import Key
     from simplifier.laws.law import Law
 
 Step: TypeAlias = "tuple[Form, Form, int]"
@@ -58,11 +60,25 @@ Weighted: TypeAlias = "list[tuple[int, Form]]"
 
 def floordiv(context: Context, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
-    outside, numerator, divisor = _next_step(context, numerator, divisor)
+    steps: dict[tuple[Key, int], Step] = {}
+    outside = ZERO
     while divisor > 1:
+        state = numerator.key, divisor
+        if state in steps:
+            return _least_of_circle(context, steps, state)
+        steps[state] = outside, numerator, divisor
         taken, numerator, divisor = _next_step(context, numerator, divisor)
         outside = outside.plus(taken)
     return outside.plus(numerator)
+
+
+def _least_of_circle(
+    context: Context, steps: Mapping[tuple[Key, int], Step], start: tuple[Key, int]
+) -> Form:
+    """The quotient by the least divisor of the steps that lead from one back to it."""
+    circle = [*steps.values()][[*steps].index(start) :]
+    outside, numerator, divisor = min(circle, key=lambda step: (step[2], step[1].order))
+    return outside.plus(reflect(context, numerator, divisor))
 
 
 def _next_step(context: Context, numerator: Form, divisor: int) -> Step:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from time import process_time
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.errors import IndexingError
@@ -25,12 +26,23 @@ if TYPE_CHECKING:
 
     from simplifier.expr.form import Atom
 
+    Answer = TypeVar("Answer")
     Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
 
 BUDGET: Final = 1_000_000
-"""Operations that isl may spend on a question unless the caller gives a budget: seconds."""
+"""Operations that isl may spend on a question unless the caller gives a budget: seconds.
 
-ATTEMPT: Final = 100_000
+An operation takes a fraction of a microsecond, or a hundred where sets have grown. So a question
+with this budget is asked with fewer operations first, see :func:`asked`.
+"""
+
+FIRST_OPERATIONS: Final = 50_000
+"""With so many operations a question is asked first: everyday questions take some hundreds."""
+
+_MAX_SECONDS: Final = 1.0
+"""Once an attempt has taken so long, the next one would take many times as long."""
+
+ATTEMPT: Final = 50_000
 """Operations that isl may spend on an attempt to make an expression cheaper."""
 _BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""
@@ -77,14 +89,20 @@ class Space:
         self.bounds = dict(bounds)
         self.budget = checked_budget(budget)
         self.context = context or self.isl.Context()
+        self._has_begun = False
         self._positions = {name: position for position, name in enumerate(self.bounds)}
         space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
         self._local = self.isl.LocalSpace.from_space(space)
 
     @contextmanager
     def within_budget(self) -> Generator[None]:
-        """Questions asked inside raise a :class:`BudgetError` once the budget is spent."""
-        self.context.reset_operations()
+        """What is asked inside raises a :class:`BudgetError` once the budget is spent.
+
+        One budget is for all that is asked in a space, one after the other.
+        """
+        if not self._has_begun:
+            self.context.reset_operations()
+            self._has_begun = True
         self.context.set_max_operations(self.budget)
         try:
             yield
@@ -296,6 +314,29 @@ def integer(value: islpy.Val) -> int:
         weight *= _BASE
         rest = rest.sub(word).div(base)
     return -total if value.is_neg() else total
+
+
+def asked(ask: Callable[[int | None], Answer], budget: int | None) -> Answer:
+    """What a question answers within a budget; with :data:`BUDGET`, within seconds.
+
+    It is asked again with twice as many operations while it does not take long. The clock only
+    tells when to give up: no answer depends on it.
+
+    Raises:
+        BudgetError: it has no answer within the budget, or within seconds.
+    """
+    if budget != BUDGET:
+        return ask(budget)
+    operations = FIRST_OPERATIONS
+    while operations < BUDGET:
+        start = process_time()
+        try:
+            return ask(operations)
+        except BudgetError:
+            if process_time() - start > _MAX_SECONDS:
+                raise
+        operations *= 2
+    return ask(BUDGET)
 
 
 def checked_budget(budget: int | None) -> int:

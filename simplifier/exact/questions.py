@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import Interval
-from simplifier.exact.isl import BUDGET, Space
+from simplifier.exact.isl import BUDGET, Space, asked
 from simplifier.expr import form as forms
 from simplifier.problem import ask
 
@@ -82,10 +82,15 @@ def differing_point(
 ) -> dict[str, int] | None:
     """A point where two forms differ, or ``None``; terms that both share may be anything."""
     difference = a - b
-    space = Space(all_bounds((difference,), bounds, constraints), budget=budget)
-    with space.within_budget():
-        (expression,) = space.expressions([difference])
-        return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
+    known = all_bounds((difference,), bounds, constraints)
+
+    def ask(operations: int | None) -> dict[str, int] | None:
+        space = Space(known, budget=operations)
+        with space.within_budget():
+            (expression,) = space.expressions([difference])
+            return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
+
+    return asked(ask, budget)
 
 
 def exact_range(
@@ -95,10 +100,15 @@ def exact_range(
     budget: int | None = BUDGET,
 ) -> Interval:
     """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
-    space = Space(all_bounds((form,), bounds, constraints), budget=budget)
-    with space.within_budget():
-        (expression,) = space.expressions([form])
-        return space.extent(expression.intersect_domain(space.domain(constraints)))
+    known = all_bounds((form,), bounds, constraints)
+
+    def ask(operations: int | None) -> Interval:
+        space = Space(known, budget=operations)
+        with space.within_budget():
+            (expression,) = space.expressions([form])
+            return space.extent(expression.intersect_domain(space.domain(constraints)))
+
+    return asked(ask, budget)
 
 
 def all_bounds(

@@ -4,6 +4,10 @@ The parser takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``,
 ``max(a, b)``; also ``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. It
 does not recurse, so nesting may be as deep as memory allows, and nothing is ever evaluated as
 Python.
+
+``mod`` and ``%`` differ for a negative number as divisor: ``x mod -3`` is XLA's, never negative,
+which is ``x mod 3``; ``x % -3`` is Python's, with the sign of the divisor. The printer writes each
+as it means it.
 """
 
 from __future__ import annotations
@@ -149,14 +153,21 @@ class ExpressionLexer(Lexer):
 
 # Expressions.
 
-_DIVISIONS: Final[Mapping[str, Operation]] = {
+
+def _mod(numerator: Form, divisor: Form) -> Form:
+    """XLA's ``mod``, which is never negative."""
+    is_negative = divisor.is_constant and divisor.constant < 0
+    return operations.mod(numerator, -divisor if is_negative else divisor)
+
+
+XLA_DIVISIONS: Final[Mapping[str, Operation]] = {
     "floordiv": operations.floordiv,
     "floorDiv": operations.floordiv,
     "//": operations.floordiv,
     "/": operations.floordiv,
     "ceildiv": operations.ceildiv,
     "ceilDiv": operations.ceildiv,
-    "mod": operations.mod,
+    "mod": _mod,
     "%": operations.mod,
 }
 _SIGNS: Final = {"+": 1, "-": -1}
@@ -237,9 +248,15 @@ def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
 class _ExpressionParser:
     """Operator precedence with an explicit stack of open groups."""
 
-    def __init__(self, lexer: ExpressionLexer, names: Mapping[str, Form] | None) -> None:
+    def __init__(
+        self,
+        lexer: ExpressionLexer,
+        names: Mapping[str, Form] | None,
+        divisions: Mapping[str, Operation],
+    ) -> None:
         self._lexer = lexer
         self._names = names
+        self._divisions = divisions
         self._leaves: dict[str, Form | int] = dict(names or ())
         """What the names and numbers read so far stand for."""
         self._groups = [_Group(lexer.position, [])]
@@ -261,8 +278,8 @@ class _ExpressionParser:
             while (word := words[position]) == ")" and len(groups) > 1:
                 group = self._close_group()
                 position += 1
-            if word in _DIVISIONS:
-                group.operation = _DIVISIONS[word]
+            if word in self._divisions:
+                group.operation = self._divisions[word]
             elif word in _SIGNS:
                 group.add(_SIGNS[word])
             elif word != "*":
@@ -343,12 +360,17 @@ class _ExpressionParser:
         )
 
 
-def read_expression(lexer: ExpressionLexer, names: Mapping[str, Form] | None = None) -> Form:
+def read_expression(
+    lexer: ExpressionLexer,
+    names: Mapping[str, Form] | None = None,
+    divisions: Mapping[str, Operation] = XLA_DIVISIONS,
+) -> Form:
     """Read one expression from the current token on; stops at what cannot continue it.
 
-    With ``names``, only these names may occur, and each stands for its form.
+    With ``names``, only these names may occur, and each stands for its form. ``divisions`` says
+    what quotients and remainders mean.
     """
-    return _ExpressionParser(lexer, names).parse()
+    return _ExpressionParser(lexer, names, divisions).parse()
 
 
 def parse_form(text: str, names: Sequence[str] | None = None) -> Form:

@@ -25,13 +25,16 @@ class Spelling:
     ceildiv: str = "ceildiv"
 
 
+PYTHON_MOD: Final = "%"
+"""The remainder with the sign of the divisor."""
+
 DOCUMENT: Final = Spelling()
 """The indexing document's words."""
 
 DIALECTS: Final[Mapping[str, Spelling]] = {
     "floordiv": DOCUMENT,
     "/": Spelling("/"),
-    "//": Spelling("//", "%"),
+    "//": Spelling("//", PYTHON_MOD),
 }
 """Called after their quotient: the document's words, XLA's newest, Python's operators.
 
@@ -98,7 +101,7 @@ class Printer:
             return atom.name
         if atom.kind in self._symbols:
             numerator, divisor = map(self.operand, atom.arguments)
-            return f"{numerator} {self._symbols[atom.kind]} {divisor}"
+            return f"{numerator} {self._symbol(atom)} {divisor}"
         if atom.kind is AtomKind.PRODUCT:
             return " * ".join(
                 self.operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
@@ -107,6 +110,11 @@ class Printer:
             return f"({self.sum(*atom.arguments)})"
         operands = ", ".join(map(self.sum, as_written(atom, atom.arguments)))
         return f"{atom.kind.name.lower()}({operands})"
+
+    def _symbol(self, atom: Atom) -> str:
+        """The operator; ``%`` has the sign of the divisor in every dialect, XLA's ``mod`` not."""
+        is_signed = atom.kind is AtomKind.MOD and atom.divisor < 0
+        return PYTHON_MOD if is_signed else self._symbols[atom.kind]
 
     def sum(self, form: Form) -> str:
         """The text of a form whose atoms have theirs."""

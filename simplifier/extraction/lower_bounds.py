@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, postorder
-from simplifier.extraction.cost import DIVISION, DIVISIONS
+from simplifier.extraction.cost import (
+    DIVISION,
+    DIVISIONS,
+    USED_AGAIN,
+    cost_of_operation,
+    operators_as_written,
+)
 from simplifier.extraction.prices import FINE
 from simplifier.tools.disjoint_set import connected_components
 
@@ -61,6 +67,30 @@ def _least_of_affine(form: Form) -> int:
     factors = set(map(abs, form.terms.values()))
     factors.discard(1)
     return (len(form.terms) - 1 + (form.constant != 0) + len(factors)) * FINE
+
+
+def least_cost_as_written(form: Form) -> int:
+    """The cost of a form as it stands, without what sums cost in extrema and digits that overlap.
+
+    Of the divisions of a number one is paid in full, and the others as if they shared its work.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> for text in ("x mod 8 + x floordiv 8", "(x + y) floordiv 3 + max(x, y)"):
+    ...     print(least_cost_as_written(parse_form(text)) // FINE)
+    5
+    8
+    """
+    cost = operators_as_written(form)
+    divided: set[Key] = set()
+    for atom in postorder((form,)):
+        if atom.kind not in DIVISIONS:
+            cost += cost_of_operation(atom.kind, len(atom.arguments))
+        elif atom.numerator.key in divided:
+            cost += USED_AGAIN
+        else:
+            divided.add(atom.numerator.key)
+            cost += DIVISION + operators_as_written(atom.numerator)
+    return cost * FINE
 
 
 def least_cost_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:

@@ -199,7 +199,7 @@ def test_a_formula_is_wide_if_a_part_exceeds_the_natural_reading(
         ("x floordiv 3", False),
         ("(-x) mod 3", False),
         ("x floordiv -3 + y", True),
-        ("min(y, (x mod -3) ceildiv 2)", True),
+        ("min(y, (x % -3) ceildiv 2)", True),
         ("x floordiv y", False),
     ],
 )

@@ -222,6 +222,61 @@ def test_maps_that_hold_more_than_is_read_are_refused() -> None:
 # Random fusions.
 
 
+AT_ONE_PLACE = {
+    "pad": """x = f32[1] parameter(0) zero = f32[] constant(0)
+        all = f32[10] pad(x, zero), padding=5_4
+        ROOT r = f32[1] dynamic-slice(all, i), dynamic_slice_sizes={1}""",
+    "concatenate": """x = f32[1] parameter(0) others = f32[5] parameter(2)
+        all = f32[11] concatenate(others, x, others), dimensions={0}
+        ROOT r = f32[1] dynamic-slice(all, i), dynamic_slice_sizes={1}""",
+    "dynamic-update-slice": """x = f32[1] parameter(0) others = f32[10] parameter(2)
+        all = f32[10] dynamic-update-slice(others, x, i)
+        ROOT r = f32[1] slice(all), slice={[5:6]}""",
+}
+
+
+@pytest.mark.parametrize("body", AT_ONE_PLACE.values(), ids=AT_ONE_PLACE)
+def test_a_value_may_say_when_an_element_is_read(body: str) -> None:
+    """The only element of x is read where the value is 5, though no result depends on it."""
+    module = hlo.parse(f"ENTRY e {{ i = s32[] parameter(1) {body} }}")
+    reads = reads_of(Fusion.of_computation(module.entry), "x")
+    with pytest.raises(MapError, match=r"what is read depends on the value of %i"):
+        reads.total()
+    given = [reads.given({named(module, "i"): value}) for value in (0, 5, 9)]
+    assert [each.total() for each in given] == [0, 1, 0]
+    assert [each.histogram() for each in given] == [{}, {1: 1}, {}]
+
+
+VARIADIC = """
+sum { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] parameter(2) d = s32[] parameter(3)
+  x = f32[] add(a, c) y = s32[] add(b, d) ROOT t = (f32[], s32[]) tuple(x, y) }
+reduced { v = f32[5,256] parameter(0) n = s32[5,256] parameter(1)
+  z = f32[] constant(0) w = s32[] constant(0)
+  ROOT both = (f32[256], s32[256]) reduce(v, n, z, w), dimensions={0}, to_apply=sum }
+ENTRY e { p = f32[5,256] parameter(0) q = s32[5,256] parameter(1) """
+REDUCE = """z = f32[] constant(0) w = s32[] constant(0)
+  r = (f32[256], s32[256]) reduce(p, q, z, w), dimensions={0}, to_apply=sum """
+CALL = "r = (f32[256], s32[256]) call(p, q), to_apply=reduced "
+PARTS = "g = f32[256] get-tuple-element(r), index=0 h = s32[256] get-tuple-element(r), index=1 "
+SPELLINGS = {
+    "alone": REDUCE,
+    "taken apart": REDUCE + PARTS + "ROOT t = (f32[256], s32[256]) tuple(g, h) ",
+    "the other way round": REDUCE + PARTS + "ROOT t = (s32[256], f32[256]) tuple(h, g) ",
+    "called": CALL,
+    "called and taken apart": CALL + PARTS + "ROOT t = (f32[256], s32[256]) tuple(g, h) ",
+}
+
+
+@pytest.mark.parametrize("body", SPELLINGS.values(), ids=SPELLINGS)
+def test_an_operation_reads_its_operands_once_for_all_its_results(body: str) -> None:
+    module = hlo.parse(f"HloModule m {VARIADIC} {body} }}")
+    fusion = Fusion.of_computation(module.entry)
+    for name in ("p", "q"):
+        reads = reads_of(fusion, name)
+        assert reads.total() == 5 * 256
+        assert reads.histogram() == {1: 5 * 256}
+
+
 @given(programs())
 def test_reads_are_those_of_numpy(program: Program) -> None:
     fusion = Fusion.of_computation(program.module.entry)

@@ -180,6 +180,12 @@ b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints=
 b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={f32[3]{0}}
              ^^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3]{0} as operand_layout_constraints says
 
+b = f32[2,3] negate(a), sharding={devices=[2,2}
+                                              ^ %b: the bracket '}' closes another one than the last that was opened
+
+b = f32[2,3] negate(a), sharding={mesh["a(]"=2], [{a)]}}
+                                                    ^ %b: the bracket ')' closes another one than the last that was opened
+
 b = f32[2,3] conditional(a, a), branch_computations={g}
              ^^^^^^^^^^^ %b: the first operand is f32[2,3]{1,0}; expected pred[] or s32[]
 

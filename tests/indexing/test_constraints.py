@@ -94,12 +94,12 @@ SPELLINGS = [
     ("d0 in [-9, 30], (d0 + 3) mod 4 in [1, 1]", "d0 in [-6, 30], d0 mod 4 in [2, 2]"),
     ("d0 in [-9, 30], (d0 * 3) mod 4 in [1, 1]", "d0 in [-9, 27], d0 mod 4 in [3, 3]"),
     ("d0 in [-9, 30], (-d0) mod 4 in [1, 2]", "d0 in [-9, 30], d0 mod 4 in [2, 3]"),
-    ("d0 in [-9, 30], d0 mod -4 in [-3, -2]", "d0 in [-7, 30], d0 mod 4 in [1, 2]"),
+    ("d0 in [-9, 30], d0 % -4 in [-3, -2]", "d0 in [-7, 30], d0 mod 4 in [1, 2]"),
     ("d0 in [-9, 30], (d0 floordiv 2) mod 4 in [1, 1]", "d0 in [-6, 27], d0 mod 8 in [2, 3]"),
     ("d0 in [-9, 30], d0 - (d0 floordiv 4) * 4 in [2, 2]", "d0 in [-6, 30], d0 mod 4 in [2, 2]"),
     ("d0 in [-9, 30], (d0 + 6) mod 8 in [1, 3]", "d0 in [-5, 29], d0 mod 8 in [3, 5]"),
     # a negative divisor is turned, also where that is longer
-    ("d0 in [-9, 30], d0 mod -4 in [-1, 0]", "d0 in [-9, 28], (d0 + 1) mod 4 in [0, 1]"),
+    ("d0 in [-9, 30], d0 % -4 in [-1, 0]", "d0 in [-9, 28], (d0 + 1) mod 4 in [0, 1]"),
     # no bounds at one end or both
     ("d0 in [-inf, inf], (d0 + 6) mod 8 in [1, 3]", "d0 in [-inf, inf], d0 mod 8 in [3, 5]"),
     ("d0 in [2, inf], d1 in [-inf, inf], d0 mod 3 in [1, 1], d0 * 2 + d1 * 2 in [-inf, 9]",

@@ -115,7 +115,8 @@ def test_a_small_budget_leaves_the_map_as_it_is() -> None:
         "d0 + d1 in [10, 99], d0 - d1 * 2 in [3, 99]"
     )
     assert parse_map(text).simplify(exact=True, budget=1) == parse_map(text).simplify()
+    many = text.replace("[0, 9]", "[0, 9999]")
     with pytest.raises(BudgetError):
-        parse_map(text).is_empty(budget=1)
+        parse_map(many).is_empty(budget=1)
     with pytest.raises(BudgetError):
-        parse_map(text).equals(parse_map(text.replace("99", "98")), budget=1)
+        parse_map(many).equals(parse_map(many.replace("99]", "98]")), budget=1)

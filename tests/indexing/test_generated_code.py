@@ -37,7 +37,7 @@ MAPS = [
     (
         "negative numerators and divisors",
         (
-            "(d0) -> (d0 floordiv 4, d0 mod 4, d0 floordiv -4, d0 mod -4, -(d0 floordiv 3), "
+            "(d0) -> (d0 floordiv 4, d0 mod 4, d0 floordiv -4, d0 % -4, -(d0 floordiv 3), "
             "d0 ceildiv 3, d0 ceildiv -3, (d0 floordiv 2) * -3), domain: d0 in [-13, 13]"
         ),
     ),

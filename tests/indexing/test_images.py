@@ -126,7 +126,7 @@ IMAGES = {
         "(d0, d1): d0 in [1, 3] step 2, d1 in [1, 1] or d0 in [2, 2], d1 in [0, 0]",
     ),
     "a part without points": (  # isl counts what it tried there as the least value
-        "(d0) -> ((d0 mod -32) floordiv 3), domain: d0 in [0, 2]",
+        "(d0) -> ((d0 % -32) floordiv 3), domain: d0 in [0, 2]",
         "(d0): d0 in [-11, -10] or d0 in [0, 0]",
     ),
     "negative": ("(d0) -> (d0 * -2), domain: d0 in [-3, 3]", "(d0): d0 in [-6, 6] step 2"),
@@ -328,4 +328,4 @@ def test_huge_sets_are_gone_through_from_the_start() -> None:
 
 def test_budget() -> None:
     with pytest.raises(BudgetError, match="10 operations of isl were not enough"):
-        parse_map(IMAGES["reshape of a slice"][0]).image(budget=10)
+        parse_map(IMAGES["reshape of a slice"][0].replace("52", "9999999")).image(budget=10)

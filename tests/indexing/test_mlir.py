@@ -91,8 +91,8 @@ TURNED = [
     # result, as MLIR has it
     ("d0 floordiv -3", "(-d0) floordiv 3"),
     ("d0 ceildiv -3", "(-d0) ceildiv 3"),
-    ("d0 mod -3", "-((-d0) mod 3)"),
-    ("((d0 + 1) mod -5) floordiv -2", "((-d0 - 1) mod 5) floordiv 2"),
+    ("d0 % -3", "-((-d0) mod 3)"),
+    ("((d0 + 1) % -5) floordiv -2", "((-d0 - 1) mod 5) floordiv 2"),
 ]
 
 
@@ -227,7 +227,7 @@ affine_map<(d0) -> (3 mod d0)>
                     ^^^^^^^^ the expression has 3 mod d0 in it; expected a divisor that is constant or symbolic
 
 affine_map<(d0) -> (d0 mod -3)>
-                    ^^^^^^^^^ the expression has d0 mod -3 in it; expected a positive divisor
+                    ^^^^^^^^^ the expression has d0 % -3 in it; expected a positive divisor
 
 affine_map<(d0) -> (d0 floordiv 0)>
                     ^^^^^^^^^^^^^ the expression has d0 floordiv 0 in it; expected a positive divisor

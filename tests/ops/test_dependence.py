@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
 from ops.dependence.dependence import NOTHING, Dependence, of_element
+from simplifier import Interval
 from tests.evaluation import related
 
 if TYPE_CHECKING:
@@ -86,15 +88,29 @@ def test_the_place_of_a_value_may_depend_on_a_value() -> None:
     )
 
 
+SLICE_OF_ROWS = way(
+    "(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 4], rt0 in [0, 4], rt1 in [0, 5]",
+    (A, "(d0) -> (), domain: d0 in [0, 4]"),
+    (B, "(d0) -> (), domain: d0 in [0, 4]"),
+)
+
+
 def test_variables_that_nothing_depends_on_go_with_their_origins() -> None:
-    consumer = way(
-        "(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 4], rt0 in [0, 4], rt1 in [0, 5]",
-        (A, "(d0) -> (), domain: d0 in [0, 4]"),
-        (B, "(d0) -> (), domain: d0 in [0, 4]"),
-    )
+    clamped = replace(SLICE_OF_ROWS.runtime[0], clamp=Interval(0, 4))
+    consumer = replace(SLICE_OF_ROWS, runtime=(clamped, SLICE_OF_ROWS.runtime[1]))
     column = way("(d0, d1) -> (d1), domain: d0 in [0, 8], d1 in [0, 5]")
     assert consumer.compose(column) == way(
         "(d0){rt0} -> (rt0), domain: d0 in [0, 4], rt0 in [0, 5]",
+        (B, "(d0) -> (), domain: d0 in [0, 4]"),
+    )
+
+
+def test_variables_that_say_when_an_element_is_meant_stay() -> None:
+    """A value that is not clamped may lie outside of the bounds: then there is no element."""
+    column = way("(d0, d1) -> (d1), domain: d0 in [0, 8], d1 in [0, 5]")
+    assert SLICE_OF_ROWS.compose(column) == way(
+        "(d0){rt0, rt1} -> (rt1), domain: d0 in [0, 4], rt0 in [0, 4], rt1 in [0, 5]",
+        (A, "(d0) -> (), domain: d0 in [0, 4]"),
         (B, "(d0) -> (), domain: d0 in [0, 4]"),
     )
 

@@ -45,7 +45,7 @@ UNDERSTOOD = [
     (sympy.ceiling(x / 8), "x ceildiv 8"),
     (sympy.ceiling((x + 1) / -4), None),
     (sympy.Mod(x, 8), "x mod 8"),
-    (sympy.Mod(x, -8), "x mod -8"),
+    (sympy.Mod(x, -8), "x % -8"),
     (sympy.Min(x, y, 3), "min(x, y, 3)"),
     (sympy.Max(x, 0), "max(x, 0)"),
     (8 * sympy.floor(x / 8) + sympy.Mod(x, 8), "(x floordiv 8) * 8 + x mod 8"),

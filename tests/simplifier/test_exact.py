@@ -31,7 +31,7 @@ Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
 EQUIVALENT: list[tuple[str, str, Bounds]] = [
     # a, b, bounds
     ("(x floordiv 8) * 8 + x mod 8", "x", {}),
-    ("x mod -3", "x - (x floordiv -3) * -3", {}),
+    ("x % -3", "x - (x floordiv -3) * -3", {}),
     ("x floordiv -3", "(-x) floordiv 3", {}),
     ("x ceildiv 4", "-((-x) floordiv 4)", {}),
     ("x ceildiv -4", "-(x floordiv 4)", {}),

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
             {},
             id="bounds hold values, huge 8/843",
         ),
+        # did not end: one law undid another
+        pytest.param(
+            "(d0 - ((d1 - ((d1 + 13) floordiv 32) * 32 + 13) floordiv 3) * 3"
+            " - (d1 + 13) floordiv 32 + 44) floordiv 64",
+            {"d0": (211, 1136), "d1": (-45, 139)},
+            {"(d1 + 13) mod 32": (0, 24)},
+            id="quick, a circle of laws",
+        ),
         # ZeroDivisionError: integer division or modulo by zero
         pytest.param("x ceildiv (x mod 2)", {"x": (0, 2)}, {}, id="quick, huge 1/903"),
     ],

@@ -248,7 +248,7 @@ ALIKE: list[tuple[str, ...]] = [
         "(x floordiv 8) * 8 + (x mod 8) floordiv 4",
     ),
     ("(-x) floordiv 2", "x floordiv -2"),
-    ("((x + 2) floordiv 3) * 3", "x - x mod -3"),
+    ("((x + 2) floordiv 3) * 3", "x - x % -3"),
 ]
 
 

@@ -80,10 +80,10 @@ FOUND = [
         {"x": Interval(0, None), "y": Interval(0, None)},
     ),
     ("max(x floordiv 2, min(x, z))", {"x": Interval(0, 1), "z": Interval(-1, None)}),
-    ("(y mod 12) mod -100", {"y": Interval(11, None)}),
+    ("(y mod 12) % -100", {"y": Interval(11, None)}),
     ("(y * 7 + z * 2 - 4) floordiv -10", {"y": Interval(-5, None), "z": Interval(5, None)}),
     ("min(x, y) * min(x, y)", {"x": Interval(0, 26), "y": Interval(0, 26)}),
-    ("max(x, y) * 5 + x mod -6 + 7", {"x": Interval(16, 23), "y": Interval(0, 0)}),
+    ("max(x, y) * 5 + x % -6 + 7", {"x": Interval(16, 23), "y": Interval(0, 0)}),
 ]
 
 

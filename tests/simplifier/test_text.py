@@ -81,7 +81,11 @@ SPELLINGS = [
     ("min(x)", "x"),
     ("max(4, 2, x, 7)", "max(x, 7)"),
     ("x\n  + y", "x + y"),
-    ("7 mod -3", "-2"),
+    ("7 mod -3", "1"),  # XLA's remainder is never negative
+    ("7 mod (-3)", "1"),
+    ("7 % -3", "-2"),  # Python's has the sign of the divisor
+    ("x mod -3", "x mod 3"),
+    ("x % -3", "x % -3"),
 ]
 
 

@@ -1,0 +1,296 @@
+"""Exact answers by going through all points of a map, where isl takes too long and there are few.
+
+A table has a row for each point; equal rows are listed once, in lexicographic order.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+from indexing.errors import MapError
+from indexing.exact.boxes import MAX_BOXES, strided
+from indexing.transform.evaluate import MAX_INT64, result_columns
+from simplifier.exact import BudgetError, Space
+from simplifier.exact.isl import FIRST_OPERATIONS
+from simplifier.exact.isl import asked as asked_within
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from indexing.exact.boxes import Box, StridedInterval
+    from indexing.relation import Relation
+    from simplifier.expr.form import Form
+
+    Answer = TypeVar("Answer")
+
+Rows: TypeAlias = Any
+"""A matrix of NumPy."""
+
+MAX_POINTS: Final = 1 << 20
+"""Points within the bounds that are gone through: a second or two."""
+
+MAX_BOXES_LISTED: Final = 16 * MAX_BOXES
+"""A set of more boxes would be a text of many pages."""
+
+
+def asked(
+    ask_isl: Callable[[Space], Answer], ask_points: Callable[[], Answer | None], budget: int | None
+) -> Answer:
+    """What isl answers or, where it takes many operations, what the points do.
+
+    Raises:
+        BudgetError: it takes more than the budget, and there are too many points to go through.
+    """
+    few = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
+    try:
+        return _ask(ask_isl, few)
+    except BudgetError:
+        found = ask_points()
+        if found is not None:
+            return found
+        if budget == few:
+            raise
+    return asked_within(lambda operations: _ask(ask_isl, operations), budget)
+
+
+def _ask(ask_isl: Callable[[Space], Answer], budget: int | None) -> Answer:
+    space = Space({}, budget=budget)
+    with space.within_budget():
+        return ask_isl(space)
+
+
+def has_few_points(relation: Relation) -> bool:
+    """Whether all points within the bounds can be gone through."""
+    sizes = [variable.bounds.size for variable in relation.domain]
+    return None not in sizes and prod(size or 0 for size in sizes) <= MAX_POINTS
+
+
+# Questions. Each is ``None`` where there are too many points.
+
+
+def is_empty(relation: Relation) -> bool | None:
+    """Whether there is no point."""
+    rows = _table(relation, ())
+    return None if rows is None else not len(rows)
+
+
+def count(relation: Relation) -> int | None:
+    """The number of points."""
+    rows = _table(relation, ())
+    return None if rows is None else len(rows)
+
+
+def count_results(relation: Relation) -> int | None:
+    """The number of different elements that are reached."""
+    rows = elements(relation, relation.forms)
+    return None if rows is None else len(rows)
+
+
+def is_equal(left: Relation, right: Relation, *, runtime_as_parameters: bool) -> bool | None:
+    """Whether two relations have the same pairs."""
+    sizes = _sizes_of_union(left, right, runtime_as_parameters=runtime_as_parameters)
+    return None if sizes is None else len({*sizes}) == 1
+
+
+def is_subset(left: Relation, right: Relation, *, runtime_as_parameters: bool) -> bool | None:
+    """Whether the second relation has all pairs of the first."""
+    sizes = _sizes_of_union(left, right, runtime_as_parameters=runtime_as_parameters)
+    return None if sizes is None else sizes[1] == sizes[2]
+
+
+def is_injective(relation: Relation, *, runtime_as_parameters: bool) -> bool | None:
+    """Whether no two points of dimensions and ranges lead to one element."""
+    dims, ranges, runtime = _variables(relation)
+    targets = (*relation.forms, *(runtime if runtime_as_parameters else ()))
+    pairs = elements(relation, (*targets, *dims, *ranges))
+    return None if pairs is None else len(different(pairs[:, : len(targets)])) == len(pairs)
+
+
+def covers(relation: Relation, sizes: Sequence[int], *, runtime_as_parameters: bool) -> bool | None:
+    """Whether all elements of a tensor are reached, for each value of the parameters."""
+    found = _reached_inside(relation, sizes, runtime_as_parameters=runtime_as_parameters)
+    return None if found is None else found[0]
+
+
+def is_bijective_onto(
+    relation: Relation, sizes: Sequence[int], *, runtime_as_parameters: bool
+) -> bool | None:
+    """Whether all elements of a tensor are reached once, and no others."""
+    found = _reached_inside(relation, sizes, runtime_as_parameters=runtime_as_parameters)
+    if found is None or not all(found):
+        return None if found is None else False
+    return is_injective(relation, runtime_as_parameters=runtime_as_parameters)
+
+
+def _reached_inside(
+    relation: Relation, sizes: Sequence[int], *, runtime_as_parameters: bool
+) -> tuple[bool, bool] | None:
+    """Whether all elements of a tensor are reached, and only those."""
+    parameters = [each.bounds for each in relation.domain.runtime] if runtime_as_parameters else []
+    wanted = (*relation.forms, *_variables(relation)[2][: len(parameters)])
+    rows = elements(relation, wanted)
+    if rows is None or any(bounds.size is None for bounds in parameters):
+        return None
+    whole = prod([*sizes, *(bounds.size or 0 for bounds in parameters)])
+    index = rows[:, : len(sizes)]
+    is_inside = ((index >= 0) & (index < [*sizes])).all(axis=1)
+    return int(is_inside.sum()) == whole, bool(is_inside.all())
+
+
+def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | None:
+    """The first point of a map that leads to an element that another map does not reach.
+
+    Both have few points.
+
+    >>> from indexing import parse_map
+    >>> thirds = parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 9]")
+    >>> first_elsewhere(parse_map("(d0) -> (d0 * 6), domain: d0 in [0, 9]"), thirds)
+    (5,)
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    variables = [form for role in _variables(relation) for form in role]
+    rows, reached = _table(relation, (*variables, *relation.forms)), elements(other, other.forms)
+    if rows is None or reached is None:
+        raise MapError("first_elsewhere: there are many points; expected few")
+    pairs, count = len(variables), len(rows)
+    _, kind = np.unique(np.concatenate([rows[:, pairs:], reached]), axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    outside = (~np.isin(kind[:count], kind[count:])).nonzero()[0]
+    return tuple(rows[outside[0], :pairs].tolist()) if len(outside) else None
+
+
+def elements(relation: Relation, wanted: Sequence[Form]) -> Rows | None:
+    """The different values that some forms take together, in order."""
+    rows = _table(relation, wanted)
+    return None if rows is None else different(rows)
+
+
+def _sizes_of_union(
+    left: Relation, right: Relation, *, runtime_as_parameters: bool
+) -> tuple[int, int, int] | None:
+    """How many pairs two relations have, and both together."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    rows: list[Rows] = []
+    for each in (left, right):
+        dims, _, runtime = _variables(each)
+        pairs = elements(each, (*dims, *(runtime if runtime_as_parameters else ()), *each.forms))
+        if pairs is None:
+            return None
+        rows.append(pairs)
+    return len(rows[0]), len(rows[1]), len(different(np.concatenate(rows)))
+
+
+def _variables(relation: Relation) -> tuple[tuple[Form, ...], ...]:
+    return relation.domain.by_role(map(forms.variable, relation.domain.identifiers))
+
+
+# Tables.
+
+
+def _table(relation: Relation, wanted: Sequence[Form]) -> Rows | None:
+    """A row of the values of some forms for each point of the domain, where there are few.
+
+    ``None`` also where a value does not fit into 64 bits, or the forms divide by zero.
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    if not has_few_points(relation):
+        return None
+    chunks = [np.zeros((0, len(wanted)), dtype=np.int64)]
+    try:
+        for count, columns in result_columns(relation.derived(wanted, relation.domain)):
+            chunk = np.empty((count, len(wanted)), dtype=np.int64)
+            for number, column in enumerate(columns):
+                chunk[:, number] = _within_64_bits(column)
+            chunks.append(chunk)
+    except (MapError, OverflowError):
+        return None
+    return np.concatenate(chunks)
+
+
+def _within_64_bits(column: Any) -> Any:  # noqa: ANN401 - an integer, or an array
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    column = np.asarray(column)
+    if column.dtype == object and (abs(column) > MAX_INT64).any():
+        raise OverflowError
+    return column
+
+
+def different(rows: Rows) -> Rows:
+    """Each row once, in lexicographic order."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    if not rows.shape[1]:
+        return rows[:1]
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    is_new = np.ones(len(ordered), dtype=bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return ordered[is_new]
+
+
+def boxes_of_rows(rows: Rows) -> tuple[Box, ...] | None:
+    """Different ordered rows as disjoint boxes in order; ``None`` if these would be very many.
+
+    Neighbours along the first coordinate that continue in the same way become one strided interval.
+
+    >>> import numpy as np
+    >>> for box in boxes_of_rows(np.array([(0, 1), (0, 2), (1, 1), (1, 2), (3, 0)])):
+    ...     print(*box, sep=", ")
+    [0, 1], [1, 2]
+    [3, 3], [0, 0]
+    """
+    found = _boxes(rows)
+    return None if found is None else tuple(sorted(found, key=_least_corner))
+
+
+def _boxes(rows: Rows) -> list[Box] | None:
+    if not rows.size:
+        return [()] * len(rows) if not rows.shape[1] else []
+    runs: dict[tuple[Box, ...], list[int]] = {}
+    for value, rest in _by_first(rows):
+        inner = _boxes(rest)
+        if inner is None:
+            return None
+        runs.setdefault(tuple(inner), []).append(value)
+        if len(runs) > MAX_BOXES_LISTED:
+            return None
+    found: list[Box] = []
+    for inner, values in runs.items():
+        found += [(run, *box) for run in _runs(values) for box in inner]
+        if len(found) > MAX_BOXES_LISTED:
+            return None
+    return found
+
+
+def _by_first(rows: Rows) -> Iterator[tuple[int, Rows]]:
+    """The values of the first coordinate, each with the rows behind it."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    values, starts = np.unique(rows[:, 0], return_index=True)
+    yield from zip(values.tolist(), np.split(rows[:, 1:], starts[1:]), strict=True)
+
+
+def _runs(values: Sequence[int]) -> list[StridedInterval]:
+    """Rising values as intervals of one step each, from the first value on."""
+    runs: list[StridedInterval] = []
+    start = 0
+    while start < len(values):
+        end = start
+        step = values[start + 1] - values[start] if start + 1 < len(values) else 1
+        while end + 1 < len(values) and values[end + 1] - values[end] == step:
+            end += 1
+        if step > 1 and end == start + 1:
+            end = start  # two values make no step
+        runs.append(strided(values[start], values[end], step))
+        start = end + 1
+    return runs
+
+
+def _least_corner(box: Box) -> list[tuple[int, int]]:
+    return [(interval.anchor, interval.step) for interval in box]

@@ -1,0 +1,80 @@
+"""Maps with few points answer by going through them as isl does: the same, for random maps."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, parse_map
+from indexing.exact import few_points
+from indexing.exact.sets import set_of_points
+from simplifier import BudgetError
+from tests.strategies import maps
+
+parameters = st.booleans()
+
+
+@given(maps())
+def test_points_are_counted_as_by_isl(made: IndexingMap) -> None:
+    assert few_points.is_empty(made) == made.is_empty()
+    assert few_points.count(made) == made.count()
+    assert few_points.count_results(made) == made.count_results()
+
+
+@given(maps(), parameters)
+def test_elements_are_reached_as_isl_says(made: IndexingMap, as_parameters: bool) -> None:
+    options = {"runtime_as_parameters": as_parameters}
+    sizes = [max(0, (bounds.upper or 0) + 1) for bounds in made.image().bounds]
+    assert few_points.is_injective(made, **options) == made.is_injective(**options)
+    assert few_points.covers(made, sizes, **options) == made.covers(sizes, **options)
+    bijective = made.is_bijective_onto(sizes, **options)
+    assert few_points.is_bijective_onto(made, sizes, **options) == bijective
+
+
+@given(maps(), maps(), parameters)
+def test_relations_are_compared_as_by_isl(
+    one: IndexingMap, other: IndexingMap, as_parameters: bool
+) -> None:
+    if len(one.dims) != len(other.dims) or len(one.forms) != len(other.forms):
+        return
+    if as_parameters and len(one.runtime) != len(other.runtime):
+        return
+    options = {"runtime_as_parameters": as_parameters}
+    for left, right in ((one, other), (one, one), (other, one)):
+        assert few_points.is_equal(left, right, **options) == left.equals(right, **options)
+        assert few_points.is_subset(left, right, **options) == left.is_subset(right, **options)
+
+
+@given(maps())
+def test_the_set_of_points_is_the_image(made: IndexingMap) -> None:
+    found = set_of_points(made)
+    image = made.image()
+    assert found is not None
+    assert found == image
+    assert (found.bounds, found.count(), list(found)) == (image.bounds, image.count(), list(image))
+
+
+SMALL = (
+    "(d0, d1) -> ((d0 * 3 + d1) mod 7, (d0 + d1 * 5) floordiv 3), domain: d0 in [0, 9], "
+    "d1 in [0, 9], (d0 * 5 + d1) mod 4 in [1, 2]"
+)
+QUESTIONS = ["is_empty", "count", "count_results", "is_injective"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_where_isl_takes_too_long_the_points_answer(question: str) -> None:
+    made = parse_map(SMALL)
+    assert getattr(made, question)(budget=1) == getattr(made, question)(budget=None)
+    assert made.image(budget=1) == made.image(budget=None)
+    assert made.equals(parse_map(SMALL.replace("* 5 +", "* 5 + 4 +")), budget=1)
+
+
+def test_too_many_points_are_not_gone_through() -> None:
+    with pytest.raises(BudgetError, match="1 operations of isl were not enough"):
+        parse_map(SMALL.replace("9]", "99999]")).count(budget=1)
+
+
+def test_no_more_boxes_are_listed_than_anyone_reads() -> None:
+    scattered = "(d0) -> ((d0 * d0) mod 10007), domain: d0 in [0, 4999]"
+    assert set_of_points(parse_map(scattered)) is None

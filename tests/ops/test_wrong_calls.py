@@ -1,0 +1,89 @@
+"""Calls with arguments of the wrong kind: each ends in an error of the library that names it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import indexing
+import ops
+from indexing import layout
+from ops import hlo
+from simplifier import parse_expr
+from simplifier.errors import ArgumentError, IndexingError
+from tests.project.sources import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MODULE: Final = hlo.load(ROOT / "examples" / "softmax.hlo")
+ENTRY: Final = MODULE.entry.root
+MAP: Final = indexing.parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")
+SHAPE: Final = layout.Shape.parse("f32[3,5]")
+
+WRONG: Final[dict[str, tuple[Callable[[Any], object], str]]] = {
+    "hlo.parse": (hlo.parse, "hlo.parse: the text is {}; expected a string"),
+    "hlo.load": (hlo.load, "hlo.load: the path is {}; expected a path"),
+    "hlo.files_in": (hlo.files_in, "hlo.files_in: the folder is {}; expected a path"),
+    "analyze": (ops.analyze, "analyze: the module is {}; expected an HloModule"),
+    "output_to_input": (ops.output_to_input, "output_to_input: the instruction is {}"),
+    "input_to_output": (ops.input_to_output, "input_to_output: the instruction is {}"),
+    "fusion_indexing": (ops.fusion_indexing, "fusion_indexing: the instruction is {}"),
+    "parameter_indexing": (ops.parameter_indexing, "parameter_indexing: the instruction is {}"),
+    "an output": (lambda wrong: ops.output_to_input(ENTRY, wrong), "the number of the array is {}"),
+    "an input": (lambda wrong: ops.input_to_output(ENTRY, wrong), "the number of the array is {}"),
+    "of_computation": (ops.Fusion.of_computation, "fusion: the computation is {}"),
+    "of_instruction": (ops.Fusion.of_instruction, "fusion: an instruction is {}"),
+    "of_pair": (lambda wrong: ops.Fusion.of_pair(ENTRY, wrong), "fusion: the consumer is {}"),
+    "schedule_of": (ops.schedule_of, "schedule_of: the fusion is {}"),
+    "analyze_files": (
+        lambda wrong: ops.analyze_files(wrong, str),
+        "analyze_files: paths is {}; expected a list of paths",
+    ),
+    "a file": (lambda wrong: ops.analyze_files([wrong], str), "analyze_files: a path is {}"),
+    "a question": (lambda wrong: ops.analyze_files([], wrong), "analyze_files: the question is {}"),
+    "format_map": (indexing.format_map, "format_map: the map is {}; expected an IndexingMap"),
+    "evaluate": (MAP.evaluate, "evaluate: dims is {}; expected 1 integers or arrays"),
+    "contains": (MAP.contains, "evaluate: dims is {}; expected 1 integers or arrays"),
+    "image": (MAP.image, "image: dims is {}; expected 1 integers"),
+    "Shape.parse": (layout.Shape.parse, "Shape.parse: the text is {}; expected a string"),
+    "Layout": (layout.Layout, "Layout: minor_to_major is {}"),
+    "linear_index": (lambda wrong: layout.linear_index((0, 0), wrong), "the shape is {}"),
+    "multi_index": (lambda wrong: layout.multi_index(0, wrong), "the shape is {}"),
+    "logical_to_linear": (layout.logical_to_linear, "logical_to_linear: the shape is {}"),
+    "array_size": (layout.array_size, "array_size: the shape is {}"),
+    "bitcast_map": (lambda wrong: layout.bitcast_map(SHAPE, wrong), "a shape is {}"),
+    "parse_expr": (parse_expr, "parse_expr: the text is {}; expected a string"),
+    "concatenate": (lambda wrong: ops.concatenate(wrong, 0), "operand_sizes is {}"),
+    "elementwise": (ops.elementwise, "operand_sizes is {}"),
+    "all_gather": (lambda wrong: ops.all_gather((4,), 0, wrong), "replica_groups is {}"),
+}
+"""The functions of one argument, and what they say of a wrong one."""
+
+VALUES: Final = {"a number": 2.5, "an object": object}
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_argument_is_named(name: str, value: str) -> None:
+    ask, message = WRONG[name]
+    wrong = VALUES[value]
+    if name == "a question" and callable(wrong):
+        return
+    with pytest.raises(ArgumentError) as caught:
+        ask(wrong)
+    assert message.format(repr(wrong)) in str(caught.value)
+
+
+@pytest.mark.parametrize("ask", [ask for name, (ask, _) in WRONG.items() if name != "image"])
+def test_none_is_no_argument(ask: Callable[[Any], object]) -> None:
+    with pytest.raises(IndexingError):
+        ask(None)
+
+
+def test_one_path_is_no_list_of_paths() -> None:
+    for path in ("examples", Path("examples")):
+        with pytest.raises(ArgumentError, match=r"paths is .*; expected a list of paths"):
+            ops.analyze_files(path, str)  # pyright: ignore[reportArgumentType] - that is the test
