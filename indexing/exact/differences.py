@@ -74,6 +74,7 @@ def first_difference(
         NotQuasiAffineError: an expression multiplies variables or divides by one.
         BudgetError: the answer takes more operations of isl than the budget.
     """
+    check_map(left, "first_difference: the map")
     check_map(right, "first_difference: the other map")
     if left == right:
         return None

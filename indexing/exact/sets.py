@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import merge
@@ -17,6 +18,7 @@ from indexing.exact.isl_sets import EVERYTHING, extent, in_order, rank_of, slice
 from indexing.simplify import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval
+from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, BudgetError, Space
 from simplifier.exact.isl import load_isl
 from simplifier.expr import form as forms
@@ -95,6 +97,7 @@ class IndexSet:
         )
 
     def __contains__(self, element: Sequence[int]) -> bool:
+        check_type(element, Sized, "in: element", "a sequence")
         self._check_fixed("in")
         if len(element) != self.rank:
             raise MapError(f"in: {element!r} has {len(element)} coordinates; expected {self.rank}")
@@ -137,6 +140,7 @@ class IndexSet:
         >>> print(depends.at([5]))
         (d0): d0 in [5, 12]
         """
+        check_integers(parameters, "at: parameters")
         if len(parameters) != len(self.parameters):
             expected = f"expected {len(self.parameters)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
