@@ -216,7 +216,7 @@ class Extractor:
         key = (part.key, widest, is_alone)
         found = self._parts.get(key)
         if found is None:
-            helper = self._helpers[-1 if 0 < _count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
+            helper = self._helpers[-1 if 0 < count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
             cost_of = _SearchCosts(self, helper, part).__getitem__
             prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
             search = _Search(self._scope, prices, helper, self._steps[:kinds])
@@ -319,7 +319,7 @@ def _has_two_values(ends: Range | None) -> bool:
     return ends is not None and isinstance(ends[0], int) and ends[1] == ends[0] + 1
 
 
-def _count_maxima(form: Form) -> int:
+def count_maxima(form: Form) -> int:
     """How many maxima stand in a form: much can be moved in and out of each."""
     return sum(atom.kind is MAX for atom in postorder((form,)))
 
