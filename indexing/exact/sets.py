@@ -20,7 +20,7 @@ from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.isl import load_isl
+from simplifier.exact.isl import asked, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
 from simplifier.expr.sympy_conversion import to_sympy
@@ -124,9 +124,13 @@ class IndexSet:
         self._check_bounded("count")
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            return count_points(self._points(space.context))
+
+        def ask(operations: int | None) -> int:
+            space = Space({}, budget=operations)
+            with space.within_budget():
+                return count_points(self._points(space.context))
+
+        return asked(ask, budget)
 
     def at(self, parameters: Sequence[int]) -> IndexSet:
         """The set for one value of each parameter.
