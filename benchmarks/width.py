@@ -122,12 +122,16 @@ def natural_parts(scope: Scope, canonical: Form) -> Iterator[Form]:
 
 
 def _quotients(canonical: Form) -> Iterator[tuple[Form, int]]:
-    """What each quotient divides, as it stands and with what has left it, and its divisor."""
+    """What each quotient divides, as it stands and with what has left it, and its divisor.
+
+    A constant that has left it counts also alone.
+    """
     for whole in _sums(canonical):
         for atom, factor in whole.terms.items():
             if atom.kind is AtomKind.FLOORDIV:
                 yield atom.numerator, atom.divisor
                 left = _beside(whole, atom, factor)
+                yield atom.numerator.plus_constant(left.constant * atom.divisor), atom.divisor
                 yield atom.numerator.plus(left, atom.divisor), atom.divisor
 
 

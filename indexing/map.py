@@ -35,6 +35,7 @@ from indexing.transform.unused import (
     without_unused_symbols,
     without_unused_variables,
 )
+from simplifier.errors import check_type
 from simplifier.exact import ATTEMPT, NotQuasiAffineError
 from simplifier.expr.sympy_conversion import to_sympy
 
@@ -645,6 +646,7 @@ class UndefinedMap(IndexingMap):
     _reason: str
 
     def __init__(self, reason: str = "") -> None:
+        check_type(reason, str, "UndefinedMap: reason", "a string")
         self._reason = " ".join(reason.split())
         self._simplest = self
 

@@ -6,12 +6,10 @@ under it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from typing import Final, SupportsIndex, cast
 
 _MAX_EXCERPT: Final = 120
 """Characters of a source line that a message shows; longer lines are cut around the caret."""
@@ -64,6 +62,24 @@ def check_type(value: object, kind: type | tuple[type, ...], what: str, expected
     """
     if not isinstance(value, kind):
         raise ArgumentError(f"{what} is {quoted(value)}; expected {expected}")
+
+
+def check_integers(value: object, what: str) -> None:
+    """Raise an :class:`ArgumentError` unless a value, ``what``, is a sequence of integers.
+
+    >>> check_integers([3, "x"], "covers: sizes")
+    Traceback (most recent call last):
+    simplifier.errors.ArgumentError: covers: sizes is [3, 'x']; expected a sequence of integers
+    """
+    if not _are_integers(value):
+        raise ArgumentError(f"{what} is {quoted(value)}; expected a sequence of integers")
+
+
+def _are_integers(value: object) -> bool:
+    if not isinstance(value, Collection):
+        return False
+    items = cast("Collection[object]", value)
+    return all(isinstance(item, SupportsIndex) for item in items)
 
 
 class UndecidedError(IndexingError, TypeError):

@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
+from simplifier.canonical.scope import scope_of, traced_scope
 from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, combine, constant, postorder
-from simplifier.expr.operations import floordiv, rebuilt
+from simplifier.expr.operations import floordiv, rebuilt, substitute
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted, natural_cost
+from simplifier.extraction.abstraction import abstraction_of, is_nested
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.lower_bounds import least_cost_as_written, least_cost_of_parts
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import FINE
-from simplifier.extraction.width import divides_by_negative, is_wide
+from simplifier.extraction.search import count_maxima
+from simplifier.extraction.width import (
+    divides_by_negative,
+    goes_beyond,
+    has_multiples,
+    is_wide,
+    width_as_written,
+)
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
-from simplifier.laws.rewrite_log import Rewrite
+from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
     MAX_EXTRACTED_TERMS,
+    MAX_MAXIMA_SEARCHED,
     MAX_TEAR,
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
 
 if TYPE_CHECKING:
-    from simplifier.bounds.context import Context
+    from collections.abc import Callable, Iterator
+
+    from simplifier.bounds.context import Bounds, Context
     from simplifier.bounds.propagation import Smaller
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
+    from simplifier.extraction.abstraction import Abstraction
 
 
 def simplified(scope: Scope, form: Form) -> Form:
@@ -69,15 +83,21 @@ def _fixpoint(scope: Scope, form: Form) -> Form:
 
 
 def _step(scope: Scope, form: Form) -> Form:
-    """The form extracted as it stands, or read in another way, where that is cheaper."""
+    """The form extracted as it stands, or read in another way, where that is better."""
     result = _extracted(scope, form)
-    if (
-        result != form
-        and cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
-        and not is_plain(result)
-        and not _is_large(form)
-    ):
-        result = _read_again(scope, form, result)
+    if not _is_large(form):
+        is_dear = cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
+        if result != form and is_dear and not is_plain(result):
+            result = _read_again(scope, form, result)
+        may_be_wide = result != form and not result.is_affine and has_multiples(result)
+        limit = width_as_written(scope, form) if may_be_wide else inf
+        is_beyond = goes_beyond(scope, result, limit)
+        if is_beyond:
+            result = _narrower(scope, form, result, limit)
+        else:
+            limit = inf
+        if is_beyond or (is_dear and (not is_plain(result) or is_nested(result))):
+            result = _abstracted(scope, form, result, limit)
     return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
 
 
@@ -95,6 +115,52 @@ def _read_again(scope: Scope, form: Form, result: Form) -> Form:
             scope.read(read)
             result = other
     return _cheapest_of_parts(scope, form, result)
+
+
+def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
+    """The result, or what the form comes to with variables for its inner operations.
+
+    That is taken where it is cheaper, or where the result has multiples beyond the limit.
+    """
+    abstraction = abstraction_of(scope, form)
+    if abstraction is None:
+        return result
+    inner = _scope_beside(scope, abstraction.bounds)
+    canonical = inner.canonical(abstraction.form)
+    is_cheap = abstraction.least_cost(canonical) >= cost_of_form(result)
+    if count_maxima(canonical) > MAX_MAXIMA_SEARCHED or (is_cheap and limit == inf):
+        return result
+    meanings = {name: _cheaper(scope, each) for name, each in abstraction.meanings.items()}
+    reading = _extracted if limit == inf else _step
+    (other,) = substitute([reading(inner, abstraction.form)], meanings)
+
+    def rank(reading: Form) -> tuple[bool, int]:
+        return goes_beyond(scope, reading, limit), cost_of_form(reading)
+
+    is_better = rank(other) < rank(result) or (limit != inf and rank(other) == rank(result))
+    if not is_better or not is_kept(scope, other):
+        return result
+    if scope.log is not None:
+        _log_abstraction(scope, inner, form, abstraction, other)
+    return other
+
+
+def _scope_beside(scope: Scope, bounds: Bounds) -> Scope:
+    """A scope with other bounds; it logs if the scope does."""
+    return scope_of(bounds) if scope.log is None else traced_scope(bounds, lemmas=scope.log.lemmas)
+
+
+def _log_abstraction(
+    scope: Scope, inner: Scope, form: Form, abstraction: Abstraction, after: Form
+) -> None:
+    """One step, by the laws applied to the abstraction and to what stands for its variables."""
+    steps = [*whole_or_parts(inner, abstraction.form)]
+    for meaning in abstraction.meanings.values():
+        steps += whole_or_parts(scope, meaning)
+    laws = dict.fromkeys(law for step in steps for law in step.laws)
+    scope.read(Rewrite(tuple(laws), form, after))
+    if scope.log is not None:
+        scope.log.parts[after.key] = []
 
 
 def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:
@@ -165,10 +231,20 @@ def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
     """The result, or the form by its parts: as it stands it may say more than multiplied out."""
     if least_cost_of_parts(form, scope.canonical) >= cost_of_form(result) * FINE:
         return result
+    return _parts_if(scope, form, result, lambda parts: cost_of_form(parts) < cost_of_form(result))
+
+
+def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
+    """The form by its parts, or as it stands, where nothing in it is beyond the limit."""
+    result = form if is_kept(scope, form) else result
+    return _parts_if(scope, form, result, lambda parts: not goes_beyond(scope, parts, limit))
+
+
+def _parts_if(scope: Scope, form: Form, result: Form, is_better: Callable[[Form], bool]) -> Form:
     log = scope.log
     before = None if log is None else log.parts.pop(form.key, None)
     parts = _by_parts(scope, form)
-    if cost_of_form(parts) < cost_of_form(result) and is_kept(scope, parts):
+    if is_better(parts) and is_kept(scope, parts):
         if log is not None:
             log.read.pop(form.key, None)
         return parts
@@ -201,6 +277,14 @@ def _by_parts(scope: Scope, form: Form) -> Form:
     if scope.log is not None:
         scope.log.parts[form.key] = [part for part in parts if _cheaper(scope, part) != part]
     return result
+
+
+def whole_or_parts(scope: Scope, form: Form) -> Iterator[Rewrite]:
+    """The steps of the form as a whole, to its canonical form and from there; or of its parts."""
+    log = scope.log or RewriteLog()
+    for part in log.parts.get(form.key, (form,)):
+        yield from log.operations(part)
+        yield from log.spellings(scope.canonical(part))
 
 
 def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tuple[Form, ...]:

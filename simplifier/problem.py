@@ -9,7 +9,7 @@ bounded number of them, so no answer depends on earlier questions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -17,13 +17,13 @@ import sympy
 
 from simplifier.bounds.interval import Interval, IntervalLike
 from simplifier.canonical.scope import scope_of
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.sympy_conversion import read, to_sympy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from simplifier.bounds.context import Bounds as Box
     from simplifier.bounds.context import Constraints as Facts
@@ -137,6 +137,7 @@ def ask(
     if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise BoundsError(f"bounds: are {bounds!r}; expected a mapping from symbols or their names")
     flat: list[Any] = [*expressions, *_ends(bounds.values())]
+    check_type(constraints, Iterable, "simplify: constraints", "a sequence")
     for constraint in constraints:
         flat += _constraint(constraint)
     try:

@@ -12,9 +12,9 @@ from html import escape
 from typing import TYPE_CHECKING, ClassVar, overload
 
 from simplifier.canonical.scope import Scope, traced_scope
-from simplifier.expr.form import ZERO, Form, postorder
+from simplifier.expr.form import ZERO, Form
 from simplifier.expr.printer import format_form
-from simplifier.fixpoint import simplified
+from simplifier.fixpoint import simplified, whole_or_parts
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from simplifier.expr.form import Key
     from simplifier.laws.law import Law
     from simplifier.problem import Problem
 
@@ -136,7 +135,7 @@ def _solved(scope: Scope, form: Form) -> Iterator[Rewrite]:
     solution, smaller = scope.smaller
     inner = [law for step in rewrites_of(smaller, solution.substituted(form)) for law in step.laws]
     yield from _changed(tuple(dict.fromkeys((*rewrite.laws, *inner))), *rewrite[1:])
-    yield from _whole_or_parts(scope, rewrite.after)
+    yield from whole_or_parts(scope, rewrite.after)
 
 
 def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
@@ -145,43 +144,9 @@ def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
     if rewrite is not None:
         yield rewrite
         form = rewrite.after
-    yield from _whole_or_parts(scope, form)
+    yield from whole_or_parts(scope, form)
 
 
 def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Rewrite]:
     if before != after:
         yield Rewrite(laws, before, after)
-
-
-def _whole_or_parts(scope: Scope, form: Form) -> Iterator[Rewrite]:
-    """The form as a whole in canonical form, and what was extracted; or its parts."""
-    for part in _log(scope).parts.get(form.key, (form,)):
-        yield from _canonical(scope, part)
-        yield from _extracted(scope, scope.canonical(part))
-
-
-def _canonical(scope: Scope, form: Form) -> Iterator[Rewrite]:
-    """What became of each operation."""
-    canonical = _log(scope).canonical
-    for atom in postorder((form,)):
-        yield from _changed(*canonical[atom])
-
-
-def _extracted(scope: Scope, form: Form) -> Iterator[Rewrite]:
-    """The steps of the extraction from a canonical form, then from what is inside."""
-    extracted = _log(scope).extracted
-    seen: set[Key] = set()
-    stack = [form]
-    while stack:
-        form = stack.pop()
-        if form.key in seen:
-            continue
-        seen.add(form.key)
-        rewrite = extracted.get(form.key)
-        if rewrite is not None:
-            yield rewrite
-            stack.append(rewrite.after)
-            continue
-        for atom in reversed(form.terms):
-            stack += reversed(atom.arguments)
-            stack.append(Form(0, {atom: 1}))

@@ -10,6 +10,7 @@ from indexing.exact.isl_sets import both, first_point, point_set
 from indexing.exact.sets import read_set
 from indexing.relation import check_map
 from simplifier.exact import BUDGET, Space
+from simplifier.exact.isl import asked
 
 if TYPE_CHECKING:
     import islpy
@@ -74,6 +75,7 @@ def first_difference(
         NotQuasiAffineError: an expression multiplies variables or divides by one.
         BudgetError: the answer takes more operations of isl than the budget.
     """
+    check_map(left, "first_difference: the map")
     check_map(right, "first_difference: the other map")
     if left == right:
         return None
@@ -81,18 +83,24 @@ def first_difference(
         raise MapError(
             f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
         )
-    space = Space({}, budget=budget)
-    with space.within_budget():
-        mine, others = both(left, right, space.context, runtime_as_parameters=runtime_as_parameters)
-        only_one = mine.subtract(others).union(others.subtract(mine))
-        if only_one.is_empty():
-            return None
-        point = first_point(only_one.domain())
-        element = first_point(_reached(only_one, point))
-        reached = [_reached(side, point) for side in (mine, others)]
-    dims = len(left.domain.dims)
-    here, there = (read_set(points, space) for points in reached)
-    return Difference(point[:dims], point[dims:], here, there, element)
+
+    def ask(operations: int | None) -> Difference | None:
+        space = Space({}, budget=operations)
+        with space.within_budget():
+            mine, others = both(
+                left, right, space.context, runtime_as_parameters=runtime_as_parameters
+            )
+            only_one = mine.subtract(others).union(others.subtract(mine))
+            if only_one.is_empty():
+                return None
+            point = first_point(only_one.domain())
+            element = first_point(_reached(only_one, point))
+            reached = [_reached(side, point) for side in (mine, others)]
+        dims = len(left.domain.dims)
+        here, there = (read_set(points, space) for points in reached)
+        return Difference(point[:dims], point[dims:], here, there, element)
+
+    return asked(ask, budget)
 
 
 def are_comparable(left: Relation, right: Relation, *, runtime_as_parameters: bool) -> bool:

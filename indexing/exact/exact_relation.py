@@ -25,7 +25,7 @@ from indexing.exact.isl_sets import (
 from indexing.exact.sets import read_set, set_of_points
 from indexing.relation import Relation, check_map
 from simplifier import Interval
-from simplifier.errors import check_type
+from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, Space
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -311,6 +311,7 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
+        check_integers(sizes, "covers: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
 
@@ -340,6 +341,7 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
+        check_integers(sizes, "is_bijective_onto: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
 

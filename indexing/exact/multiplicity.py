@@ -25,7 +25,7 @@ from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
 from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.isl import integer, load_isl
+from simplifier.exact.isl import FIRST_OPERATIONS, asked, integer, load_isl
 from simplifier.exact.isl import number as isl_number
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
@@ -101,11 +101,15 @@ def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
 
 def _count(rest: Relation, budget: int | None) -> int:
     """How many points the rest of a map has."""
-    space = Space({}, budget=budget)
-    with space.within_budget():
-        points = points_of(rest, space.context)
-        check_bounded(points, rest.domain.names, "count")
-        return count_points(points)
+
+    def ask(operations: int | None) -> int:
+        space = Space({}, budget=operations)
+        with space.within_budget():
+            points = points_of(rest, space.context)
+            check_bounded(points, rest.domain.names, "count")
+            return count_points(points)
+
+    return asked(ask, budget)
 
 
 def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
@@ -126,8 +130,10 @@ def _kinds_of(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, in
     work = _work(maps)
     if work <= _FEW_POINTS:
         return _kinds_by_enumeration(maps)
+    if work <= MAX_POINTS:
+        budget = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
     try:
-        found = _kinds_by_isl(maps, budget)
+        found = asked(lambda operations: _kinds_by_isl(maps, operations), budget)
     except (NotQuasiAffineError, BudgetError):
         if work > MAX_POINTS:
             raise
@@ -216,12 +222,17 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET)
     >>> print(reached(map(parse_map, ends), 1))
     (d0): d0 in [0, 3] or d0 in [6, 9]
     """
-    space = Space({}, budget=budget)
-    with space.within_budget():
-        found = _nothing(rank, space.context)
-        for each in maps:
-            found = found.union(image_of(each.forms, each.domain, space.context))
-    return read_set(found, space)
+    given = [*maps]
+
+    def ask(operations: int | None) -> IndexSet:
+        space = Space({}, budget=operations)
+        with space.within_budget():
+            found = _nothing(rank, space.context)
+            for each in given:
+                found = found.union(image_of(each.forms, each.domain, space.context))
+        return read_set(found, space)
+
+    return asked(ask, budget)
 
 
 def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
@@ -234,14 +245,19 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = B
     >>> print(reached_again([windows], 1))
     (d0): d0 in [2, 18] step 2
     """
-    space = Space({}, budget=budget)
-    with space.within_budget():
-        again = seen = _nothing(rank, space.context)
-        for each in maps:
-            image = image_of(each.forms, each.domain, space.context)
-            again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
-            seen = seen.union(image)
-    return read_set(again, space)
+    given = [*maps]
+
+    def ask(operations: int | None) -> IndexSet:
+        space = Space({}, budget=operations)
+        with space.within_budget():
+            again = seen = _nothing(rank, space.context)
+            for each in given:
+                image = image_of(each.forms, each.domain, space.context)
+                again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
+                seen = seen.union(image)
+        return read_set(again, space)
+
+    return asked(ask, budget)
 
 
 def _nothing(rank: int, context: islpy.Context) -> islpy.Set:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import merge
@@ -17,8 +18,9 @@ from indexing.exact.isl_sets import EVERYTHING, extent, in_order, rank_of, slice
 from indexing.simplify import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval
+from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.isl import load_isl
+from simplifier.exact.isl import asked, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
 from simplifier.expr.sympy_conversion import to_sympy
@@ -95,6 +97,7 @@ class IndexSet:
         )
 
     def __contains__(self, element: Sequence[int]) -> bool:
+        check_type(element, Sized, "in: element", "a sequence")
         self._check_fixed("in")
         if len(element) != self.rank:
             raise MapError(f"in: {element!r} has {len(element)} coordinates; expected {self.rank}")
@@ -121,9 +124,13 @@ class IndexSet:
         self._check_bounded("count")
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
-        space = Space({}, budget=budget)
-        with space.within_budget():
-            return count_points(self._points(space.context))
+
+        def ask(operations: int | None) -> int:
+            space = Space({}, budget=operations)
+            with space.within_budget():
+                return count_points(self._points(space.context))
+
+        return asked(ask, budget)
 
     def at(self, parameters: Sequence[int]) -> IndexSet:
         """The set for one value of each parameter.
@@ -137,6 +144,7 @@ class IndexSet:
         >>> print(depends.at([5]))
         (d0): d0 in [5, 12]
         """
+        check_integers(parameters, "at: parameters")
         if len(parameters) != len(self.parameters):
             expected = f"expected {len(self.parameters)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
@@ -266,7 +274,8 @@ def read_set(
         lone = None if points.is_empty() or parameters else lone_box(points)
         if lone is not None:
             return _set_of_boxes(hull, (lone,))
-        points = points.compute_divs().coalesce()
+        # Coalescing may bring quotients in that are not known as such.
+        points = points.compute_divs().coalesce().compute_divs()
         pieces = sorted(_pieces(points, hull), key=_order)
     if not parameters:
         with suppress(BudgetError), space.within_budget():

@@ -87,7 +87,7 @@ def solved(
     >>> bounds = {"x": Interval(0, 3), "z": Interval(0, 7)}
     >>> x, y, z = map(forms.variable, "xyz")
     >>> solved(scope_of(tuple(bounds.items())), [Equation(x * 8 + z, y)], bounds).values
-    {'z': Form(y mod 8), 'x': Form(y floordiv 8)}
+    {'x': Form(y floordiv 8), 'z': Form(y mod 8)}
     """
     solver = _Solver(scope, equations, sought)
     solver.run()

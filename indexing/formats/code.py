@@ -19,6 +19,7 @@ from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_64_bits
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr.form import AtomKind, postorder
 from simplifier.expr.printer import Printer, as_written
 from simplifier.extraction.cost import cost_of_form
@@ -110,6 +111,7 @@ def check_portable(wanted: Sequence[Form], domain: Domain, asker: str) -> None:
 
 def check_name(name: str, asker: str, reserved: frozenset[str]) -> None:
     """Raise a :class:`MapError` unless a function can have this name."""
+    check_type(name, str, f"{asker}: name", "a string")
     if not (name.isidentifier() and name.isascii()) or name in reserved | _NEVER:
         message = f"{asker}: {name!r} cannot name a function; expected letters, digits and '_'"
         raise MapError(message)

@@ -310,7 +310,7 @@ class _RelationReader:
 
     def constraints(self) -> list[Constraint]:
         """The constraints under which inputs and ranges have outputs."""
-        points = self._left.domain().compute_divs().coalesce()
+        points = self._left.domain().compute_divs().coalesce().compute_divs()
         if points.is_empty():
             return [_NEVER]
         identifiers = self._space.bounds

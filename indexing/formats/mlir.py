@@ -7,6 +7,7 @@ and divide by is constant or made of symbols; there are no extrema.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
@@ -15,7 +16,7 @@ from indexing.formats.text import read_items, read_names
 from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
 from simplifier import Interval
-from simplifier.errors import Span, TextError, listed, quoted
+from simplifier.errors import Span, TextError, check_type, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
@@ -24,7 +25,7 @@ from simplifier.expr.parser import XLA_DIVISIONS, ExpressionLexer, read_expressi
 from simplifier.expr.printer import format_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from indexing.domain import Constraint
     from simplifier.bounds.interval import IntervalLike
@@ -169,6 +170,7 @@ def read_affine_map(
     text: str, bounds: Mapping[str, IntervalLike], affine_set: str, runtime: int
 ) -> Relation:
     """The relation that an affine map describes; see :func:`indexing.from_affine_map`."""
+    check_type(bounds, Mapping, "from_affine_map: bounds", "a mapping from names")
     lexer = _lexer(text)
     is_enclosed = _is_opened(lexer, "affine_map")
     dims, symbols = _read_declarations(lexer)

@@ -9,6 +9,7 @@ from typing import Final, Self, TypeVar
 from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.layout import Layout
+from simplifier.errors import check_type
 
 AnyShape = TypeVar("AnyShape", bound="ArrayShape")
 
@@ -204,3 +205,9 @@ _LETTERS = "pzyx"
 _RANKS_WITH_LETTERS = range(2, 5)
 
 _NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
+
+
+def check_shapes(where: str, /, **shapes: object) -> None:
+    """Raise an :class:`ArgumentError` that names the first argument that is no shape."""
+    for name, shape in shapes.items():
+        check_type(shape, ArrayShape, f"{where}: {name}", SHAPE)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
 from indexing.exact.few_points import first_elsewhere, has_few_points
-from indexing.layout.array_shape import SHAPE, ArrayShape
+from indexing.layout.array_shape import check_shapes
 from indexing.layout.free_operations import deduce_transpose, keeps_offsets
 from indexing.layout.maps import (
     box_of,
@@ -36,7 +36,6 @@ from indexing.layout.steps import (
     tiling_steps,
 )
 from indexing.map import IndexingMap, UndefinedMap
-from simplifier.errors import check_type
 from simplifier.exact import BudgetError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -77,8 +76,7 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     >>> print(bitcast_map(flat, words))
     UNDEFINED: f32[2048]{0:T(1024)} fills 8192 bytes, u32[32,512]{1,0:T(4,128)} 65536
     """
-    for shape in (source, target):
-        check_type(shape, ArrayShape, "bitcast_map: a shape", SHAPE)
+    check_shapes("bitcast_map", source=source, target=target)
     return _bitcast_map(source, target)
 
 
@@ -282,6 +280,7 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
     transpose (1,8,2,128) to (1,2,8,128)
     reshape (1,2,8,128) to (2048)
     """
+    check_shapes("decompose_bitcast", source=source, target=target)
     found = bitcast_map(source, target)
     if isinstance(found, UndefinedMap):
         raise ShapeError(f"there is no bitcast: {found.reason}")

@@ -7,6 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
 from indexing.errors import ShapeError
+from indexing.layout.array_shape import check_shapes
+from simplifier.errors import check_integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +30,8 @@ def reorder_dimensions(shape: AnyShape, permutation: Sequence[int]) -> AnyShape:
     >>> print(reorder_dimensions(Shape.parse("f32[16,3,12,17]{1,2,0,3}"), [0, 2, 1, 3]))
     f32[16,12,3,17]{2,1,0,3}
     """
+    check_integers(permutation, "reorder_dimensions: permutation")
+    check_shapes("reorder_dimensions", shape=shape)
     if sorted(permutation) != list(range(shape.rank)):
         raise ShapeError(
             f"reorder_dimensions: {tuple(permutation)} is no permutation "
@@ -46,6 +50,7 @@ def in_memory_order(shape: AnyShape) -> AnyShape:
     >>> print(in_memory_order(Shape.parse("f32[128,24,4]{1,2,0:T(8,128)}")))
     f32[128,4,24]{2,1,0:T(8,128)}
     """
+    check_shapes("in_memory_order", shape=shape)
     return _listed(shape, shape.array_layout.major_to_minor)
 
 
@@ -62,6 +67,8 @@ def delete_dimensions(shape: AnyShape, dimensions: Iterable[int]) -> AnyShape:
     >>> print(delete_dimensions(Shape.parse("f32[5,3,2,7,9]{3,4,1,0,2}"), [3, 2, 1]))
     f32[5,9]{1,0}
     """
+    check_integers(dimensions, "delete_dimensions: dimensions")
+    check_shapes("delete_dimensions", shape=shape)
     deleted = {shape.dimension_number(number) for number in dimensions}
     return _listed(shape, tuple(k for k in range(shape.rank) if k not in deleted))
 
@@ -120,6 +127,7 @@ def common_blocks(
     [2] []
     [3] [1, 2]
     """
+    _check_sizes("common_blocks", sizes_before, sizes)
     _check_element_counts(sizes_before, sizes)
     start, other = 0, 0
     while start < len(sizes_before) or other < len(sizes):
@@ -167,6 +175,7 @@ def dimensions_unmodified_by_reshape(
     >>> dimensions_unmodified_by_reshape((4, 1, 3, 5, 6, 7), (2, 6, 1, 5, 1, 42))
     ((3, 3),)
     """
+    _check_sizes("dimensions_unmodified_by_reshape", sizes_before, sizes)
     return tuple(
         (before[0], after[0])
         for before, after in common_blocks(sizes_before, sizes)
@@ -189,6 +198,8 @@ def dimensions_after_reshape(
     >>> dimensions_after_reshape((7, 8, 12), (7, 2, 4, 12), [1]) is None
     True
     """
+    _check_sizes("dimensions_after_reshape", sizes_before, sizes)
+    check_integers(dimensions, "dimensions_after_reshape: dimensions")
     unmodified = dict(dimensions_unmodified_by_reshape(sizes_before, sizes))
     wanted = tuple(dimensions)
     if not unmodified.keys() >= set(wanted):
@@ -220,6 +231,7 @@ def one_sized_dimensions_changed_by_reshape(
     >>> one_sized_dimensions_changed_by_reshape((15, 1), (5, 3)) is None
     True
     """
+    _check_sizes("one_sized_dimensions_changed_by_reshape", sizes_before, sizes)
     if prod(sizes_before) != prod(sizes):
         return None
     blocks = [*common_blocks(sizes_before, sizes)]
@@ -229,3 +241,8 @@ def one_sized_dimensions_changed_by_reshape(
         tuple(axis for before, after in blocks if not after for axis in before),
         tuple(axis for before, after in blocks if not before for axis in after),
     )
+
+
+def _check_sizes(where: str, before: Sequence[int], after: Sequence[int]) -> None:
+    check_integers(before, f"{where}: sizes_before")
+    check_integers(after, f"{where}: sizes")

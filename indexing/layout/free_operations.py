@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
+from indexing.layout.array_shape import check_shapes
 from indexing.layout.dimensions import common_blocks
 from indexing.layout.maps import box_of, dims_of, form_of, logical_to_linear, simplified_in
 from indexing.layout.steps import Reshape, Transpose, memory_size
 from indexing.map import IndexingMap
+from simplifier.errors import check_integers
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
@@ -47,6 +49,7 @@ def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: boo
     >>> reshape_is_bitcast(rows, Shape.parse("s8[4096]{0:T(8)}"), ignore_element_type=True)
     False
     """
+    check_shapes("reshape_is_bitcast", source=source, target=target)
     reshape = Reshape.between(source.dimensions, target.dimensions)
     has_same_type = source.element_type is target.element_type
     return (ignore_element_type or has_same_type) and keeps_offsets(
@@ -72,6 +75,8 @@ def transpose_is_bitcast(source: Shape, target: Shape, permutation: Sequence[int
     >>> transpose_is_bitcast(shape, Shape.parse("f32[500,3]{0,1:T(4,128)}"), [1, 0])
     True
     """
+    check_integers(permutation, "transpose_is_bitcast: permutation")
+    check_shapes("transpose_is_bitcast", source=source, target=target)
     if sorted(permutation) != list(range(source.rank)):
         raise ShapeError(f"{tuple(permutation)} is no permutation of the dimensions of {source}")
     transpose = Transpose.of(source.dimensions, tuple(permutation))
@@ -92,6 +97,7 @@ def copy_is_bitcast(source: Shape, target: Shape) -> bool:
     >>> copy_is_bitcast(Shape.parse("f32[1,8]{1,0:T(1,128)}"), Shape.parse("f32[1,8]{1,0:T(128)}"))
     True
     """
+    check_shapes("copy_is_bitcast", source=source, target=target)
     return transpose_is_bitcast(source, target, range(source.rank))
 
 
@@ -131,6 +137,7 @@ def deduce_transpose(source: Shape, target: Shape) -> tuple[int, ...] | None:
     >>> deduce_transpose(shape, Shape.parse("f32[3,5]{1,0}")) is None
     True
     """
+    check_shapes("deduce_transpose", source=source, target=target)
     here, there = _wide_dimensions_first(source), _wide_dimensions_first(target)
     pairs = dict(zip(there, here, strict=False))
     permutation = tuple(pairs.get(axis, -1) for axis in range(target.rank))
@@ -177,6 +184,8 @@ def align_layouts(source: Shape, dimensions: Iterable[int]) -> Shape | None:
     >>> align_layouts(Shape.parse("f32[6,8]{0,1}"), [48]) is None
     True
     """
+    check_integers(dimensions, "align_layouts: dimensions")
+    check_shapes("align_layouts", source=source)
     sizes = tuple(dimensions)
     order = _aligned_order(source, sizes)
     if order is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
-from indexing.layout.array_shape import UNBOUNDED_SIZE
+from indexing.layout.array_shape import UNBOUNDED_SIZE, check_shapes
 from indexing.layout.steps import (
     Crop,
     Transpose,
@@ -51,6 +51,7 @@ def logical_to_physical(shape: Shape) -> IndexingMap:
     >>> print(logical_to_physical(Shape.parse("f32[2,3,4]{1,0,2}")))
     (d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 3]
     """
+    check_shapes("logical_to_physical", shape=shape)
     order = _order_in_memory(shape)
     return _map(order.sizes_before, order.forward(dims_of(order.sizes_before)))
 
@@ -65,6 +66,7 @@ def physical_to_logical(shape: Shape) -> IndexingMap:
     >>> print(physical_to_logical(Shape.parse("f32[2,3,4]{1,0,2}")))
     (d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 3], d1 in [0, 1], d2 in [0, 2]
     """
+    check_shapes("physical_to_logical", shape=shape)
     order = _order_in_memory(shape)
     return _map(order.sizes, order.backward(dims_of(order.sizes)))
 
@@ -158,6 +160,7 @@ def strides(shape: Shape) -> tuple[int | None, ...]:
     >>> strides(Shape.parse("f32[5,64,100]{2,1,0:T(8,128)}"))  # one tile is as wide as the array
     (8192, 128, 1)
     """
+    check_shapes("strides", shape=shape)
     offset = logical_to_linear(shape)
     return tuple(_stride(offset, axis, size) for axis, size in enumerate(shape.dimensions))
 

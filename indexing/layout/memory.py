@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import SHAPE, ArrayShape
+from indexing.layout.array_shape import SHAPE, ArrayShape, check_shapes
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import MAX_INT64, checked_value, is_array
 from simplifier.errors import check_type, quoted
@@ -44,6 +44,7 @@ def linear_index(index: Sequence[Value], shape: ArrayShape) -> Value:
     >>> linear_index((2, 3), Shape.parse("f32[3,5]{1,0:T(2,2)}"))
     17
     """
+    check_shapes("linear_index", shape=shape)
     steps = memory_steps(shape)
     values = _checked_index(index, shape)
     (offset,) = forward(steps, tuple(_wide(value, shape) for value in values))
@@ -71,6 +72,7 @@ def multi_index(offset: Value, shape: ArrayShape) -> Index | None:
     >>> multi_index(17, shape), multi_index(23, shape)
     ((2, 3), None)
     """
+    check_shapes("multi_index", shape=shape)
     index, padding = _element_at(offset, shape)
     if not is_array(padding):
         return None if padding else index
@@ -91,6 +93,7 @@ def is_padding(offset: Value, shape: ArrayShape) -> Value:
     >>> [is_padding(offset, shape) for offset in range(4)]
     [False, False, False, True]
     """
+    check_shapes("is_padding", shape=shape)
     return _element_at(offset, shape)[1]
 
 
@@ -106,6 +109,7 @@ def memory_order(shape: ArrayShape) -> Iterator[Index | None]:
     >>> list(memory_order(Shape.parse("f32[3]{0:T(2)}")))
     [(0,), (1,), (2,), None]
     """
+    check_shapes("memory_order", shape=shape)
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
     total = memory_size(shape)
@@ -243,6 +247,7 @@ def pieces(shape: ArrayShape) -> tuple[Piece, ...]:
     >>> [piece.start for piece in pieces(Shape.parse("f32[100,8]{0,1:SC(0:4)}"))]
     [(0, 0), (0, 4)]
     """
+    check_shapes("pieces", shape=shape)
     layout = shape.array_layout
     in_memory = layout.major_to_minor
     cuts = {in_memory[config.dimension]: config.indices for config in layout.split_configs}

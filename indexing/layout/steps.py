@@ -294,6 +294,7 @@ def tiled_sizes(shape: ArrayShape) -> Sizes:
     >>> tiled_sizes(Shape.parse("bf16[32,500]{1,0:T(8,128)(2,1)}"))
     (4, 4, 4, 128, 2, 1)
     """
+    check_type(shape, ArrayShape, "tiled_sizes: the shape", SHAPE)
     return _sizes_after(tiling_steps(shape), shape)
 
 

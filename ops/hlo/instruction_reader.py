@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -178,8 +179,8 @@ class InstructionReader:
             special(self, draft)
             lexer.expect(")", f"after the argument of {draft.opcode}")
             return
-        implied = draft.shape if draft.opcode in ELEMENTWISE else None
-        draft.operands = lexer.listed(lambda: self._operand(implied), "(", ")", "the operands")
+        read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
+        draft.operands = lexer.listed(read, "(", ")", "the operands")
         given = len(draft.operands)
         if given not in opcode.arity:
             self._fail(draft, f"{draft.opcode} takes {opcode.arity}, not {given}")
@@ -200,26 +201,31 @@ class InstructionReader:
             self._fail(draft, "the shape of a constant cannot be inferred, so it has to be written")
         draft.literal = read_literal(self._lexer, draft.shape)
 
-    def _operand(self, implied: Shape | None) -> Instruction:
-        """Take the name of an instruction, with or without its shape, or a whole instruction.
-
-        In a scrap, an operand that is not defined becomes a parameter; ``implied`` is its shape if
-        the text gives none.
-        """
+    def _operand(self) -> Instruction:
+        """Take the name of an instruction, with or without its shape, or a whole instruction."""
         lexer, start = self._lexer, self._lexer.start
         shape = lexer.shape() if lexer.at_shape() else None
         if lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop):
             return self._nested(start)
-        if self._table.is_scrap and not self._at_defined():
-            return self._made_up(shape or implied, start)
         operand = self._reference()
         if shape and not shape.is_compatible_with(operand.shape):
             message = f"operand %{operand.name} is {operand.shape}, not {shape}"
             raise lexer.error_since(start, message)
         return operand
 
-    def _at_defined(self) -> bool:
-        return self._lexer.text.removeprefix("%") in self._table.by_name
+    def _operand_of_scrap(self, draft: _Draft) -> Instruction:
+        """Take an operand, or make a parameter of one that is not defined.
+
+        Operands of elementwise operations need no shape: it is that of the result.
+        """
+        lexer, start = self._lexer, self._lexer.start
+        shape = lexer.shape() if lexer.at_shape() else None
+        is_nested = lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop)
+        if is_nested or lexer.text.removeprefix("%") in self._table.by_name:
+            lexer.jump(start)
+            return self._operand()
+        implied = draft.shape if draft.opcode in ELEMENTWISE else None
+        return self._made_up(shape or implied, start)
 
     def _made_up(self, shape: Shape | None, start: int) -> Instruction:
         """The parameter that stands for an operand of a scrap."""

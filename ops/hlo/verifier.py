@@ -174,8 +174,10 @@ def _while(instruction: Instruction) -> None:
 
 def _parameter(instruction: Instruction) -> None:
     flags = instruction.attributes.get("parameter_replication")
+    if flags is None:
+        return
     count = len(instruction.shape.arrays)
-    if flags is not None and len(flags) != count:
+    if len(flags) != count:
         raise AttributeValueError(
             f"parameter_replication has {len(flags)} entries for {count} arrays of the parameter"
         )

@@ -211,11 +211,13 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
 def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
     """Numbers congruent to what a quotient divides.
 
-    They are the number itself with its multiples beside it, or without negative coefficients, and
-    what is divided elsewhere.
+    They are the number itself with its multiples beside it, with or without the constant, or
+    without negative coefficients, and what is divided elsewhere.
     """
+    whole = with_multiples(rest, numerator, divisor, weight)
     found = [
-        with_multiples(rest, numerator, divisor, weight),
+        whole,
+        Form(numerator.constant, whole.terms),
         Form(numerator.constant, reduced(numerator, divisor).terms),
     ]
     found += [
@@ -227,16 +229,16 @@ def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[For
 
 
 def _with_remainders_of(form: Form, source: Form, divisor: int) -> Form:
-    """The form with remainders of what is congruent to the source taken of it."""
+    """The form with remainders of what is congruent to the source, or reflected, taken of it."""
+    last = divisor - 1
     for atom, factor in form.terms.items():
-        if (
-            atom.kind is AtomKind.MOD
-            and atom.divisor == divisor
-            and atom.numerator != source
-            and _is_congruent(atom.numerator, source, divisor)
-        ):
-            remainder = mod(source, atom.arguments[1])
+        if atom.kind is not AtomKind.MOD or atom.divisor != divisor or atom.numerator == source:
+            continue
+        remainder = mod(source, atom.arguments[1])
+        if _is_congruent(atom.numerator, source, divisor):
             form = form.without(atom).plus(remainder, factor)
+        elif _is_congruent(atom.numerator, last - source, divisor):
+            form = form.without(atom).plus(last - remainder, factor)
     return form
 
 

@@ -6,7 +6,7 @@ arguments are extracted in the end. Remainders are tried first, because they are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simplifier.bounds.branches import maxima
 from simplifier.bounds.polynomials import is_symbolic_quotient
@@ -60,15 +60,13 @@ def extracted(scope: Scope, form: Form) -> Form:
 def natural_cost(scope: Scope, form: Form) -> int:
     """The cost of the natural reading of a canonical form, arguments and all."""
     reader = scope.memory(_extractor_of).reader
-    for atom in postorder((form,)):
-        reader.cost(atom)
+    reader.prepare(form)
     return fine_cost(reader.extract(form), reader.cost) // FINE
 
 
 def _with_arguments(extractor: Extractor, form: Form) -> Form:
     """The cheapest spelling with its arguments extracted, from the inside out."""
-    for atom in postorder((form,)):
-        extractor.cost(atom)
+    extractor.prepare(form)
     finished: dict[Atom, Form] = {}
     spelling = extractor.extract(form)
     stack = list(spelling.terms)
@@ -113,6 +111,12 @@ class Extractor:
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
         self._parts: dict[tuple[Key, int | None, bool], list[Rewrite]] = {}
+
+    def prepare(self, form: Form) -> None:
+        """Work out the costs of nested atoms from the inside out, so that no call goes deep."""
+        if form.depth > _SHALLOW:
+            for atom in postorder((form,)):
+                self.cost(atom)
 
     def cost_of(self, kind: AtomKind, operands: Sequence[Form], limit: int = NO_LIMIT) -> int:
         """The cost of an operation, its operands extracted; beyond the limit its least cost."""
@@ -212,12 +216,16 @@ class Extractor:
         key = (part.key, widest, is_alone)
         found = self._parts.get(key)
         if found is None:
-            helper = self._helpers[-1 if 0 < _count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
+            helper = self._helpers[-1 if 0 < count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
             cost_of = _SearchCosts(self, helper, part).__getitem__
             prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
             search = _Search(self._scope, prices, helper, self._steps[:kinds])
             found = self._parts[key] = search.descend(part, natural)
         return found
+
+
+_SHALLOW: Final = 3
+"""Nests that are no deeper are worked out when they are asked for, if they are."""
 
 
 class _Search(NamedTuple):
@@ -311,7 +319,7 @@ def _has_two_values(ends: Range | None) -> bool:
     return ends is not None and isinstance(ends[0], int) and ends[1] == ends[0] + 1
 
 
-def _count_maxima(form: Form) -> int:
+def count_maxima(form: Form) -> int:
     """How many maxima stand in a form: much can be moved in and out of each."""
     return sum(atom.kind is MAX for atom in postorder((form,)))
 

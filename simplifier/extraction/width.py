@@ -6,11 +6,11 @@ widest of the result, the variables, and what the digits of the form are taken o
 
 from __future__ import annotations
 
-from math import inf
+from math import gcd, inf
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.context import term_by_term
-from simplifier.bounds.ranges import ranges_as_written
+from simplifier.bounds.ranges import range_as_written, ranges_as_written
 from simplifier.expr.form import FLOORDIV, VARIABLE, Form, postorder
 from simplifier.expr.size import is_deep
 
@@ -195,6 +195,44 @@ def _widths_of_terms(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float
     for atom, factor in form.terms.items():
         width = magnitude(term_by_term(ranges, Form(0, {atom: factor})))
         yield inf if width is None else width
+
+
+def has_multiples(form: Form) -> bool:
+    """Whether a form computes multiples of something that may be greater than the form.
+
+    Terms may where another one has the other sign. What is divided may; but a factor of the divisor
+    only puts quotients together: ``(x * 2 + y floordiv 64) floordiv 3`` as ``(x * 128 + y) floordiv
+    192``.
+    """
+    return any(True for _ in _multiples(form))
+
+
+def goes_beyond(scope: Scope, form: Form, limit: float) -> bool:
+    """Whether some such multiple is beyond the limit."""
+    if limit == inf:
+        return False
+    widths = (magnitude(range_as_written(scope, each)) for each in _multiples(form))
+    return any(width is not None and width > limit for width in widths)
+
+
+def _multiples(form: Form) -> Iterator[Form]:
+    if any(factor < 0 for factor in form.terms.values()):
+        yield from _terms_with_factors(form)
+    for atom in postorder((form,)):
+        divisor = atom.divisor
+        if divisor:
+            source = Form(0, atom.numerator.terms)
+            apart = {each: factor // gcd(factor, divisor) for each, factor in source.terms.items()}
+            if apart != source.terms:
+                yield from _terms_with_factors(Form(0, apart))
+            elif max(map(abs, apart.values()), default=0) > 1:
+                yield source
+
+
+def _terms_with_factors(form: Form) -> Iterator[Form]:
+    for atom, factor in form.terms.items():
+        if abs(factor) > 1:
+            yield Form(0, {atom: factor})
 
 
 def divides_by_negative(form: Form) -> bool:

@@ -12,12 +12,13 @@ from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.expr import operations
+from simplifier.expr.form import Form, postorder
 from simplifier.laws.catalogue import GROUPS, LAWS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Iterator
 
-    from simplifier.expr.form import Atom, Form, Key
+    from simplifier.expr.form import Atom, Key
     from simplifier.laws.law import Law
 
 
@@ -74,6 +75,31 @@ class RewriteLog:
         before = operations.rebuilt(atom, arguments)
         self.canonical[atom] = Rewrite(tuple(self.laws), before, value)
         self.begin()
+
+    def operations(self, form: Form) -> Iterator[Rewrite]:
+        """What became of each operation of a form on the way to its canonical form."""
+        for atom in postorder((form,)):
+            rewrite = self.canonical[atom]
+            if rewrite.before != rewrite.after:
+                yield rewrite
+
+    def spellings(self, canonical: Form) -> Iterator[Rewrite]:
+        """The steps of the extraction from a canonical form, then from what is inside."""
+        seen: set[Key] = set()
+        stack = [canonical]
+        while stack:
+            form = stack.pop()
+            if form.key in seen:
+                continue
+            seen.add(form.key)
+            rewrite = self.extracted.get(form.key)
+            if rewrite is not None:
+                yield rewrite
+                stack.append(rewrite.after)
+                continue
+            for atom in reversed(form.terms):
+                stack += reversed(atom.arguments)
+                stack.append(Form(0, {atom: 1}))
 
 
 class Recorder:

@@ -67,7 +67,10 @@ WANTED: list[tuple[str, Bounds, str]] = [
         "((d1 * 36 + d0) mod 20) * 9 + (d1 * 36 + d0) floordiv 20",
     ),
     (
-        "((bl * 2 + th) mod 63) * 4 + bl * 2 + (bl * 2 + th) floordiv 63",
+        (
+            "(bl * 512 + th * 4) floordiv 252 + (((bl * 512 + th * 4) floordiv 42) mod 6) * 42"
+            " + (bl * 512 + th * 4) mod 42"
+        ),
         {"bl": (0, 1007), "th": (0, 127)},
         "((bl * 128 + th) mod 63) * 4 + (bl * 128 + th) floordiv 63",
     ),
@@ -116,6 +119,75 @@ WANTED: list[tuple[str, Bounds, str]] = [
         "((d0 * 12972 + d1 * 1081) floordiv 90) mod 216",
         {"d0": (0, 89), "d1": (0, 11)},
         "((d0 * 12 + d1) mod 18) * 12 + (d0 * 12 + d1) floordiv 90",
+    ),
+    (
+        "(x floordiv 16) * 3 + (x mod 16) * 8 + (x floordiv 3) * 2",
+        {"x": (0, 191)},
+        "(x mod 16) * 8 + (x floordiv 3) * 2 + (x floordiv 16) * 3",
+    ),
+    (
+        "((w mod 128) * 6) mod 32",
+        {"w": (0, 1233)},
+        "((w mod 128) * 6) mod 32",
+    ),
+    (
+        (
+            "(((d0 mod 4) * 90 + d0 floordiv 4) mod 120) * 3"
+            " + ((d0 mod 4) * 90 + d0 floordiv 4) floordiv 120"
+        ),
+        {"d0": (0, 359)},
+        (
+            "(((d0 mod 4) * 90 + d0 floordiv 4) mod 120) * 3"
+            " + ((d0 mod 4) * 90 + d0 floordiv 4) floordiv 120"
+        ),
+    ),
+    (
+        (
+            "(((((d1 * 7 + d0) mod 1260) * 2 + (d1 * 7 + d0) floordiv 1260) mod 21) * 120"
+            " + (((d1 * 7 + d0) mod 1260) * 2 + (d1 * 7 + d0) floordiv 1260) floordiv 21) mod 105"
+        ),
+        {"d0": (0, 6), "d1": (0, 359)},
+        (
+            "((((d1 mod 180) * 14 + d0 * 2 + d1 floordiv 180) mod 21) * 15"
+            " + ((d1 mod 180) * 14 + d0 * 2 + d1 floordiv 180) floordiv 21) mod 105"
+        ),
+    ),
+    # digits that the canonical form would multiply out
+    (
+        (
+            "(((d0 mod 5) * 12 + ((d0 floordiv 5) mod 3) * 4 + d0 floordiv 15) mod 2) * 30"
+            " + (((d0 mod 5) * 12 + ((d0 floordiv 5) mod 3) * 4 + d0 floordiv 15) floordiv 10) * 5"
+            " + (((d0 mod 5) * 12 + ((d0 floordiv 5) mod 3) * 4 + d0 floordiv 15) floordiv 2) mod 5"
+        ),
+        {"d0": (0, 59)},
+        (
+            "((d0 floordiv 5) mod 3) * 2 + ((d0 floordiv 15) mod 2) * 30 + (d0 mod 5) * 6"
+            " + d0 floordiv 30"
+        ),
+    ),
+    (
+        (
+            "((d0 floordiv 768) * 768 + ((d0 mod 384) floordiv 128) * 256"
+            " + ((d0 floordiv 384) mod 2) * 128 + d0 mod 128) floordiv 384"
+        ),
+        {"d0": (0, 3839)},
+        (
+            "(d0 floordiv 768) * 2 + (((d0 floordiv 128) mod 3) * 2 + (d0 floordiv 384) mod 2)"
+            " floordiv 3"
+        ),
+    ),
+    (
+        "(((d0 floordiv 2) mod 2) * 576 + (d0 floordiv 4) * 2 + d0 mod 2) floordiv 3",
+        {"d0": (0, 1151)},
+        "((d0 floordiv 2) mod 2) * 192 + ((d0 floordiv 4) * 2 + d0 mod 2) floordiv 3",
+    ),
+    (
+        (
+            "(((d0 * 12 + min(max(d1 - 8, 0), 11)) floordiv 210) * 104"
+            " + min(max((d0 * 12 + min(max(d1 - 8, 0), 11)) mod 210 - 52, 0), 103)) mod 2"
+        ),
+        {"d0": (0, 34), "d1": (0, 23)},
+        "min(max((d0 * 12 + min(max(d1 - 8, 0), 11)) mod 210 - 52, 0), 103) mod 2",
     ),
     # positive divisors
     ("((d0 + 2) floordiv 3) * 3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from indexing.layout.array_shape import check_shapes
 from indexing.layout.layout import COMBINE_DIMENSION
 from indexing.layout.memory import array_size
 from indexing.layout.steps import tile_levels
@@ -28,6 +29,7 @@ def order_in_words(shape: ArrayShape) -> str:
     >>> print(order_in_words(Shape.parse("bf16[32,500]{1,0:T(8,128)(2,1)}")))
     y, x from major to minor, in 4 x 4 tiles of 8 x 128, each in 4 x 128 tiles of 2 x 1
     """
+    check_shapes("order_in_words", shape=shape)
     names = [shape.dimension_names[number] for number in shape.array_layout.major_to_minor]
     order = [f"{', '.join(names)} from major to minor"] if len(names) > 1 else []
     in_order = "in order" if names else "a scalar"
@@ -44,6 +46,7 @@ def size_in_words(shape: ArrayShape) -> str:
     >>> print(size_in_words(Shape.parse("f32[3,5]{1,0:T(2,2)}")))
     24 places of 32 bits, 96 bytes; 9 are padding (37.5%)
     """
+    check_shapes("size_in_words", shape=shape)
     size = array_size(shape)
     places = f"{_counted(size.elements, 'place')} of {_counted(size.element_bits, 'bit')}"
     words = f"{places}, {_counted(size.bytes, 'byte')}"

@@ -12,6 +12,7 @@ from itertools import islice, pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
+from indexing.layout.array_shape import check_shapes
 from indexing.layout.layout import COMBINE_DIMENSION, write_tiles
 from indexing.layout.memory import multi_index
 from indexing.layout.steps import (
@@ -200,6 +201,7 @@ def layout_picture(shape: ArrayShape) -> LayoutPicture:
     >>> [[cell.offset for cell in row if cell.index] for row in picture.planes[0].cells]
     [[0, 1, 4, 5, 8], [2, 3, 6, 7, 10], [12, 13, 16, 17, 20], []]
     """
+    check_shapes("layout_picture", shape=shape)
     grid = grid_of(shape)
     rows, columns = (_axis(grid, dimension) for dimension in grid.plane)
     planes = tuple(_planes(grid, rows, columns))

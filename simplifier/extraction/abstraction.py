@@ -1,0 +1,105 @@
+"""Abstraction: what an expression comes to, whatever the values of its inner operations are.
+
+In ``((x mod 5) * 3 + x floordiv 5) floordiv 2`` the digits of ``x`` become variables of their own,
+``(a * 3 + b) floordiv 2`` with ``a`` in [0, 4]. Nothing is known of them but their ranges, so
+digits stay digits. The canonical form, which knows that both belong to ``x``, may multiply them
+out into quotients that nobody reads, of greater numbers than the expression computes.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from simplifier.bounds.interval import Interval
+from simplifier.expr import operations
+from simplifier.expr.form import EXTREMA, VARIABLE, Atom, Form, postorder, variable, weighted_sum
+from simplifier.extraction.cost import cost_of_form, operators_of_sum
+from simplifier.extraction.lower_bounds import least_cost
+from simplifier.extraction.prices import FINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from simplifier.bounds.context import Bounds
+    from simplifier.canonical.scope import Scope
+
+
+class Abstraction(NamedTuple):
+    """A form with variables in place of its inner operations."""
+
+    form: Form
+    bounds: Bounds
+    meanings: Mapping[str, Form]
+    """What stands for each new variable."""
+
+    def least_cost(self, canonical: Form) -> int:
+        """What the form and its meanings cost at least, where this is its canonical form."""
+        used = {atom.name for atom in postorder((canonical,)) if atom.kind is VARIABLE}
+        inner = weighted_sum([(1, each) for name, each in self.meanings.items() if name in used])
+        operations = cost_of_form(inner) - operators_of_sum(inner)
+        return least_cost(canonical) // FINE + operations
+
+
+def abstraction_of(scope: Scope, form: Form) -> Abstraction | None:
+    """The form with a variable for each inner operation; nothing if no operation holds another.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.parser import parse_form
+    >>> scope = scope_of((("x", Interval(0, 59)),))
+    >>> found = abstraction_of(scope, parse_form("((x mod 5) * 3 + x floordiv 5) floordiv 2"))
+    >>> print(found.form)
+    (inner.1 * 3 + inner.0) floordiv 2
+    >>> print(*(f"{name} in {interval}: {found.meanings[name]}" for name, interval in found.bounds))
+    inner.0 in [0, 11]: x floordiv 5 inner.1 in [0, 4]: x mod 5
+    """
+    inner = _inner_operations(postorder((form,)))
+    if not inner:
+        return None
+    free = (name for index in count() if (name := f"{_PREFIX}{index}") not in scope.bounds)
+    names = dict(zip(inner, free, strict=False))
+    abstract = operations.replace(form, {atom: variable(name) for atom, name in names.items()})
+    used = {atom.name for atom in postorder((abstract,)) if atom.kind is VARIABLE}
+    bounds = [(name, interval) for name, interval in scope.bounds.items() if name in used]
+    bounds += [(name, _interval(scope, atom)) for atom, name in names.items()]
+    bounds.sort(key=itemgetter(0))
+    return Abstraction(
+        abstract, tuple(bounds), {name: Form(0, {atom: 1}) for atom, name in names.items()}
+    )
+
+
+_PREFIX = "inner."
+"""No text can name such a variable."""
+
+
+def _inner_operations(atoms: Iterable[Atom]) -> list[Atom]:
+    """Numbers, digits of numbers, and extrema of such, that stand in other operations."""
+    simple: set[Atom] = set()
+    inner: dict[Atom, None] = {}
+    for atom in atoms:
+        inside = [each for argument in atom.arguments for each in argument.terms if each.arguments]
+        if _is_simple(atom, inside, simple):
+            simple.add(atom)
+        else:
+            inner.update((each, None) for each in inside if each in simple)
+    return list(inner)
+
+
+def _is_simple(atom: Atom, inside: list[Atom], simple: set[Atom]) -> bool:
+    """Whether an operation is a digit of a number without operations, or an extremum of numbers."""
+    if atom.kind in EXTREMA:
+        return all(each.kind in EXTREMA and each in simple for each in inside)
+    if atom.divisor <= 0:
+        return False
+    return not inside or (atom.numerator.only_atom in simple and inside[0].divisor > 0)
+
+
+def is_nested(form: Form) -> bool:
+    """Whether a form has operations, other than digits of numbers, that hold others."""
+    return bool(_inner_operations(postorder((form,))))
+
+
+def _interval(scope: Scope, atom: Atom) -> Interval:
+    return Interval.from_range(scope.range_of(scope.canonical(Form(0, {atom: 1}))))
