@@ -372,9 +372,9 @@ def _dynamic_slice(random: Random, x: Array) -> Step:
     room = [n - size for n, size in zip(x.shape, sizes, strict=True)]
 
     def apply(v: Any, *at: Any) -> Any:  # noqa: ANN401 - of JAX
-        # XLA adds the starts of two slices without the clamp of the first: starts have to fit.
+        # XLA adds the starts of two slices without the clamps: they have to fit, and stay apart.
         starts = [jnp.clip(start, 0, most) for start, most in zip(at, room, strict=True)]
-        return lax.dynamic_slice(v, starts, sizes)
+        return lax.optimization_barrier(lax.dynamic_slice(v, starts, sizes))
 
     return Step(apply, [_indices(())] * len(x.shape), is_exact=False)
 
