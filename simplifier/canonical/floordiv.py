@@ -40,6 +40,7 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     SPLIT,
     TWO_VALUES,
+    UNIT_FRACTION,
 )
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from simplifier.bounds.context import Context, Unit
-    from simplifier.bounds.interval import End
+    from simplifier.bounds.interval import End, Range
     from simplifier.expr.form import Key
     from simplifier.laws.law import Law
 
@@ -95,7 +96,7 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
         return outside, *shorter
     rest = numerator.plus(outside, -divisor)
     if is_affine:
-        return outside, reflect(context, rest, divisor), 1
+        return outside, unit_fraction(context, rest, divisor) or reflect(context, rest, divisor), 1
     opened, rest, whole = open_digits(rest, residue, divisor)
     if opened.terms:
         context.fired(OPEN_DIGIT)
@@ -365,6 +366,70 @@ def _flattened(context: Context, numerator: Form, divisor: int, inner: Atom) -> 
         context.fired(FLATTEN_TURNED)
         source = inner.numerator.times(-1).plus_constant(radix - 1)
     return source.plus(numerator.without(inner), radix), radix * divisor
+
+
+def unit_fraction(context: Context, numerator: Form, divisor: int) -> Form | None:
+    """``floor((w*A + B)/c) = floor(A/n)``, where ``w/c`` is nearly ``1/n``; otherwise ``None``.
+
+    If ``w`` divides ``c``, this is a split.
+    """
+    signs = {factor > 0 for factor in numerator.terms.values() if divisor % factor}
+    for is_positive in sorted(signs, reverse=True):
+        turned = numerator if is_positive else (-numerator).plus_constant(divisor - 1)
+        outside, positive = _with_positive_weights(turned, divisor)
+        found = _unit_fraction(context, positive, divisor)
+        if found is not None:
+            if is_positive:
+                return outside.plus(found)
+            context.fired(REFLECT)
+            return -outside.plus(found)
+    return None
+
+
+def _with_positive_weights(numerator: Form, divisor: int) -> tuple[Form, Form]:
+    """A numerator as ``c*A + B``, where the weights of ``B`` are positive."""
+    outside = collected(
+        numerator.constant // divisor,
+        {atom: factor // divisor for atom, factor in numerator.terms.items()},
+    )
+    return outside, numerator.plus(outside, -divisor)
+
+
+def _unit_fraction(context: Context, numerator: Form, divisor: int) -> Form | None:
+    for weight in sorted({*numerator.terms.values()}):
+        if divisor % weight:
+            whole = collected(
+                numerator.constant // weight,
+                {
+                    atom: factor // weight
+                    for atom, factor in numerator.terms.items()
+                    if factor % weight == 0
+                },
+            )
+            source = context.plain_range(whole)
+            rest = context.plain_range(numerator.plus(whole, -weight))
+            below = divisor // weight
+            for radix in (below + 1, below) if below else (1,):
+                if _is_unit_fraction(source, rest, weight, radix, divisor):
+                    context.fired(UNIT_FRACTION)
+                    return context.floordiv(whole, radix)
+    return None
+
+
+def _is_unit_fraction(source: Range, rest: Range, weight: int, radix: int, divisor: int) -> bool:
+    """Whether ``0 <= w*(A mod n) + (w*n - c)*floor(A/n) + B < c``, by the ranges of A and B."""
+    first, last = source[0] // radix, source[1] // radix
+    if not isinstance(first, int) or not isinstance(last, int):
+        return False
+    drift = weight * radix - divisor
+    drifts = drift * first, drift * last
+    lowest, highest = 0, radix - 1
+    if first == last:
+        lowest, highest = source[0] - first * radix, source[1] - first * radix
+    return (
+        weight * lowest + min(drifts) + rest[0] >= 0
+        and weight * highest + max(drifts) + rest[1] < divisor
+    )
 
 
 def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
