@@ -39,8 +39,8 @@ MAX_TERMS: Final = 160
 """A formula that compositions have made longer becomes a table of its values, or else a range.
 
 Shuffled bits nest deeper with each operation; simplifying them takes the square of their length.
-Tests: ``test_budgets.test_formulas_do_not_grow_without_end``,
-``test_bounded_work`` (shuffles of thirty elements)."""
+Tests: ``test_budgets.test_what_is_exact_is_held``, ``test_bounded_work`` (shuffles of thirty
+elements)."""
 
 MAX_TERMS_OF_WIDE: Final = 8
 """Where no compositions are left, formulas have no more terms than this.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks import fuzz
-from benchmarks.fuzzing import layouts, program_checks, program_search
+from benchmarks.fuzzing import layouts, program_checks
 from benchmarks.problems import seeded
 from tests.ops.perturbation import Tally
 
@@ -82,7 +82,9 @@ def test_the_programs_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert "of 4 texts not run by XLA" in printed.err
 
 
+@needs_jax
 def test_answers_are_read_back() -> None:
+    program_search: Any = importlib.import_module("benchmarks.fuzzing.program_search")
     answer = program_search.Answer(7, ("slice", "pad"), 1, "a\n b")
     assert program_search.Answer.read(answer.line) == answer
 

@@ -34,6 +34,7 @@ sum {{
 """
 
 
+@pytest.mark.needs("jaxlib")
 @settings(max_examples=25)
 @given(data=st.data())
 def test_scans_need_what_came_before(data: st.DataObject) -> None:
