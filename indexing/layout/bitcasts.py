@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
+from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
@@ -140,6 +141,11 @@ class _Array:
         return (*tiled_sizes(self.shape), self.parts)
 
     @property
+    def has_padding(self) -> bool:
+        """Whether some places in memory belong to no element."""
+        return memory_size(self.shape) != prod(self.shape.dimensions)
+
+    @property
     def position(self) -> Index:
         """Where a part of an element lies in these."""
         dims = dims_of(self.shape.dimensions)
@@ -228,8 +234,11 @@ def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
 
 def _first_without_counterpart(source: _Array, target: _Array) -> str | None:
     """The first element of which a part lies in padding of the other array."""
+    if not target.has_padding:
+        return None
+    cuts = _common_cuts(source.sizes, target.sizes)
     places = [IndexingMap.from_forms([_place(each)], each.box) for each in (source, target)]
-    if all(map(has_few_points, places)):
+    if not cuts and all(map(has_few_points, places)):  # formulas of overlapping digits are long
         index = first_elsewhere(*places)
     else:
         found = _between(source, target)
