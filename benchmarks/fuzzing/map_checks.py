@@ -98,14 +98,10 @@ def _restored(moved: IndexingMap, given: IndexingMap) -> IndexingMap:
     first, domain = len(given.dims), moved.domain
     roles = domain.variables[:first], domain.variables[first:]
     names = (*(f"d{n}" for n in range(first)), *(f"s{n}" for n in range(len(roles[1]))))
-    new = dict(zip(domain.identifiers, map(symbol, names), strict=True))
-    results = [result.xreplace(_by_symbol(new)) for result in moved.results]
-    limits = [(form.xreplace(_by_symbol(new)), ends) for form, ends in moved.constraints]
+    new = dict(zip(map(symbol, domain.identifiers), map(symbol, names), strict=True))
+    results = [result.xreplace(new) for result in moved.results]
+    limits = [(form.xreplace(new), ends) for form, ends in moved.constraints]
     return IndexingMap(results, *roles, constraints=limits)
-
-
-def _by_symbol(new: Mapping[str, object]) -> dict[object, object]:
-    return {symbol(name): value for name, value in new.items()}
 
 
 def _results(case: MapCase) -> str | None:

@@ -70,11 +70,10 @@ def _numbers(facts: list[Fact]) -> dict[str, int]:
 
 def cases() -> str:
     """For each suite, the facts to which our answer is another one, and what is not for us."""
-    return "\n".join(line for suite in by_suite() for line in _section(suite))
+    return "\n".join(line for suite, asked in by_suite().items() for line in _section(suite, asked))
 
 
-def _section(suite: str) -> Iterator[str]:
-    asked = by_suite()[suite]
+def _section(suite: str, asked: list[tuple[Fact, Outcome]]) -> Iterator[str]:
     unlike = [(f, o) for f, o in asked if f.verdict in {Verdict.BETTER, Verdict.DIFFERENT}]
     unasked = [fact for fact, _ in asked if fact.verdict is Verdict.UNASKED]
     if unlike or unasked:
