@@ -84,18 +84,14 @@ def first_difference(
             f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
         )
 
-    def ask(operations: int | None) -> Difference | None:
-        space = Space({}, budget=operations)
-        with space.within_budget():
-            mine, others = both(
-                left, right, space.context, runtime_as_parameters=runtime_as_parameters
-            )
-            only_one = mine.subtract(others).union(others.subtract(mine))
-            if only_one.is_empty():
-                return None
-            point = first_point(only_one.domain())
-            element = first_point(_reached(only_one, point))
-            reached = [_reached(side, point) for side in (mine, others)]
+    def ask(space: Space) -> Difference | None:
+        mine, others = both(left, right, space.context, runtime_as_parameters=runtime_as_parameters)
+        only_one = mine.subtract(others).union(others.subtract(mine))
+        if only_one.is_empty():
+            return None
+        point = first_point(only_one.domain())
+        element = first_point(_reached(only_one, point))
+        reached = [_reached(side, point) for side in (mine, others)]
         dims = len(left.domain.dims)
         here, there = (read_set(points, space) for points in reached)
         return Difference(point[:dims], point[dims:], here, there, element)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, strided
 from indexing.transform.evaluate import MAX_INT64, result_columns
-from simplifier.exact import BudgetError, Space
+from simplifier.exact import BudgetError
 from simplifier.exact.isl import FIRST_OPERATIONS, checked_budget
 from simplifier.exact.isl import asked as asked_within
 from simplifier.expr import form as forms
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from indexing.exact.boxes import Box, StridedInterval
     from indexing.relation import Relation
+    from simplifier.exact import Space
     from simplifier.expr.form import Form
 
     Answer = TypeVar("Answer")
@@ -47,20 +48,14 @@ def asked(
     checked_budget(budget)
     few = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
     try:
-        return _ask(ask_isl, few)
+        return asked_within(ask_isl, few)
     except BudgetError:
         found = ask_points()
         if found is not None:
             return found
         if budget == few:
             raise
-    return asked_within(lambda operations: _ask(ask_isl, operations), budget)
-
-
-def _ask(ask_isl: Callable[[Space], Answer], budget: int | None) -> Answer:
-    space = Space({}, budget=budget)
-    with space.within_budget():
-        return ask_isl(space)
+    return asked_within(ask_isl, budget)
 
 
 def has_few_points(relation: Relation) -> bool:

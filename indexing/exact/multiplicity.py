@@ -103,14 +103,12 @@ def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
 def _count(rest: Relation, budget: int | None) -> int:
     """How many points the rest of a map has."""
 
-    def ask(operations: int | None) -> int:
-        space = Space({}, budget=operations)
-        with space.within_budget():
-            points = points_of(rest, space.context)
-            check_bounded(points, rest.domain.names, "count")
-            return count_points(points)
+    def count(space: Space) -> int:
+        points = points_of(rest, space.context)
+        check_bounded(points, rest.domain.names, "count")
+        return count_points(points)
 
-    return asked(ask, budget)
+    return asked(count, budget)
 
 
 def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
@@ -134,7 +132,7 @@ def _kinds_of(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, in
     if work <= MAX_POINTS:
         budget = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
     try:
-        found = asked(lambda operations: _kinds_by_isl(maps, operations), budget)
+        found = asked(lambda space: _kinds_by_isl(maps, space), budget)
     except (NotQuasiAffineError, BudgetError):
         if work > MAX_POINTS:
             raise
@@ -165,19 +163,18 @@ def _hull(maps: Iterable[Relation]) -> list[Interval]:
     return [reduce(Interval.union, column) for column in columns]
 
 
-def _kinds_by_isl(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int] | None:
+def _kinds_by_isl(maps: Sequence[Relation], space: Space) -> Mapping[Times, int] | None:
     """The kinds, if isl can tell which elements each map reaches how often."""
-    space, isl = Space({}, budget=budget), load_isl()
-    with space.within_budget():
-        levels = {each: levels_of(each, space.context) for each in dict.fromkeys(maps)}
-        rank = len(maps[0].forms)
-        kinds = {(): isl.Set.universe(isl.Space.set_alloc(space.context, 0, rank))}
-        for each in maps:
-            found = levels[each]
-            if found is None:
-                return None
-            kinds = _refined(kinds, found)
-        return {times: count_points(kind) for times, kind in kinds.items() if any(times)}
+    isl = load_isl()
+    levels = {each: levels_of(each, space.context) for each in dict.fromkeys(maps)}
+    rank = len(maps[0].forms)
+    kinds = {(): isl.Set.universe(isl.Space.set_alloc(space.context, 0, rank))}
+    for each in maps:
+        found = levels[each]
+        if found is None:
+            return None
+        kinds = _refined(kinds, found)
+    return {times: count_points(kind) for times, kind in kinds.items() if any(times)}
 
 
 def _refined(
@@ -225,12 +222,10 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET)
     """
     given = [*maps]
 
-    def ask(operations: int | None) -> IndexSet:
-        space = Space({}, budget=operations)
-        with space.within_budget():
-            found = _nothing(rank, space.context)
-            for each in given:
-                found = found.union(image_of(each.forms, each.domain, space.context))
+    def ask(space: Space) -> IndexSet:
+        found = _nothing(rank, space.context)
+        for each in given:
+            found = found.union(image_of(each.forms, each.domain, space.context))
         return read_set(found, space)
 
     return asked(ask, budget)
@@ -248,14 +243,12 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = B
     """
     given = [*maps]
 
-    def ask(operations: int | None) -> IndexSet:
-        space = Space({}, budget=operations)
-        with space.within_budget():
-            again = seen = _nothing(rank, space.context)
-            for each in given:
-                image = image_of(each.forms, each.domain, space.context)
-                again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
-                seen = seen.union(image)
+    def ask(space: Space) -> IndexSet:
+        again = seen = _nothing(rank, space.context)
+        for each in given:
+            image = image_of(each.forms, each.domain, space.context)
+            again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
+            seen = seen.union(image)
         return read_set(again, space)
 
     return asked(ask, budget)

@@ -124,13 +124,7 @@ class IndexSet:
         self._check_bounded("count")
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
-
-        def ask(operations: int | None) -> int:
-            space = Space({}, budget=operations)
-            with space.within_budget():
-                return count_points(self._points(space.context))
-
-        return asked(ask, budget)
+        return asked(lambda space: count_points(self._points(space.context)), budget)
 
     def at(self, parameters: Sequence[int]) -> IndexSet:
         """The set for one value of each parameter.

@@ -316,8 +316,10 @@ def integer(value: islpy.Val) -> int:
     return -total if value.is_neg() else total
 
 
-def asked(ask: Callable[[int | None], Answer], budget: int | None) -> Answer:
-    """What a question answers within a budget; with :data:`BUDGET`, within seconds.
+def asked(
+    ask: Callable[[Space], Answer], budget: int | None, bounds: Mapping[str, Interval] | None = None
+) -> Answer:
+    """What a question answers in a new space within a budget; with :data:`BUDGET`, within seconds.
 
     It is asked again with twice as many operations while it does not take long. The clock only
     tells when to give up: no answer depends on it.
@@ -325,18 +327,24 @@ def asked(ask: Callable[[int | None], Answer], budget: int | None) -> Answer:
     Raises:
         BudgetError: it has no answer within the budget, or within seconds.
     """
+
+    def attempt(operations: int | None) -> Answer:
+        space = Space(bounds or {}, budget=operations)
+        with space.within_budget():
+            return ask(space)
+
     if budget != BUDGET:
-        return ask(budget)
+        return attempt(budget)
     operations = FIRST_OPERATIONS
     while operations < BUDGET:
         start = process_time()
         try:
-            return ask(operations)
+            return attempt(operations)
         except BudgetError:
             if process_time() - start > _MAX_SECONDS:
                 raise
         operations *= 2
-    return ask(BUDGET)
+    return attempt(BUDGET)
 
 
 def checked_budget(budget: int | None) -> int:

@@ -84,13 +84,11 @@ def differing_point(
     difference = a - b
     known = all_bounds((difference,), bounds, constraints)
 
-    def ask(operations: int | None) -> dict[str, int] | None:
-        space = Space(known, budget=operations)
-        with space.within_budget():
-            (expression,) = space.expressions([difference])
-            return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
+    def ask(space: Space) -> dict[str, int] | None:
+        (expression,) = space.expressions([difference])
+        return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
 
-    return asked(ask, budget)
+    return asked(ask, budget, known)
 
 
 def exact_range(
@@ -102,13 +100,11 @@ def exact_range(
     """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
     known = all_bounds((form,), bounds, constraints)
 
-    def ask(operations: int | None) -> Interval:
-        space = Space(known, budget=operations)
-        with space.within_budget():
-            (expression,) = space.expressions([form])
-            return space.extent(expression.intersect_domain(space.domain(constraints)))
+    def ask(space: Space) -> Interval:
+        (expression,) = space.expressions([form])
+        return space.extent(expression.intersect_domain(space.domain(constraints)))
 
-    return asked(ask, budget)
+    return asked(ask, budget, known)
 
 
 def all_bounds(
