@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.fuzzing.program_checks import NotRunError, complaint
-from benchmarks.fuzzing.programs import FAMILIES, Program, drawn
+from benchmarks.fuzzing.program_families import FAMILIES
+from benchmarks.fuzzing.programs import Program, drawn
 from benchmarks.problems import seeded
 
 if TYPE_CHECKING:

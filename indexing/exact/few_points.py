@@ -12,7 +12,7 @@ from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, strided
 from indexing.transform.evaluate import MAX_INT64, result_columns
 from simplifier.exact import BudgetError, Space
-from simplifier.exact.isl import FIRST_OPERATIONS
+from simplifier.exact.isl import FIRST_OPERATIONS, checked_budget
 from simplifier.exact.isl import asked as asked_within
 from simplifier.expr import form as forms
 
@@ -41,8 +41,10 @@ def asked(
     """What isl answers or, where it takes many operations, what the points do.
 
     Raises:
-        BudgetError: it takes more than the budget, and there are too many points to go through.
+        BudgetError: it takes more than the budget, and there are too many points to go through; or
+            the budget is not positive.
     """
+    checked_budget(budget)
     few = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
     try:
         return _ask(ask_isl, few)

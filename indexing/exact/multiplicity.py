@@ -25,7 +25,7 @@ from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
 from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.isl import FIRST_OPERATIONS, asked, integer, load_isl
+from simplifier.exact.isl import FIRST_OPERATIONS, asked, checked_budget, integer, load_isl
 from simplifier.exact.isl import number as isl_number
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
@@ -61,7 +61,7 @@ def multiplicities(maps: Iterable[Relation], *, budget: int | None = BUDGET) -> 
     Raises:
         MapError: these are more than :data:`MAX_POINTS`; a variable has no bounds; or the maps have
             different numbers of results.
-        BudgetError: isl takes more operations than the budget.
+        BudgetError: isl takes more operations than the budget, or the budget is not positive.
         NotQuasiAffineError: a map with too many points to go through is not quasi-affine.
 
     >>> from indexing import parse_map
@@ -72,6 +72,7 @@ def multiplicities(maps: Iterable[Relation], *, budget: int | None = BUDGET) -> 
     >>> multiplicities([windows, same])
     {2: 102, 3: 99}
     """
+    checked_budget(budget)
     given = _checked(maps)
     known = [each for each in given if not each.is_known_empty]
     if not known:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
@@ -143,7 +142,7 @@ class _Array:
     @property
     def has_padding(self) -> bool:
         """Whether some places in memory belong to no element."""
-        return memory_size(self.shape) != prod(self.shape.dimensions)
+        return memory_size(self.shape) != self.shape.element_count
 
     @property
     def position(self) -> Index:
@@ -165,8 +164,9 @@ def _parts(source: Shape, target: Shape) -> tuple[_Array, _Array]:
     return here, there
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _between(source: _Array, target: _Array) -> IndexingMap:
-    """The map on the elements that have a counterpart."""
+    """The map on the elements that have a counterpart; also asked which elements lie in padding."""
     if source.box.is_known_empty:
         return IndexingMap.from_forms([forms.ZERO] * target.shape.rank, source.box)
     cuts = _common_cuts(source.sizes, target.sizes)
@@ -236,20 +236,23 @@ def _first_without_counterpart(source: _Array, target: _Array) -> str | None:
     """The first element of which a part lies in padding of the other array."""
     if not target.has_padding:
         return None
-    cuts = _common_cuts(source.sizes, target.sizes)
-    places = [IndexingMap.from_forms([_place(each)], each.box) for each in (source, target)]
-    if not cuts and all(map(has_few_points, places)):  # formulas of overlapping digits are long
-        index = first_elsewhere(*places)
-    else:
-        found = _between(source, target)
-        if found.domain == source.box:
-            return None
-        names = [*map(forms.variable, source.box.identifiers)]
-        every = IndexingMap.from_forms(names, source.box)
-        difference = every.first_difference(IndexingMap.from_forms(names, found.domain))
-        index = None if difference is None else difference.dims
-    rank = source.shape.rank
-    return None if index is None else f"({', '.join(map(str, index[:rank]))})"
+    index = _first_in_padding(source, target)
+    return None if index is None else f"({', '.join(map(str, index[: source.shape.rank]))})"
+
+
+def _first_in_padding(source: _Array, target: _Array) -> tuple[int, ...] | None:
+    """The index of that element, and perhaps its part."""
+    if not _common_cuts(source.sizes, target.sizes):  # formulas of overlapping digits are long
+        places = [IndexingMap.from_forms([_place(each)], each.box) for each in (source, target)]
+        if all(map(has_few_points, places)):
+            return first_elsewhere(*places)
+    kept = _between(source, target).domain
+    if kept == source.box:
+        return None
+    names = [*map(forms.variable, source.box.identifiers)]
+    every, some = (IndexingMap.from_forms(names, domain) for domain in (source.box, kept))
+    difference = every.first_difference(some)
+    return None if difference is None else difference.dims
 
 
 def _place(array: _Array) -> Form:

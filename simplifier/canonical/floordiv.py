@@ -43,6 +43,7 @@ from simplifier.laws.catalogue.quotients import (
     UNIT_FRACTION,
 )
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
+from simplifier.limits import MAX_WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -107,7 +108,7 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
 
 
 def _size(form: Form) -> tuple[int, int]:
-    """A measure that decreases with each step."""
+    """A measure of numerators: as long as it decreases, digits are opened and nothing else."""
     return len(form.terms), sum(map(abs, form.terms.values()))
 
 
@@ -396,23 +397,25 @@ def _with_positive_weights(numerator: Form, divisor: int) -> tuple[Form, Form]:
 
 
 def _unit_fraction(context: Context, numerator: Form, divisor: int) -> Form | None:
-    for weight in sorted({*numerator.terms.values()}):
-        if divisor % weight:
-            whole = collected(
-                numerator.constant // weight,
-                {
-                    atom: factor // weight
-                    for atom, factor in numerator.terms.items()
-                    if factor % weight == 0
-                },
-            )
-            source = context.plain_range(whole)
-            rest = context.plain_range(numerator.plus(whole, -weight))
-            below = divisor // weight
-            for radix in (below + 1, below) if below else (1,):
-                if _is_unit_fraction(source, rest, weight, radix, divisor):
-                    context.fired(UNIT_FRACTION)
-                    return context.floordiv(whole, radix)
+    weights = {*numerator.terms.values()}
+    if len(weights) > MAX_WEIGHTS:
+        return None
+    for weight in sorted(weights):
+        if divisor % weight == 0:
+            continue
+        multiples = {
+            atom: factor // weight
+            for atom, factor in numerator.terms.items()
+            if factor % weight == 0
+        }
+        whole = Form(numerator.constant // weight, multiples)
+        source = context.plain_range(whole)
+        rest = context.plain_range(numerator.plus(whole, -weight))
+        below = divisor // weight
+        for radix in (below + 1, below):
+            if _is_unit_fraction(source, rest, weight, radix, divisor):
+                context.fired(UNIT_FRACTION)
+                return context.floordiv(whole, radix)
     return None
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
-from indexing.exact import few_points
+from indexing.exact import few_points, multiplicities
 from indexing.exact.sets import set_of_points
 from simplifier import BudgetError
 from tests.strategies import maps
@@ -68,6 +70,22 @@ def test_where_isl_takes_too_long_the_points_answer(question: str) -> None:
     assert getattr(made, question)(budget=1) == getattr(made, question)(budget=None)
     assert made.image(budget=1) == made.image(budget=None)
     assert made.equals(parse_map(SMALL.replace("* 5 +", "* 5 + 4 +")), budget=1)
+
+
+NO_BUDGETS: list[Any] = [0, -1, 0.5, True, "many"]
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, "image", "range_set", "domain_set"])
+def test_what_is_no_budget_is_refused(question: str) -> None:
+    for budget in NO_BUDGETS:
+        with pytest.raises(BudgetError, match="expected a positive number of operations or None"):
+            getattr(parse_map(SMALL), question)(budget=budget)
+
+
+def test_multiplicities_refuse_what_is_no_budget() -> None:
+    for budget in NO_BUDGETS:
+        with pytest.raises(BudgetError, match="expected a positive number of operations or None"):
+            multiplicities([parse_map(SMALL)], budget=budget)
 
 
 def test_too_many_points_are_not_gone_through() -> None:
