@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
-from simplifier.canonical.scope import scope_of, traced_scope
 from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, combine, constant, postorder
 from simplifier.expr.operations import floordiv, rebuilt, substitute
@@ -41,7 +40,7 @@ from simplifier.limits import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simplifier.bounds.context import Bounds, Context
+    from simplifier.bounds.context import Context
     from simplifier.bounds.propagation import Smaller
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
@@ -125,7 +124,7 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     abstraction = abstraction_of(scope, form)
     if abstraction is None:
         return result
-    inner = _scope_beside(scope, abstraction.bounds)
+    inner = scope.beside(abstraction.bounds)
     canonical = inner.canonical(abstraction.form)
     is_cheap = abstraction.least_cost(canonical) >= cost_of_form(result)
     if count_maxima(canonical) > MAX_MAXIMA_SEARCHED or (is_cheap and limit == inf):
@@ -140,27 +139,22 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     is_better = rank(other) < rank(result) or (limit != inf and rank(other) == rank(result))
     if not is_better or not is_kept(scope, other):
         return result
-    if scope.log is not None:
-        _log_abstraction(scope, inner, form, abstraction, other)
+    _log_abstraction(scope, inner, form, abstraction, other)
     return other
-
-
-def _scope_beside(scope: Scope, bounds: Bounds) -> Scope:
-    """A scope with other bounds; it logs if the scope does."""
-    return scope_of(bounds) if scope.log is None else traced_scope(bounds, lemmas=scope.log.lemmas)
 
 
 def _log_abstraction(
     scope: Scope, inner: Scope, form: Form, abstraction: Abstraction, after: Form
 ) -> None:
     """One step, by the laws applied to the abstraction and to what stands for its variables."""
+    if scope.log is None:
+        return
     steps = [*whole_or_parts(inner, abstraction.form)]
     for meaning in abstraction.meanings.values():
         steps += whole_or_parts(scope, meaning)
     laws = dict.fromkeys(law for step in steps for law in step.laws)
     scope.read(Rewrite(tuple(laws), form, after))
-    if scope.log is not None:
-        scope.log.parts[after.key] = []
+    scope.log.parts[after.key] = []
 
 
 def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:

@@ -21,9 +21,8 @@ Each level may ask for several readings of the level below [levels of (f * 5 + y
 MAX_QUOTIENTS: Final = 12
 """A form of more quotients is crowded: comparing each with each takes too long [x // n % m].
 
-With 24, an index that is split and joined with others at each of eight levels takes 20 s.
-
-So are the digits of one number that are compared for overlaps [x // n].
+With 24, an index that is split and joined with others at each of eight levels takes 20 s. Nor are
+more digits of one number compared for overlaps [x // n].
 """
 
 # Products.
@@ -122,7 +121,7 @@ Terms move in and out of each, and each such step asks for all of the others.
 """
 
 MAX_WIDENING: Final = 64
-"""How many times its natural width a given form may divide, to be kept because it is cheaper.
+"""A given form that is cheaper is kept if it divides at most so many times its natural width.
 
 Canonical forms divide common factors out, so the width of a plain linear index may be a few bits
 more than that of its digits. Formulas that exploit wide products need many more.
@@ -132,7 +131,7 @@ MAX_TERMS_MOVED: Final = 4
 """Of so many terms those that are not in the operands may move into an extremum, too."""
 
 MAX_TEAR: Final = 3
-"""How many times what was given a natural reading may cost, for spellings to be searched.
+"""If the natural reading costs more than so many times what was given, nothing is searched.
 
 Where digits of sums of digits are taken, canonical forms are torn so much that a search is long and
 ends far above what was given [TORN of test_budget.py].

@@ -92,13 +92,11 @@ def kept_arrays(body: Computation, registry: Registry) -> frozenset[int]:
     numbers = range(len(body.root.shape.arrays))
     start = body.parameters[0]
     return frozenset(
-        number for number in numbers if _passed_to(body.root, number, registry) == (start, number)
+        number for number in numbers if passed_to(body.root, number, registry) == (start, number)
     )
 
 
-def _passed_to(
-    instruction: Instruction, number: int, registry: Registry
-) -> tuple[Instruction, int]:
+def passed_to(instruction: Instruction, number: int, registry: Registry) -> tuple[Instruction, int]:
     """The array of another instruction that is passed on, through any number of them, as this."""
     while (routes := registry.routes(instruction)) is not None:
         found = [route for route in routes if route[0] == number]

@@ -193,8 +193,8 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap
     most = _longest_to_keep(consumer, producer)
     if longest_formula(whole) > most:
         whole = with_tables(whole, most)
-    if longest_formula(whole) > most:
-        whole, reason = shortened(whole, most, producer.result_bounds()), _TOO_LONG
+        if longest_formula(whole) > most:
+            whole, reason = shortened(whole, most, producer.result_bounds()), _TOO_LONG
     return whole.simplify().without_unused_symbols(), reason
 
 
@@ -210,9 +210,9 @@ def _composed_with_values(consumer: OperandIndexing, producer: OperandIndexing) 
     most = _longest_to_keep(first.flat, second.flat)
     if longest_formula(whole.flat) > most:
         whole = whole.with_results_of(with_tables(whole.flat, most))
-    if longest_formula(whole.flat) > most:
-        bounds = second.element.result_bounds()
-        whole = whole.for_any_values().shortened(most, bounds, _TOO_LONG)
+        if longest_formula(whole.flat) > most:
+            bounds = second.element.result_bounds()
+            whole = whole.for_any_values().shortened(most, bounds, _TOO_LONG)
     return with_known_values(separate_form(whole, devices, producer.element))
 
 

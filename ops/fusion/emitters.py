@@ -206,9 +206,7 @@ def _is_fast_reduction(instruction: Instruction) -> bool:
     if instruction.opcode != "reduce":
         return False
     try:
-        found = ReductionDimensions.of(
-            instruction.operands[0].shape, instruction.attributes["dimensions"]
-        )
+        found = _reduction_in_memory(instruction)
     except ShapeError:
         return False
     _, folded, columns = found.sizes
@@ -225,10 +223,9 @@ def _is_tiled_transpose(instruction: Instruction) -> bool:
     """
     if instruction.opcode not in {"copy", "transpose"}:
         return False
-    (operand,) = instruction.operands
-    sizes, order = merged_in_memory(operand.shape, instruction.shape, permutation_of(instruction))
+    sizes, order = _transpose_in_memory(instruction)
     if order and order[-1] == len(order) - 1:
-        if sizes[-1] * operand.shape.element_size_in_bits > _MAX_VECTOR_BITS:
+        if sizes[-1] * instruction.operands[0].shape.element_size_in_bits > _MAX_VECTOR_BITS:
             return False
         sizes, order = sizes[:-1], order[:-1]
     if not order:
@@ -273,12 +270,11 @@ MAX_CONCATENATED: Final = 4
 
 def _fit_reductions(results: Sequence[Instruction], heroes: Heroes) -> bool:
     """Whether one walk through memory serves all reductions, and what is written beside them."""
-    first, *others = [_reduction_in_memory(hero) for hero in each_hero(heroes)]
-    elements = each_hero(heroes)[0].operands[0].shape.element_count
-    beside = (result for result, hero in zip(results, heroes, strict=True) if not hero)
-    return all(other == first for other in others) and all(
-        array.element_count == elements for result in beside for array in result.shape.arrays
-    )
+    return _fit_together(results, heroes, _reduction_in_memory, _has_as_many)
+
+
+def _has_as_many(shape: Shape, other: Shape) -> bool:
+    return shape.element_count == other.element_count
 
 
 def _reduction_in_memory(hero: Instruction) -> ReductionDimensions:
@@ -287,26 +283,36 @@ def _reduction_in_memory(hero: Instruction) -> ReductionDimensions:
 
 def _fit_transposes(results: Sequence[Instruction], heroes: Heroes) -> bool:
     """Whether all transposes turn memory in one way, and what is beside them lies as they read."""
-    first, *others = [_turned(hero) for hero in each_hero(heroes)]
-    read = each_hero(heroes)[0].operands[0].shape
-    beside = (result for result, hero in zip(results, heroes, strict=True) if not hero)
-    return all(other == first for other in others) and all(
-        _is_same_memory(array, read) for result in beside for array in result.shape.arrays
-    )
+    return _fit_together(results, heroes, _transpose_in_memory, _is_same_memory)
 
 
-def _turned(hero: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _transpose_in_memory(hero: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes and the order of a transpose in memory."""
-    sizes, order = merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
-    return tuple(sizes), tuple(order)
+    return merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
 
 
 def _is_same_memory(shape: Shape, other: Shape) -> bool:
     """Whether a reshape or a transpose would move nothing, whatever the elements are."""
-    if shape.element_count != other.element_count:
+    if not _has_as_many(shape, other):
         return False
     alike = shape.with_element_type(other.element_type)
     return reshape_is_bitcast(alike, other) or deduce_transpose(alike, other) is not None
+
+
+def _fit_together(
+    results: Sequence[Instruction],
+    heroes: Heroes,
+    in_memory: Callable[[Instruction], object],
+    fits_beside: Callable[[Shape, Shape], bool],
+) -> bool:
+    """Whether all heroes are the same in memory, and what is beside them fits what they read."""
+    several = each_hero(heroes)
+    first, *others = map(in_memory, several)
+    read = several[0].operands[0].shape
+    beside = (result for result, hero in zip(results, heroes, strict=True) if not hero)
+    return all(other == first for other in others) and all(
+        fits_beside(array, read) for result in beside for array in result.shape.arrays
+    )
 
 
 def _fits_concatenate(results: Sequence[Instruction], heroes: Heroes) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from indexing import IndexingMap, MapError
 from indexing.exact.multiplicity import multiplicities, reached, reached_again
 from indexing.transform.substitute import arranged
+from ops.analysis.loops import passed_to
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.devices.joint_indexing import deciding
 from ops.rules.constant_folding import clamped
@@ -152,17 +153,12 @@ def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[l
 
 def _source(array: Array, registry: Registry) -> Array:
     """What computes an array: behind tuples, and in the computation that is called."""
-    instruction, number = array
     while True:
-        calls, routes = registry.calls(instruction), registry.routes(instruction)
-        behind = [(operand, n) for output, operand, n in routes or () if output == number]
-        if behind:
-            ((operand, number),) = behind
-            instruction = instruction.operands[operand]
-        elif calls and len(calls.choices) == 1 and not (calls.condition or calls.is_start):
-            instruction = calls.choices[0].computation.root
-        else:
+        instruction, number = passed_to(*array, registry)
+        calls = registry.calls(instruction)
+        if not calls or len(calls.choices) != 1 or calls.condition or calls.is_start:
             return instruction, number
+        array = calls.choices[0].computation.root, number
 
 
 def seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:

@@ -15,7 +15,7 @@ from ops.hlo.attributes import COMMON_ATTRIBUTES, Codec, Reference, read_attribu
 from ops.hlo.errors import AttributeValueError, HloTextError
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Instruction
-from ops.hlo.opcodes import ELEMENTWISE, OPCODES, Opcode, find_opcode
+from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode
 from ops.hlo.shape_inference import infer_shape
 from ops.hlo.symbol_table import ComputationTable, InstructionTable, nearby
 from ops.hlo.verifier import verify
@@ -224,7 +224,7 @@ class InstructionReader:
         if is_nested or lexer.text.removeprefix("%") in self._table.by_name:
             lexer.jump(start)
             return self._operand()
-        implied = draft.shape if draft.opcode in ELEMENTWISE else None
+        implied = draft.shape if draft.opcode in LIKE_OPERANDS else None
         return self._made_up(shape or implied, start)
 
     def _made_up(self, shape: Shape | None, start: int) -> Instruction:

@@ -59,10 +59,7 @@ class Instruction:
             DetachedError: it belongs to none.
         """
         if self._computation is None:
-            raise DetachedError(
-                f"instruction %{self.name} belongs to no computation; expected one of a module, "
-                "such as those of hlo.parse"
-            )
+            raise _detached(f"instruction %{self.name}", "computation")
         return self._computation
 
     @property
@@ -168,10 +165,7 @@ class Computation:
             DetachedError: it belongs to none.
         """
         if self.own_module is None:
-            raise DetachedError(
-                f"computation %{self.name} belongs to no module; expected one of a module, such as "
-                "those of hlo.parse"
-            )
+            raise _detached(f"computation %{self.name}", "module")
         return self.own_module
 
     @property
@@ -257,6 +251,11 @@ class HloModule:
         return f"<HLO module {self.name} of {len(self.computations)} computations>"
 
 
+def _detached(what: str, owner: str) -> DetachedError:
+    expected = "expected one of a module, such as those of hlo.parse"
+    return DetachedError(f"{what} belongs to no {owner}; {expected}")
+
+
 def _copy_of(
     computation: Computation, computations: Mapping[Computation, Computation]
 ) -> Computation:
@@ -279,15 +278,8 @@ def _copies(
 
     for each in instructions:
         attributes = {name: copied(value) for name, value in each.attributes.items()}
-        copies[each] = Instruction(
-            each.name,
-            each.opcode,
-            each.shape,
-            copied(each.operands),
-            MappingProxyType(attributes) if attributes else NO_ATTRIBUTES,
-            each.literal,
-            each.parameter_number,
-        )
+        values = (copied(each.operands), attributes, each.literal, each.parameter_number)
+        copies[each] = _detached_instruction(each.name, each.opcode, each.shape, *values)
     return {each: copies[each] for each in instructions}
 
 

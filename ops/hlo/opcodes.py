@@ -117,11 +117,8 @@ _BINARY = """
     shift-right-arithmetic shift-right-logical subtract xor
 """
 
-ELEMENTWISE = frozenset([*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split()])
+LIKE_OPERANDS = frozenset([*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split()])
 """The opcodes whose result has the shape of every operand."""
-
-LIKE_OPERANDS = (*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split(), "select")
-"""Elementwise operations whose result has the type and the dimensions of their last operand."""
 
 _TABLE = f"""
 {" ".join(_UNARY.split())} | 1

@@ -117,18 +117,14 @@ def _transpose(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 
 def _concatenate(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     (dimension,) = _checked(operands[0], attributes["dimensions"][:1] or (0,))
-    if any(shape.rank != operands[0].rank for shape in operands):
+    first = operands[0]
+    if any(shape.rank != first.rank for shape in operands):
         raise AttributeValueError("the operands have different ranks")
     for shape in operands:
-        if (
-            _replaced(shape, dimension, 0).dimensions
-            != _replaced(operands[0], dimension, 0).dimensions
-        ):
-            raise AttributeValueError(
-                f"the operands have different sizes: {operands[0]} and {shape}"
-            )
+        if _replaced(shape, dimension, first.dimensions[dimension]).dimensions != first.dimensions:
+            raise AttributeValueError(f"the operands have different sizes: {first} and {shape}")
     total = sum(shape.dimensions[dimension] for shape in operands)
-    return _replaced(operands[0], dimension, total).with_element_type(_widest(operands))
+    return _replaced(first, dimension, total).with_element_type(_widest(operands))
 
 
 def _pad(operands: Sequence[Shape], attributes: Attributes) -> Shape:

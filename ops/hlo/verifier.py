@@ -108,16 +108,11 @@ def _check_result(computation: Computation, result: Shape) -> None:
         raise AttributeValueError(f"{message}, not {result}")
 
 
-def _map(instruction: Instruction) -> None:
-    """The computation takes one element of each operand."""
-    _check_arity(instruction.attributes["to_apply"], len(instruction.operands))
-
-
-def _folds(attribute: str = "to_apply", *, more: int = 0) -> Callable[[Instruction], None]:
-    """The computation takes a pair of elements for each of half of the operands."""
+def _takes_elements(*, more: int = 0) -> Callable[[Instruction], None]:
+    """The computation takes as many elements as there are operands, without so many more."""
 
     def check(instruction: Instruction) -> None:
-        _check_arity(instruction.attributes[attribute], len(instruction.operands) - more)
+        _check_arity(instruction.attributes["to_apply"], len(instruction.operands) - more)
 
     return check
 
@@ -262,12 +257,12 @@ _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "get-tuple-element": _get_tuple_element,
     "infeed": _infeed,
     "iota": _iota,
-    "map": _map,
+    "map": _takes_elements(),
     "parameter": _parameter,
-    "reduce": _folds(),
-    "reduce-window": _folds(),
+    "reduce": _takes_elements(),
+    "reduce-window": _takes_elements(),
     "reshape": _reshape,
-    "scatter": _folds(more=1),
+    "scatter": _takes_elements(more=1),
     "select": _select,
     "select-and-scatter": _select_and_scatter,
     "sort": _sort,

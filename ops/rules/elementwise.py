@@ -36,6 +36,7 @@ ELEMENTWISE: Final = frozenset(
         "map",
         "real",
         "reduce-precision",
+        "select",
         "stochastic-convert",
     )
 )

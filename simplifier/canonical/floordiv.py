@@ -108,7 +108,7 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
 
 
 def _size(form: Form) -> tuple[int, int]:
-    """A measure that decreases with each step."""
+    """A measure of numerators: as long as it decreases, digits are opened and nothing else."""
     return len(form.terms), sum(map(abs, form.terms.values()))
 
 

@@ -79,10 +79,7 @@ class Scope(Context):
 
     def _propagate(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
         """Take over what follows from the constraints."""
-        make = scope_of
-        if self.log is not None:
-            make = partial(traced_scope, lemmas=self.log.lemmas)
-        knowledge = propagated(make, bounds, constraints, solvable)
+        knowledge = propagated(self.beside, bounds, constraints, solvable)
         if knowledge is None:
             self.is_empty = True
             return
@@ -90,6 +87,11 @@ class Scope(Context):
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
             if atom.kind is AtomKind.VARIABLE:
                 self.remember(atom, self.variable_range(atom))
+
+    @property
+    def beside(self) -> Callable[..., Scope]:
+        """Makes the scope of another problem, which logs if this one does."""
+        return scope_of if self.log is None else partial(traced_scope, lemmas=self.log.lemmas)
 
     # Canonical forms.
 

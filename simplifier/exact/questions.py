@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from simplifier.bounds.interval import Interval
 from simplifier.exact.isl import BUDGET, Space, asked
@@ -11,10 +11,14 @@ from simplifier.expr import form as forms
 from simplifier.problem import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import islpy
 
     from simplifier.expr.form import Form
     from simplifier.problem import Bounds, Constraints, Expression, Problem
+
+    Answer = TypeVar("Answer")
 
 EVERYTHING: Final = Interval(None, None)
 
@@ -81,14 +85,13 @@ def differing_point(
     budget: int | None = BUDGET,
 ) -> dict[str, int] | None:
     """A point where two forms differ, or ``None``; terms that both share may be anything."""
-    difference = a - b
-    known = all_bounds((difference,), bounds, constraints)
-
-    def ask(space: Space) -> dict[str, int] | None:
-        (expression,) = space.expressions([difference])
-        return space.sample(space.domain(constraints).intersect(expression.non_zero_set()))
-
-    return asked(ask, budget, known)
+    return _asked(
+        lambda space, domain, value: space.sample(domain.intersect(value.non_zero_set())),
+        a - b,
+        bounds,
+        constraints,
+        budget,
+    )
 
 
 def exact_range(
@@ -98,13 +101,30 @@ def exact_range(
     budget: int | None = BUDGET,
 ) -> Interval:
     """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
+    return _asked(
+        lambda space, domain, value: space.extent(value.intersect_domain(domain)),
+        form,
+        bounds,
+        constraints,
+        budget,
+    )
+
+
+def _asked(
+    question: Callable[[Space, islpy.Set, islpy.PwAff], Answer],
+    form: Form,
+    bounds: Mapping[str, Interval],
+    constraints: Sequence[tuple[Form, Interval]],
+    budget: int | None,
+) -> Answer:
+    """The answer to a question about a space, the domain in it, and the value of a form there."""
     known = all_bounds((form,), bounds, constraints)
 
-    def ask(space: Space) -> Interval:
-        (expression,) = space.expressions([form])
-        return space.extent(expression.intersect_domain(space.domain(constraints)))
+    def answer(space: Space) -> Answer:
+        (value,) = space.expressions([form])
+        return question(space, space.domain(constraints), value)
 
-    return asked(ask, budget, known)
+    return asked(answer, budget, known)
 
 
 def all_bounds(

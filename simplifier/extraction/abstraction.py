@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier.bounds.interval import Interval
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, VARIABLE, Atom, Form, postorder, variable, weighted_sum
+from simplifier.expr.form import (
+    EXTREMA,
+    Atom,
+    Form,
+    postorder,
+    variable,
+    variables_of,
+    weighted_sum,
+)
 from simplifier.extraction.cost import cost_of_form, operators_of_sum
 from simplifier.extraction.lower_bounds import least_cost
 from simplifier.extraction.prices import FINE
@@ -36,7 +44,7 @@ class Abstraction(NamedTuple):
 
     def least_cost(self, canonical: Form) -> int:
         """What the form and its meanings cost at least, where this is its canonical form."""
-        used = {atom.name for atom in postorder((canonical,)) if atom.kind is VARIABLE}
+        used = {*variables_of((canonical,))}
         inner = weighted_sum([(1, each) for name, each in self.meanings.items() if name in used])
         operations = cost_of_form(inner) - operators_of_sum(inner)
         return least_cost(canonical) // FINE + operations
@@ -58,10 +66,11 @@ def abstraction_of(scope: Scope, form: Form) -> Abstraction | None:
     inner = _inner_operations(postorder((form,)))
     if not inner:
         return None
-    free = (name for index in count() if (name := f"{_PREFIX}{index}") not in scope.bounds)
+    taken = {*scope.bounds, *variables_of((form,))}
+    free = (name for index in count() if (name := f"{_PREFIX}{index}") not in taken)
     names = dict(zip(inner, free, strict=False))
     abstract = operations.replace(form, {atom: variable(name) for atom, name in names.items()})
-    used = {atom.name for atom in postorder((abstract,)) if atom.kind is VARIABLE}
+    used = {*variables_of((abstract,))}
     bounds = [(name, interval) for name, interval in scope.bounds.items() if name in used]
     bounds += [(name, _interval(scope, atom)) for atom, name in names.items()]
     bounds.sort(key=itemgetter(0))
@@ -71,7 +80,7 @@ def abstraction_of(scope: Scope, form: Form) -> Abstraction | None:
 
 
 _PREFIX = "inner."
-"""No text can name such a variable."""
+"""No text can name such a variable, but a symbol of SymPy may be called so."""
 
 
 def _inner_operations(atoms: Iterable[Atom]) -> list[Atom]:

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, AtomKind, Form
 from simplifier.expr.operations import extremum_operands
-from simplifier.extraction.cost import (
-    DIVISION,
-    DIVISIONS,
-    USED_AGAIN,
-)
+from simplifier.extraction.cost import DIVISION, DIVISIONS, USED_AGAIN
 from simplifier.extraction.prices import FINE, Prices, fine_cost
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
 from simplifier.laws.rewrite_log import Rewrite

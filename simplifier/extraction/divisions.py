@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import chain
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.bounds.branches import is_clamp
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Limit
+    from simplifier.laws.law import Law
 
+    _TakesIn: TypeAlias = tuple[Form, int, tuple[Law, ...]]
 
 _WHOLE = (WHOLE_REMAINDER,), (WHOLE_REMAINDER, REFLECTED_REMAINDER)
 _DIGIT = (DIGIT,), (DIGIT, REFLECTED_REMAINDER)
@@ -127,15 +129,13 @@ def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
         if atom.kind is not AtomKind.FLOORDIV or atom.divisor < 1:
             continue
         divisor, rest = atom.arguments[1], form.without(atom)
-        turned = (-atom.numerator).plus_constant(atom.divisor - 1)
+        either_way = _either_way(atom, factor)
         if limit.admits_division(rest):
+            turned, weight, _ = either_way[1]
             yield Candidates(
-                rest, -factor, AtomKind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,)
+                rest, weight, AtomKind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,)
             )
-        for numerator, weight, laws in (
-            (atom.numerator, factor, (ABSORB_TERM,)),
-            (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
-        ):
+        for numerator, weight, laws in either_way:
             for moved in _movable(rest, numerator, weight):
                 yield Candidates(
                     rest.plus(moved, -1),
@@ -144,6 +144,15 @@ def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
                     _with_term(numerator, moved, weight, divisor),
                     laws,
                 )
+
+
+def _either_way(quotient: Atom, factor: int) -> tuple[_TakesIn, _TakesIn]:
+    """The numerator of a quotient, its weight, and why it takes terms in; then turned."""
+    turned = (-quotient.numerator).plus_constant(quotient.divisor - 1)
+    return (
+        (quotient.numerator, factor, (ABSORB_TERM,)),
+        (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
+    )
 
 
 def _with_term(
@@ -197,11 +206,7 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
         if not _is_quotient(scope, atom):
             continue
         modulus, divisor, rest = atom.arguments[1], atom.divisor, form.without(atom)
-        turned = (-atom.numerator).plus_constant(divisor - 1)
-        for numerator, weight, laws in (
-            (atom.numerator, factor, (ABSORB_TERM,)),
-            (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
-        ):
+        for numerator, weight, laws in _either_way(atom, factor):
             for source in _sources(rest, numerator, divisor, weight):
                 left = source.plus(numerator, -1).exactly_divided(divisor)
                 beside = _with_remainders_of(rest.plus(left, -weight), source, divisor)

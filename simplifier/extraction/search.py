@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
-    from simplifier.extraction.candidates import Candidates, CostOf
+    from simplifier.extraction.candidates import Candidates
+    from simplifier.extraction.prices import CostOf
 
     Steps: TypeAlias = Callable[[Scope, Form, Limit], Iterator[Candidates]]
     """Yields candidates that are equal to the form and may be below the limit."""

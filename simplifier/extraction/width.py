@@ -89,24 +89,20 @@ def _widths_of_quotient(
     takes one bit at most.
     """
     numerator, divisor = quotient.numerator, quotient.divisor
-    sources = [gathered(rest, quotient) if quotient in rest.terms else numerator]
-    source = gathered(form, quotient)
+    sources = [_gathered(rest, quotient) if quotient in rest.terms else numerator]
+    source = _gathered(form, quotient)
     if all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
         sources.append(source)
     for source in sources:
         turned = (-source).plus_constant(divisor - 1)
-        width = _greater(magnitude(scope.range_of(source)), magnitude(scope.range_of(turned)))
+        width = _widest(magnitude(scope.range_of(counted)) for counted in (source, turned))
         if width is not None and source.constant != numerator.constant:
             less = magnitude(scope.range_of(Form(numerator.constant, source.terms)))
             width = width if less is None else min(width, 2 * less)
         yield width
 
 
-def _greater(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else max(one, other)
-
-
-def gathered(form: Form, quotient: Atom) -> Form:
+def _gathered(form: Form, quotient: Atom) -> Form:
     """The source of a quotient with the multiples of its divisor that stand beside it."""
     return with_multiples(form, quotient.numerator, quotient.divisor, form.terms[quotient])
 

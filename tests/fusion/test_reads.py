@@ -219,9 +219,6 @@ def test_maps_that_hold_more_than_is_read_are_refused() -> None:
     assert found.count == 2**15
 
 
-# Random fusions.
-
-
 AT_ONE_PLACE = {
     "pad": """x = f32[1] parameter(0) zero = f32[] constant(0)
         all = f32[10] pad(x, zero), padding=5_4
@@ -275,6 +272,41 @@ def test_an_operation_reads_its_operands_once_for_all_its_results(body: str) -> 
         reads = reads_of(fusion, name)
         assert reads.total() == 5 * 256
         assert reads.histogram() == {1: 5 * 256}
+
+
+LIBRARY_CALL = """HloModule m
+ENTRY e {
+  x = f32[2,8,4] parameter(0)
+  k = f32[3,4,5] parameter(1)
+  ROOT conv = (f32[2,8,5], u8[1024]) custom-call(x, k), window={size=3 pad=1_1},
+    dim_labels=b0f_0io->b0f, custom_call_target="__cudnn$convForward"
+}"""
+
+
+@pytest.mark.parametrize(("number", "total"), [(0, 2 * 5 * 22 * 4), (1, 2 * 5 * 22 * 4)])
+def test_a_call_with_scratch_memory_reads_for_its_first_result(number: int, total: int) -> None:
+    """A convolution of a library: its result is a tuple. Windows at the border are cut."""
+    module = hlo.parse(LIBRARY_CALL)
+    conv, operand = module.entry.root, module.entry.parameters[number]
+    for fusion in (Fusion.of_instruction(conv), Fusion.of_computation(module.entry)):
+        for start, output in ((None, None), (conv, 0)):
+            reads = fusion.reads(operand, start, output)
+            assert isinstance(reads, Reads)
+            assert reads.total() == total
+        nothing = fusion.reads(operand, conv, 1)
+        assert isinstance(nothing, Reads)
+        assert nothing.total() == 0
+
+
+def test_a_tuple_has_no_value_to_be_given() -> None:
+    module = hlo.parse(LIBRARY_CALL)
+    reads = Fusion.of_computation(module.entry).reads(module.entry.parameters[0])
+    assert isinstance(reads, Reads)
+    with pytest.raises(MapError, match=r"given: %conv is \(f32.*; expected a scalar"):
+        reads.given({module.entry.root: 1})
+
+
+# Random fusions.
 
 
 @given(programs())
@@ -340,35 +372,3 @@ def _check(reads: Reads) -> None:
     if reads.total() <= FEW_READS:
         times = read_one_by_one(reads)
         assert histogram == tallied(times)
-
-
-LIBRARY_CALL = """HloModule m
-ENTRY e {
-  x = f32[2,8,4] parameter(0)
-  k = f32[3,4,5] parameter(1)
-  ROOT conv = (f32[2,8,5], u8[1024]) custom-call(x, k), window={size=3 pad=1_1},
-    dim_labels=b0f_0io->b0f, custom_call_target="__cudnn$convForward"
-}"""
-
-
-@pytest.mark.parametrize(("number", "total"), [(0, 2 * 5 * 22 * 4), (1, 2 * 5 * 22 * 4)])
-def test_a_call_with_scratch_memory_reads_for_its_first_result(number: int, total: int) -> None:
-    """A convolution of a library: its result is a tuple. Windows at the border are cut."""
-    module = hlo.parse(LIBRARY_CALL)
-    conv, operand = module.entry.root, module.entry.parameters[number]
-    for fusion in (Fusion.of_instruction(conv), Fusion.of_computation(module.entry)):
-        for start, output in ((None, None), (conv, 0)):
-            reads = fusion.reads(operand, start, output)
-            assert isinstance(reads, Reads)
-            assert reads.total() == total
-        nothing = fusion.reads(operand, conv, 1)
-        assert isinstance(nothing, Reads)
-        assert nothing.total() == 0
-
-
-def test_a_tuple_has_no_value_to_be_given() -> None:
-    module = hlo.parse(LIBRARY_CALL)
-    reads = Fusion.of_computation(module.entry).reads(module.entry.parameters[0])
-    assert isinstance(reads, Reads)
-    with pytest.raises(MapError, match=r"given: %conv is \(f32.*; expected a scalar"):
-        reads.given({module.entry.root: 1})

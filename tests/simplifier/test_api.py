@@ -32,7 +32,7 @@ Expression: TypeAlias = "sympy.Expr | int"
 Bounds: TypeAlias = dict[Any, Any]
 Ends: TypeAlias = tuple[int | None, int | None]
 
-x, y = symbol("x"), symbol("y")
+x, y, inner = symbol("x"), symbol("y"), symbol("inner.1")
 plain = sympy.Symbol("x")
 natural = sympy.Symbol("n", integer=True, nonnegative=True)
 positive = sympy.Symbol("p", integer=True, positive=True)
@@ -49,6 +49,12 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     (x + y, {x: 3}, y + 3),
     (7, {}, 7),
     (x, {}, x),
+    # a name like those of new variables, without bounds
+    (
+        FloorDiv(2 * inner + 3 * Mod(x, 5) + FloorDiv(x, 5), 2),
+        {x: (0, 59)},
+        inner + FloorDiv(3 * Mod(x, 5) + FloorDiv(x, 5), 2),
+    ),
     # sympy's own functions
     (8 * sympy.floor(x / 8) + sympy.Mod(x, 8), {}, x),
     (sympy.ceiling(x / 4), {x: (1, 4)}, 1),
