@@ -108,11 +108,11 @@ def _check_result(computation: Computation, result: Shape) -> None:
         raise AttributeValueError(f"{message}, not {result}")
 
 
-def _takes_elements(*, more: int = 0) -> Callable[[Instruction], None]:
-    """The computation takes as many elements as there are operands, without so many more."""
+def _takes_elements(*, others: int = 0) -> Callable[[Instruction], None]:
+    """The computation takes an element for each operand, except for so many others."""
 
     def check(instruction: Instruction) -> None:
-        _check_arity(instruction.attributes["to_apply"], len(instruction.operands) - more)
+        _check_arity(instruction.attributes["to_apply"], len(instruction.operands) - others)
 
     return check
 
@@ -262,7 +262,7 @@ _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "reduce": _takes_elements(),
     "reduce-window": _takes_elements(),
     "reshape": _reshape,
-    "scatter": _takes_elements(more=1),
+    "scatter": _takes_elements(others=1),
     "select": _select,
     "select-and-scatter": _select_and_scatter,
     "sort": _sort,
