@@ -3,7 +3,17 @@
 from simplifier.bounds.interval import Interval, IntervalError
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
 from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
-from simplifier.expr.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
+from simplifier.expr.functions import (
+    BitAnd,
+    BitOr,
+    BitXor,
+    CeilDiv,
+    FloorDiv,
+    Max,
+    Min,
+    Mod,
+    symbol,
+)
 from simplifier.expr.sympy_conversion import ConversionError
 from simplifier.laws.rewrite_log import Rule, Rules, rules
 from simplifier.problem import BoundsError
@@ -18,6 +28,9 @@ from simplifier.simplification import (
 from simplifier.trace import Step, Trace
 
 __all__ = [
+    "BitAnd",
+    "BitOr",
+    "BitXor",
     "BoundsError",
     "BudgetError",
     "CeilDiv",

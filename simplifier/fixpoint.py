@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Final
 
+from simplifier import choices
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
+from simplifier.choices import is_logical
 from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, combine, constant, postorder
 from simplifier.expr.operations import floordiv, rebuilt, substitute
@@ -38,7 +40,7 @@ from simplifier.limits import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from simplifier.bounds.context import Context
     from simplifier.bounds.propagation import Smaller
@@ -83,8 +85,11 @@ def _fixpoint(scope: Scope, form: Form) -> Form:
 
 def _step(scope: Scope, form: Form) -> Form:
     """The form extracted as it stands, or read in another way, where that is better."""
+    inside = postorder((form,))
+    if is_logical(inside):
+        return choices.step(scope, form, _QUESTIONS)
     result = _extracted(scope, form)
-    if not _is_large(form):
+    if not _is_large(form, inside):
         is_dear = cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
         if result != form and is_dear and not is_plain(result):
             result = _read_again(scope, form, result)
@@ -100,9 +105,9 @@ def _step(scope: Scope, form: Form) -> Form:
     return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
 
 
-def _is_large(form: Form) -> bool:
+def _is_large(form: Form, inside: Sequence[Atom]) -> bool:
     """Whether a form has too many operations, or too deeply nested, to be read in every way."""
-    return is_deep(form) or len(postorder((form,))) > MAX_EXTRACTED_TERMS
+    return is_deep(form) or len(inside) > MAX_EXTRACTED_TERMS
 
 
 def _read_again(scope: Scope, form: Form, result: Form) -> Form:
@@ -306,11 +311,16 @@ def _cheaper(scope: Scope, form: Form) -> Form:
 
 def range_of(scope: Scope, form: Form) -> Interval:
     """An interval that holds every value of the form."""
+    if not form.is_affine and is_logical(postorder((form,))):
+        return choices.range_of(scope, form, _QUESTIONS)
     interval = Interval.from_range(range_as_written(scope, form))
     if scope.smaller is None:
         return interval
     within = scope.smaller.solution.substituted(form)
     return interval.intersect(range_of(scope.smaller.context, within))
+
+
+_QUESTIONS: Final = choices.Questions(simplified, range_of)
 
 
 # Quotients of one source, read as they are written.

@@ -102,6 +102,23 @@ Some pairs narrow each other by one, again and again.
 MAX_ROUNDS_OF_FACTS: Final = 3
 """How often facts and ranges may sharpen each other in one reading, for the same reason."""
 
+# Choices.
+
+MAX_CONDITIONS: Final = 8
+"""How many conditions of a choice that do not hold are facts about a later branch.
+
+[choice of 64 values]
+"""
+
+MAX_CONDITIONS_JOINED: Final = 8
+"""Of more conditions that are joined, not each is looked at under the others.
+
+[64 conditions]
+"""
+
+MAX_NESTED_CHOICES: Final = 8
+"""Choices that are nested deeper are left as they stand [64 levels of select(f > n, f, m)]."""
+
 # Extraction.
 
 MAX_EXTRACTED_TERMS: Final = 128

@@ -14,13 +14,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import sympy
+from sympy.logic.boolalg import Boolean
 
+from simplifier.bounds.conditions import read_fact
 from simplifier.bounds.interval import Interval, IntervalLike
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import read, to_sympy
+from simplifier.expr.sympy_conversion import read, to_condition, to_sympy
+from simplifier.fixpoint import range_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,14 +32,16 @@ if TYPE_CHECKING:
     from simplifier.bounds.context import Constraints as Facts
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
+    from simplifier.expr.sympy_conversion import Fraction, ReadExpression
 
 
-Expression: TypeAlias = sympy.Expr | int
+Expression: TypeAlias = sympy.Expr | Boolean | int
+"""Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""
 Name: TypeAlias = sympy.Symbol | str
 Bounds: TypeAlias = Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike]
 """Of symbols or their names; a symbol without bounds is any integer that its assumptions allow."""
-Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike]]"
-"""Expressions, and the intervals that they lie in."""
+Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike] | Boolean | bool]"
+"""Expressions with the intervals that they lie in, and conditions that hold."""
 
 
 class BoundsError(IndexingError, ValueError):
@@ -52,16 +57,20 @@ class Problem:
         bounds: Iterable[tuple[Name, Interval]],
         constraints: Iterable[tuple[Expression, Interval]] = (),
     ) -> None:
+        expressions = tuple(expressions)
         self._symbols: dict[str, sympy.Symbol] = {}
+        self._fractions: list[tuple[Fraction, ReadExpression]] = []
         self.bounds: dict[str, Interval] = {}
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[tuple[Form, Interval]] = []
         """Those given, and that even and odd symbols are even and odd."""
         self.forms = tuple(self._read(expression) for expression in expressions)
-        known = [(self._read(expression), interval) for expression, interval in constraints]
-        self.constraints += known
+        self._is_condition = isinstance(next(iter(expressions), None), Boolean)
+        for expression, interval in constraints:
+            self.constraints += read_fact(self._read(expression), interval)
         for name, interval in bounds:
             self._restrict(name, interval)
+        self._check_fractions()
 
     @property
     def form(self) -> Form:
@@ -77,13 +86,22 @@ class Problem:
         return None if scope.is_empty else scope
 
     def restored(self, form: Form) -> sympy.Expr:
-        """The expression of a form, over the user's own symbols."""
-        return to_sympy(form, self._symbols)
+        """The expression of a form, over the user's own symbols; a condition, if that was asked."""
+        restore = to_condition if self._is_condition else to_sympy
+        return restore(form, self._symbols)
+
+    def _check_fractions(self) -> None:
+        """That what must be an integer is one, by the facts."""
+        scope = self.scope() if self._fractions else None
+        for fraction, reading in self._fractions if scope else ():
+            if range_of(scope, operations.mod(fraction.numerator, fraction.divisor)) != _ZERO:
+                raise reading.objection(fraction)
 
     def _read(self, expression: Expression) -> Form:
         reading = read(expression)
         for symbol in reading.symbols:
             self._declare(symbol)
+        self._fractions += [(fraction, reading) for fraction in reading.fractions]
         return reading.form
 
     def _declare(self, symbol: sympy.Symbol) -> None:
@@ -120,6 +138,7 @@ class Problem:
 Answer = TypeVar("Answer")
 
 _REMEMBERED: Final = 1 << 12
+_ZERO: Final = Interval(0, 0)
 _PAIR: Final = 2
 
 
@@ -150,11 +169,14 @@ def ask(
     return _solved(solve, options, len(expressions), tuple(bounds), *flat)
 
 
-def _constraint(constraint: tuple[Expression, IntervalLike]) -> tuple[Any, ...]:
-    """The expression, and both ends of its interval."""
+def _constraint(constraint: tuple[Expression, IntervalLike] | Boolean | bool) -> tuple[Any, ...]:
+    """The expression, and both ends of its interval; a condition that holds is 1."""
+    if isinstance(constraint, Boolean | bool):
+        return sympy.sympify(constraint), 1, 1
     if isinstance(constraint, tuple | list) and len(constraint) == _PAIR:  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison] - untyped callers
         return constraint[0], *_ends(constraint[1:])
-    raise BoundsError(f"constraints: one is {constraint!r}; expected an expression and an interval")
+    message = "expected an expression and an interval, or a condition such as x < n"
+    raise BoundsError(f"constraints: one is {constraint!r}; {message}")
 
 
 def _ends(intervals: Iterable[IntervalLike]) -> list[int | None]:

@@ -36,30 +36,46 @@ Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def values_of(form: Form, points: Columns) -> tuple[Column, Column]:
-    """The form's value at each point, and where it is defined: where no division meets 0."""
+    """The form's value at each point, and where it is defined: where no division meets 0.
+
+    Of a choice only the branch that is chosen need be defined.
+    """
     count = len(next(iter(points.values()))) if points else 1
     dtype = next(iter(points.values())).dtype if points else object
-    defined = np.ones(count, dtype=bool)
-    known: dict[Atom, Column] = {}
+    known: dict[Atom, tuple[Column, Column]] = {}
 
-    def value(part: Form) -> Column:
-        total = np.full(count, part.constant, dtype=dtype)
+    def value(part: Form) -> tuple[Column, Column]:
+        total, defined = np.full(count, part.constant, dtype=dtype), np.ones(count, dtype=bool)
         for atom, factor in part.terms.items():
-            total = total + factor * known[atom]
-        return total
+            total, defined = total + factor * known[atom][0], defined & known[atom][1]
+        return total, defined
 
     for atom in postorder((form,)):
-        arguments = [value(argument) for argument in atom.arguments]
-        if atom.kind is AtomKind.VARIABLE:
-            known[atom] = points[atom.name]
-        elif atom.kind in _DIVISIONS:
-            numerator, divisor = arguments
-            is_zero = np.asarray(divisor == 0, dtype=bool)
-            defined &= ~is_zero
-            known[atom] = _DIVISIONS[atom.kind](numerator, np.where(is_zero, 1, divisor))
-        else:
-            known[atom] = reduce(_FOLDS[atom.kind], arguments)
-    return value(form), defined
+        found = [value(argument) for argument in atom.arguments]
+        known[atom] = _value_of_atom(atom, found, points)
+    return value(form)
+
+
+def _value_of_atom(
+    atom: Atom, found: list[tuple[Column, Column]], points: Columns
+) -> tuple[Column, Column]:
+    if atom.kind is AtomKind.VARIABLE:
+        column = points[atom.name]
+        return column, np.ones(len(column), dtype=bool)
+    arguments = [column for column, _ in found]
+    defined = reduce(operator.and_, [defined for _, defined in found])
+    if atom.kind in _DIVISIONS:
+        numerator, divisor = arguments
+        is_zero = np.asarray(divisor == 0, dtype=bool)
+        quotient = _DIVISIONS[atom.kind](numerator, np.where(is_zero, 1, divisor))
+        return quotient, defined & ~is_zero
+    if atom.kind is AtomKind.SELECT:
+        (condition, is_decided), (_, first), (_, second) = found
+        is_first = np.asarray(condition == 1, dtype=bool)
+        return np.where(is_first, *arguments[1:]), is_decided & np.where(is_first, first, second)
+    if atom.kind in _CONDITIONS:
+        return np.asarray(_CONDITIONS[atom.kind](*arguments), dtype=arguments[0].dtype), defined
+    return reduce(_FOLDS[atom.kind], arguments), defined
 
 
 _DIVISIONS: Final[Mapping[AtomKind, Callable[[Any, Any], Any]]] = {
@@ -68,10 +84,18 @@ _DIVISIONS: Final[Mapping[AtomKind, Callable[[Any, Any], Any]]] = {
     AtomKind.MOD: lambda numerator, divisor: numerator % divisor,
     AtomKind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
 }
+_CONDITIONS: Final[Mapping[AtomKind, Callable[..., Any]]] = {
+    AtomKind.NONNEGATIVE: lambda value: np.where(value >= 0, 1, 0),
+    AtomKind.ZERO: lambda value: np.where(value == 0, 1, 0),
+    AtomKind.AND: lambda *values: reduce(np.minimum, values),
+}
 _FOLDS: Final[Mapping[AtomKind, Callable[[Any, Any], Any]]] = {
     AtomKind.MIN: np.minimum,
     AtomKind.MAX: np.maximum,
     AtomKind.PRODUCT: operator.mul,
+    AtomKind.BITAND: operator.and_,
+    AtomKind.BITOR: operator.or_,
+    AtomKind.BITXOR: operator.xor,
 }
 
 

@@ -31,6 +31,7 @@ from simplifier.laws.catalogue.constraints import (
     EQUATION,
     INVERSE,
     LOWER_FACT,
+    NOT_ZERO,
     QUOTIENT_FACT,
     RESIDUE,
     RESTORED,
@@ -202,7 +203,7 @@ class _Propagator:
         self.is_contradictory |= narrow[0] > narrow[1]
         if atom.kind is not AtomKind.VARIABLE and len(self._facts) < MAX_FACTS:
             self.add(Form(0, {atom: 1}), narrow)
-            for law, form, within in _inside(atom, narrow):
+            for law, form, within in _inside(self._context, atom, narrow):
                 self._context.used(law)
                 self.add(form, within)
 
@@ -219,12 +220,12 @@ class _Propagator:
         return -(-lower // factor), upper // factor
 
 
-def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
+def _inside(context: Context, atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
     """What the range of an operation implies for its operands.
 
     ``floor(N/c)`` in ``[l, u]`` is ``N`` in ``[c*l, c*u + c - 1]``. ``max(A, B) <= u`` holds for
     ``A`` and for ``B``; where a constant ``A`` is less than ``l``, ``max(A, B) >= l`` is
-    ``B >= l``.
+    ``B >= l``. What is not zero is beyond an end of its range that is zero.
     """
     lower, upper = ends
     if atom.kind is AtomKind.FLOORDIV:
@@ -236,6 +237,12 @@ def _inside(atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
             is_greatest = able == [argument]
             law = LOWER_FACT if is_greatest else UPPER_FACT
             yield law, argument, (lower if is_greatest else NEGATIVE_INFINITY, upper)
+    if atom.kind is AtomKind.ZERO and upper == 0:
+        least, most = context.range_of(atom.numerator)
+        if least == 0:
+            yield NOT_ZERO, atom.numerator, (1, most)
+        elif most == 0:
+            yield NOT_ZERO, atom.numerator, (least, -1)
 
 
 def _intersection(old: Range, new: Range) -> Range:

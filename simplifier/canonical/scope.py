@@ -13,10 +13,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds import digits, ranges
+from simplifier.bounds.conditions import facts_of
 from simplifier.bounds.context import UNBOUNDED, Bounds, Constraints, Context, DigitView
 from simplifier.bounds.propagation import Smaller, propagated
-from simplifier.canonical import floordiv, maxima, nonlinear
+from simplifier.canonical import bits, conditions, floordiv, maxima, nonlinear
 from simplifier.expr.form import (
+    BITWISE,
+    CONDITIONS,
     ZERO,
     Atom,
     AtomKind,
@@ -68,6 +71,8 @@ class Scope(Context):
         log: RewriteLog | None = None,
     ) -> None:
         super().__init__(bounds, log)
+        self.given = bounds, constraints
+        """The problem, as it was given."""
         self.smaller: Smaller[Scope] | None = None
         """An equal problem, where some constraint is an equation that can be solved."""
         self._canonical: dict[Atom, Form] = {}
@@ -92,6 +97,11 @@ class Scope(Context):
     def beside(self) -> Callable[..., Scope]:
         """Makes the scope of another problem, which logs if this one does."""
         return scope_of if self.log is None else partial(traced_scope, lemmas=self.log.lemmas)
+
+    def under(self, condition: Form) -> Scope:
+        """The scope of the points at which a condition holds."""
+        bounds, constraints = self.given
+        return self.beside(bounds, (*constraints, *facts_of(condition)))
 
     # Canonical forms.
 
@@ -253,6 +263,10 @@ _MEANINGS: Final[Mapping[AtomKind, Callable[[Scope, Atom, tuple[Form, ...]], For
     AtomKind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
     AtomKind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     AtomKind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
+    **dict.fromkeys((*CONDITIONS, AtomKind.SELECT), conditions.of_atom),
+    **dict.fromkeys(
+        BITWISE, lambda scope, atom, arguments: bits.bitwise(scope, atom.kind, arguments)
+    ),
 }
 
 

@@ -42,6 +42,18 @@ class AtomKind(enum.IntEnum):
     """A foreign integer-valued sympy expression."""
     SUM = 9
     """A sum that stands for itself, where multiplying it out would leave too many terms."""
+    NONNEGATIVE = 10
+    """1 where the form is at least 0, else 0."""
+    ZERO = 11
+    """1 where the form is 0, else 0."""
+    AND = 12
+    """1 where all conditions are 1, else 0; ``not c`` is ``1 - c``."""
+    SELECT = 13
+    """The second form where the first, a condition, is 1; the third where it is 0."""
+    BITAND = 14
+    BITOR = 15
+    BITXOR = 16
+    """Bit by bit, in two's complement."""
 
 
 VARIABLE: Final = AtomKind.VARIABLE
@@ -50,6 +62,11 @@ MAX: Final = AtomKind.MAX
 """The commonest kinds, asked for all the time: before Python 3.12 an enum's members are slow."""
 
 EXTREMA: Final = (AtomKind.MIN, AtomKind.MAX)
+CONDITIONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO, AtomKind.AND)
+"""What is 1 where it is true, and 0 elsewhere."""
+BITWISE: Final = (AtomKind.BITAND, AtomKind.BITOR, AtomKind.BITXOR)
+LOGICAL: Final = frozenset({*CONDITIONS, AtomKind.SELECT, *BITWISE})
+"""What laws of arithmetic do not look into."""
 
 Key: TypeAlias = "tuple[object, ...]"
 Content: TypeAlias = "tuple[AtomKind, str, tuple[Key, ...]]"

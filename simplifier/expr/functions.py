@@ -1,4 +1,4 @@
-"""The integer functions that sympy users see: quotients, remainders, extrema.
+"""The integer functions that sympy users see: quotients, remainders, extrema, bits.
 
 They are evaluated on constants only, whatever sympy knows about their arguments: an expression
 stays as it was written until :func:`simplifier.simplify` is asked. Division rounds towards negative
@@ -8,6 +8,7 @@ division by zero stays as it is.
 
 from __future__ import annotations
 
+import operator
 from functools import cache, lru_cache, reduce
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -38,7 +39,7 @@ def symbol(name: str) -> sympy.Symbol:
 
 
 class IntegerFunction(sympy.Function):
-    """What all five functions have in common."""
+    """What all of these functions have in common."""
 
     is_integer = True
 
@@ -273,3 +274,63 @@ class Max(_Extremum):
 
     _on_integers = max
     _c_comparison = ">"
+
+
+class _Bitwise(IntegerFunction):
+    """What the three functions of bits have in common."""
+
+    _on_integers: ClassVar[Callable[[int, int], int]]
+    _symbol: ClassVar[str]
+    precedence: ClassVar[int] = PRECEDENCE["Atom"]
+
+    @classmethod
+    def eval(cls, *arguments: sympy.Expr) -> sympy.Expr | None:
+        """The value of constants; ``None`` keeps the function."""
+        if len(arguments) < _FEWEST_BITWISE:
+            message = f"{cls.__name__}: has {len(arguments)} arguments; expected two or more"
+            raise TypeError(message)
+        if all(isinstance(argument, sympy.Integer) for argument in arguments):
+            return sympy.Integer(reduce(cls._on_integers, map(int, arguments)))
+        return None
+
+    def _python(self, printer: Printer) -> str:
+        operands = (printer.parenthesize(each, PRECEDENCE["Atom"]) for each in self.args)
+        return f"({f' {self._symbol} '.join(operands)})"
+
+    _pythoncode = _numpycode = _cupycode = _jaxcode = _ccode = _cxxcode = _python
+
+
+_FEWEST_BITWISE: Final = 2
+
+
+class BitAnd(_Bitwise):
+    """The bits that all arguments have, in two's complement: Python's ``a & b``.
+
+    >>> BitAnd(symbol("d0"), 7), BitAnd(12, 10)
+    (BitAnd(d0, 7), 8)
+    """
+
+    _on_integers = operator.and_
+    _symbol = "&"
+
+
+class BitOr(_Bitwise):
+    """The bits that some argument has, in two's complement: Python's ``a | b``.
+
+    >>> BitOr(symbol("d0"), 7), BitOr(12, 10)
+    (BitOr(d0, 7), 14)
+    """
+
+    _on_integers = operator.or_
+    _symbol = "|"
+
+
+class BitXor(_Bitwise):
+    """The bits that an odd number of arguments has, in two's complement: Python's ``a ^ b``.
+
+    >>> BitXor(symbol("d0"), 7), BitXor(12, 10)
+    (BitXor(d0, 7), 6)
+    """
+
+    _on_integers = operator.xor
+    _symbol = "^"

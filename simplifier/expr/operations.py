@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import operator
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
+    CONDITIONS,
+    ONE,
     VARIABLE,
+    ZERO,
     Atom,
     AtomKind,
     Form,
@@ -22,6 +27,8 @@ from simplifier.limits import MAX_FACTORS_JOINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from simplifier.expr.form import Key
 
 
 def floordiv(numerator: Form, divisor: Form) -> Form:
@@ -103,6 +110,103 @@ def product(factors: Iterable[Form]) -> Form:
     return Form(0, {atom_of(AtomKind.PRODUCT, tuple(parts)): scale})
 
 
+# Conditions: 1 where they are true, 0 elsewhere.
+
+
+def nonnegative(form: Form) -> Form:
+    """``form >= 0``; only constants are evaluated.
+
+    The first coefficient becomes positive: ``-x >= 0`` is ``not x - 1 >= 0``.
+    """
+    if not form.terms:
+        return constant(int(form.constant >= 0))
+    if next(iter(form.terms.values())) < 0:
+        return negation(nonnegative((-form).plus_constant(-1)))
+    return Form(0, {atom_of(AtomKind.NONNEGATIVE, (form,)): 1})
+
+
+def zero(form: Form) -> Form:
+    """``form == 0``; only constants are evaluated, and the first coefficient becomes positive."""
+    if not form.terms:
+        return constant(int(form.constant == 0))
+    turned = -form if next(iter(form.terms.values())) < 0 else form
+    return Form(0, {atom_of(AtomKind.ZERO, (turned,)): 1})
+
+
+def is_condition(form: Form) -> bool:
+    """Whether a form is 0 or 1, a condition, or the negation of one."""
+    if not form.terms:
+        return form.constant in (0, 1)
+    if len(form.terms) > 1:
+        return False
+    ((atom, factor),) = form.terms.items()
+    return atom.kind in CONDITIONS and (form.constant, factor) in ((0, 1), (1, -1))
+
+
+def negation(condition: Form) -> Form:
+    """``not condition``."""
+    return (-condition).plus_constant(1)
+
+
+def conjunction(conditions: Iterable[Form]) -> Form:
+    """Whether all conditions hold; equal ones count once, only constants are evaluated."""
+    distinct: dict[Key, Form] = {}
+    for condition in conditions:
+        atom = condition.only_atom
+        parts = atom.arguments if atom and atom.kind is AtomKind.AND else (condition,)
+        distinct.update((part.key, part) for part in parts)
+    if constant(0).key in distinct:
+        return constant(0)
+    distinct.pop(constant(1).key, None)
+    operands = sorted(distinct.values(), key=lambda form: form.order)
+    if len(operands) > 1:
+        return Form(0, {atom_of(AtomKind.AND, tuple(operands)): 1})
+    return operands[0] if operands else constant(1)
+
+
+def disjunction(conditions: Iterable[Form]) -> Form:
+    """Whether some condition holds: not, that none does."""
+    return negation(conjunction(map(negation, conditions)))
+
+
+def select(condition: Form, chosen: Form, other: Form) -> Form:
+    """``chosen`` where the condition holds, else ``other``; only constants are evaluated.
+
+    A condition is 1 where it holds, and 0 elsewhere, so the choice of these is the condition.
+    """
+    if not condition.terms:
+        return chosen if condition.constant else other
+    if chosen == other:
+        return chosen
+    if (chosen, other) == (ONE, ZERO):
+        return condition
+    if (chosen, other) == (ZERO, ONE):
+        return negation(condition)
+    return Form(0, {atom_of(AtomKind.SELECT, (condition, chosen, other)): 1})
+
+
+# Bit by bit.
+
+_ON_BITS: Mapping[AtomKind, Callable[[int, int], int]] = {
+    AtomKind.BITAND: operator.and_,
+    AtomKind.BITOR: operator.or_,
+    AtomKind.BITXOR: operator.xor,
+}
+
+
+def bitwise(kind: AtomKind, arguments: Iterable[Form]) -> Form:
+    """``a & b``, ``a | b`` or ``a ^ b`` of two or more; only constants are evaluated."""
+    first, *others = arguments
+    return reduce(lambda left, right: _bitwise_of_two(kind, left, right), others, first)
+
+
+def _bitwise_of_two(kind: AtomKind, left: Form, right: Form) -> Form:
+    if not left.terms and not right.terms:
+        return constant(_ON_BITS[kind](left.constant, right.constant))
+    operands = sorted((left, right), key=lambda form: (not form.terms, form.order))
+    return Form(0, {atom_of(kind, tuple(operands)): 1})
+
+
 _CONSTRUCTORS: Mapping[AtomKind, Callable[[tuple[Form, ...]], Form]] = {
     AtomKind.FLOORDIV: lambda arguments: floordiv(*arguments),
     AtomKind.QUOTIENT: lambda arguments: floordiv(*arguments),
@@ -112,6 +216,11 @@ _CONSTRUCTORS: Mapping[AtomKind, Callable[[tuple[Form, ...]], Form]] = {
     AtomKind.MAX: maximum,
     AtomKind.PRODUCT: product,
     AtomKind.SUM: lambda arguments: arguments[0],
+    AtomKind.NONNEGATIVE: lambda arguments: nonnegative(*arguments),
+    AtomKind.ZERO: lambda arguments: zero(*arguments),
+    AtomKind.AND: conjunction,
+    AtomKind.SELECT: lambda arguments: select(*arguments),
+    **{kind: partial(bitwise, kind) for kind in _ON_BITS},
 }
 
 

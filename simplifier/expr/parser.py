@@ -1,7 +1,8 @@
 """Expressions from text: ``(d0 * 8 + s0) floordiv 3``.
 
 The parser takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and
-``max(a, b)``; also ``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. It
+``max(a, b)``; ``select(x >= 5 and not y == 0, a, b)``, ``bitand(a, b)``, ``bitor``, ``bitxor``; and
+conditions in parentheses, such as ``(x < y) * 8``, which are 1 where they hold and 0 elsewhere; also ``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. It
 does not recurse, so nesting may be as deep as memory allows, and nothing is ever evaluated as
 Python.
 
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from simplifier.errors import Span, TextError, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form
+from simplifier.expr.form import AtomKind, Form
 from simplifier.tools.lexer import Lexer
 
 if TYPE_CHECKING:
@@ -33,16 +34,19 @@ if TYPE_CHECKING:
 # Tokens.
 
 RESERVED: Final = frozenset(
-    {"floordiv", "floorDiv", "ceildiv", "ceilDiv", "mod", "in", "min", "max"}
+    {
+        *("floordiv", "floorDiv", "ceildiv", "ceilDiv", "mod", "in", "min", "max"),
+        *("select", "bitand", "bitor", "bitxor", "and", "or", "not"),
+    }
 )
 """Words that cannot name a variable."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN = re.compile(
     r"[0-9]++(?:[A-Za-z_][A-Za-z0-9_]*+)?|[A-Za-z_][A-Za-z0-9_]*"
-    r"|->|//|[<>=]=|[-+*/%()\[\]{},:<>=]"
+    r"|->|//|[<>=!]=|[-+*/%()\[\]{},:<>=]"
 )
-_WRONG = re.compile(r"[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=]")
+_WRONG = re.compile(r"!(?!=)|[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=!]")
 _COEFFICIENT = re.compile(r"([0-9]+)([A-Za-z_][A-Za-z0-9_]*)")
 """A number times a name, as in ``8d0``."""
 
@@ -171,7 +175,87 @@ XLA_DIVISIONS: Final[Mapping[str, Operation]] = {
     "%": operations.mod,
 }
 _SIGNS: Final = {"+": 1, "-": -1}
-_EXTREMA: Final = {"min": operations.minimum, "max": operations.maximum}
+_FUNCTIONS: Final[Mapping[str, Callable[[list[Form]], Form]]] = {
+    "min": operations.minimum,
+    "max": operations.maximum,
+    "select": lambda arguments: operations.select(*arguments),
+    "bitand": partial(operations.bitwise, AtomKind.BITAND),
+    "bitor": partial(operations.bitwise, AtomKind.BITOR),
+    "bitxor": partial(operations.bitwise, AtomKind.BITXOR),
+}
+RELATIONS: Final[Mapping[str, Operation]] = {
+    ">=": lambda left, right: operations.nonnegative(left - right),
+    "<=": lambda left, right: operations.nonnegative(right - left),
+    ">": lambda left, right: operations.nonnegative(left - right - 1),
+    "<": lambda left, right: operations.nonnegative(right - left - 1),
+    "==": lambda left, right: operations.zero(left - right),
+    "!=": lambda left, right: operations.negation(operations.zero(left - right)),
+}
+"""Comparisons of integers, as conditions."""
+_JOINTS: Final = frozenset({*RELATIONS, "and", "or"})
+_ARGUMENTS_OF_SELECT: Final = 3
+
+
+class _Condition:
+    """What stands before the last sum of a group: comparisons, and the words that join them."""
+
+    __slots__ = ("_alternatives", "_compared", "_holding", "is_negated")
+
+    def __init__(self) -> None:
+        self._alternatives: list[Form] = []
+        """What ``or`` joins, before the last one."""
+        self._holding: list[Form] = []
+        """What ``and`` joins, before the last one."""
+        self._compared: list[tuple[Form, str]] = []
+        """The left sides of a chain of comparisons."""
+        self.is_negated = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a comparison has begun, so that no ``not`` may follow."""
+        return bool(self._compared)
+
+    def compare(self, left: Form, relation: str) -> None:
+        """A left side, and the relation after it."""
+        self._compared.append((left, relation))
+
+    def join(self, word: str, side: Form) -> None:
+        """An operand of ``and`` or ``or`` ends with this side."""
+        self._holding.append(self._ended(side))
+        if word == "or":
+            self._alternatives.append(operations.conjunction(self._holding))
+            self._holding = []
+
+    def total(self, side: Form) -> Form:
+        """The whole, which ends with this side."""
+        last = self._ended(side)
+        if self._holding:
+            last = operations.conjunction([*self._holding, last])
+        return operations.disjunction([*self._alternatives, last]) if self._alternatives else last
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether what comes last must be a condition."""
+        return bool(self._holding or self._alternatives or self.is_negated)
+
+    def is_complete(self, side: Form) -> bool:
+        """Whether this side completes a condition."""
+        return self.is_open or operations.is_condition(side)
+
+    def _ended(self, side: Form) -> Form:
+        """A chain of comparisons with its last side, negated after ``not``."""
+        lefts = self._compared
+        rights = [*(left for left, _ in lefts[1:]), side]
+        value = side
+        if lefts:
+            value = operations.conjunction(
+                RELATIONS[relation](left, right)
+                for (left, relation), right in zip(lefts, rights, strict=True)
+            )
+        if self.is_negated:
+            value = operations.negation(value)
+        self._compared, self.is_negated = [], False
+        return value
 
 
 class _Group:
@@ -182,7 +266,16 @@ class _Group:
     it ends.
     """
 
-    __slots__ = ("arguments", "left", "opening", "operation", "scale", "sign", "terms")
+    __slots__ = (
+        "arguments",
+        "condition",
+        "left",
+        "opening",
+        "operation",
+        "scale",
+        "sign",
+        "terms",
+    )
 
     def __init__(self, opening: int, arguments: list[Form]) -> None:
         self.opening = opening
@@ -194,6 +287,19 @@ class _Group:
         self.left: Form | None = None
         """``None`` stands for 1."""
         self.operation: Operation | None = None
+        self.condition: _Condition | None = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing stands before the next operand of the sum."""
+        return not self.terms and self.left is None and self.operation is None and self.scale == 1
+
+    def begin_side(self) -> _Condition:
+        """The condition, whose next side begins; the sum before it was read."""
+        self.terms, self.left, self.sign, self.scale = [], None, 1, 1
+        if self.condition is None:
+            self.condition = _Condition()
+        return self.condition
 
     def negate(self) -> None:
         """A sign before an operand."""
@@ -253,8 +359,11 @@ class _ExpressionParser:
         lexer: ExpressionLexer,
         names: Mapping[str, Form] | None,
         divisions: Mapping[str, Operation],
+        *,
+        takes_conditions: bool,
     ) -> None:
         self._lexer = lexer
+        self._takes_conditions = takes_conditions
         self._names = names
         self._divisions = divisions
         self._leaves: dict[str, Form | int] = dict(names or ())
@@ -284,13 +393,16 @@ class _ExpressionParser:
                 group.add(_SIGNS[word])
             elif word != "*":
                 self._lexer.jump(position)
-                if len(groups) == 1:
-                    return group.total()
-                self._next_argument(word)
+                if word in _JOINTS and (len(groups) > 1 or self._takes_conditions):
+                    self._next_side(group, word)
+                elif len(groups) == 1:
+                    return self._value(group)
+                else:
+                    self._next_argument(word)
             position += 1
 
     def _leaf(self, word: str, position: int) -> Form | int | None:
-        """What a number or name stands for; ``None`` for a sign or the name of an extremum."""
+        """What a number or name stands for; ``None`` for a sign or the name of a function."""
         leaf = None
         if word.isdigit():
             leaf = self._leaves[word] = self._lexer.value_at(position)
@@ -300,10 +412,12 @@ class _ExpressionParser:
             leaf = self._leaves[word] = forms.variable(word)
         elif word == "-":
             self._groups[-1].negate()
+        elif word == "not":
+            self._negate(position)
         elif coefficient := _COEFFICIENT.fullmatch(word):
             leaf = self._leaves[word] = self._product(coefficient, position)
         else:
-            self._expect_extremum(word, position)
+            self._expect_function(word, position)
         return leaf
 
     def _product(self, coefficient: re.Match[str], position: int) -> Form:
@@ -317,10 +431,10 @@ class _ExpressionParser:
             raise self._unknown_name(position, self._names, name)
         return self._names[name].times(self._lexer.value_of(digits, position))
 
-    def _expect_extremum(self, word: str, position: int) -> None:
+    def _expect_function(self, word: str, position: int) -> None:
         lexer = self._lexer
         lexer.jump(position)
-        if word not in _EXTREMA:
+        if word not in _FUNCTIONS:
             raise lexer.expected("an expression")
         lexer.advance()
         if lexer.text != "(":
@@ -329,27 +443,73 @@ class _ExpressionParser:
     def _close_group(self) -> _Group:
         """Hand what stood in parentheses to the group around them."""
         group = self._groups.pop()
-        around, value = self._groups[-1], group.total()
-        join = _EXTREMA.get(self._name(group))
-        around.operand(join([*group.arguments, value]) if join else value)
+        around, value = self._groups[-1], self._value(group)
+        join = _FUNCTIONS.get(self._name(group))
+        if join is not None:
+            self._check_arguments(group)
+            value = join([*group.arguments, value])
+        around.operand(value)
         return around
 
+    def _value(self, group: _Group) -> Form:
+        """What stands in parentheses, or between commas."""
+        total, condition = group.total(), group.condition
+        if condition is None:
+            return total
+        if condition.is_joined and not condition.is_complete(total):
+            raise self._lexer.expected("a comparison")
+        return condition.total(total)
+
+    def _next_side(self, group: _Group, word: str) -> None:
+        """Begin what follows a relation, or a word that joins conditions."""
+        total = group.total()
+        condition = group.begin_side()
+        if word in RELATIONS:
+            condition.compare(total, word)
+        elif condition.is_complete(total):
+            condition.join(word, total)
+        else:
+            raise self._lexer.expected("a comparison")
+
+    def _negate(self, position: int) -> None:
+        """``not`` before a comparison."""
+        group = self._groups[-1]
+        self._lexer.jump(position)
+        is_inside = len(self._groups) > 1 or self._takes_conditions
+        if not (is_inside and group.is_fresh) or (group.condition and group.condition.is_open):
+            raise self._lexer.expected("an expression")
+        condition = group.begin_side()
+        condition.is_negated = not condition.is_negated
+
+    def _check_arguments(self, group: _Group) -> None:
+        """``select`` takes a condition and two values, functions of bits two or more."""
+        name, count = self._name(group), len(group.arguments) + 1
+        span = self._lexer.span_at(group.opening - 1)
+        if name == "select" and count != _ARGUMENTS_OF_SELECT:
+            message = f"select has {count} arguments; expected a condition and two values"
+            raise self._lexer.error(message, span)
+        if name == "select" and not operations.is_condition(group.arguments[0]):
+            message = "select begins with a value; expected a condition such as x >= 5"
+            raise self._lexer.error(message, span)
+        if name.startswith("bit") and count == 1:
+            raise self._lexer.error(f"{name} has 1 argument; expected 2 or more", span)
+
     def _name(self, group: _Group) -> str:
-        """The word before a parenthesis, which may name an extremum."""
+        """The word before a parenthesis, which may name a function."""
         return self._lexer.tokens[group.opening - 1]
 
     def _next_argument(self, word: str) -> None:
         """Begin another argument after the comma that must stand here."""
         group = self._groups[-1]
-        if word != "," or self._name(group) not in _EXTREMA:
+        if word != "," or self._name(group) not in _FUNCTIONS:
             raise self._unclosed(group)
-        group.arguments.append(group.total())
+        group.arguments.append(self._value(group))
         self._groups[-1] = _Group(group.opening, group.arguments)
 
     def _unclosed(self, group: _Group) -> TextError:
-        is_extremum = self._name(group) in _EXTREMA
-        what = "',' or ')'" if is_extremum else "')'"
-        opening = self._lexer.span_at(group.opening - is_extremum)
+        is_call = self._name(group) in _FUNCTIONS
+        what = "',' or ')'" if is_call else "')'"
+        opening = self._lexer.span_at(group.opening - is_call)
         position = f"{opening.line}:{opening.column}"
         return self._lexer.expected(f"{what} for the parenthesis opened at {position}")
 
@@ -364,19 +524,23 @@ def read_expression(
     lexer: ExpressionLexer,
     names: Mapping[str, Form] | None = None,
     divisions: Mapping[str, Operation] = XLA_DIVISIONS,
+    *,
+    takes_conditions: bool = False,
 ) -> Form:
     """Read one expression from the current token on; stops at what cannot continue it.
 
     With ``names``, only these names may occur, and each stands for its form. ``divisions`` says
-    what quotients and remainders mean.
+    what quotients and remainders mean. A comparison stands in parentheses, unless the whole
+    expression may be one.
     """
-    return _ExpressionParser(lexer, names, divisions).parse()
+    parser = _ExpressionParser(lexer, names, divisions, takes_conditions=takes_conditions)
+    return parser.parse()
 
 
 def parse_form(text: str, names: Sequence[str] | None = None) -> Form:
     """The form of a text; with ``names``, only these variables may occur."""
     lexer = ExpressionLexer(text)
     known = None if names is None else {name: forms.variable(name) for name in names}
-    form = read_expression(lexer, known)
+    form = read_expression(lexer, known, takes_conditions=True)
     lexer.finish()
     return form

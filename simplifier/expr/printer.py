@@ -8,7 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, natural_order, postorder
+from simplifier.expr.form import (
+    CONDITIONS,
+    EXTREMA,
+    Atom,
+    AtomKind,
+    Form,
+    natural_order,
+    postorder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +66,44 @@ def as_written(atom: Atom, operands: Sequence[Operand]) -> Sequence[Operand]:
     return operands
 
 
+def negated(condition: Form) -> Atom | None:
+    """The atom ``c``, if a form is ``1 - c`` for a condition."""
+    if condition.constant == 1 and len(condition.terms) == 1:
+        ((atom, factor),) = condition.terms.items()
+        if factor == -1 and atom.kind in CONDITIONS:
+            return atom
+    return None
+
+
+def sides(difference: Form, relation: str) -> tuple[Form, str, Form]:
+    """Two forms and a relation that say ``difference >= 0``, or what ``relation`` is instead.
+
+    The left side has the terms that are not subtracted, the right side has the constant.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(*sides(parse_form("x * 2 - y - 1"), ">="))
+    x * 2 > y
+    >>> print(*sides(parse_form("5 - y"), ">="))
+    y <= 5
+    """
+    constant = difference.constant
+    left = Form(0, {atom: factor for atom, factor in difference.terms.items() if factor > 0})
+    right = Form(0, {atom: -factor for atom, factor in difference.terms.items() if factor < 0})
+    if not left.terms:
+        return right, _TURNED[relation], Form(constant, {})
+    if right.terms and constant == -1 and relation in _STRICT:
+        return left, _STRICT[relation], right
+    return left, relation, right.plus_constant(-constant)
+
+
+NEGATED: Final = {">=": "<", "==": "!="}
+"""The relations that conditions are, and those that their negations are."""
+
+_TURNED: Final = {">=": "<=", "<": ">", "==": "==", "!=": "!="}
+_STRICT: Final = {">=": ">", "<": "<="}
+"""Where one is subtracted from the left side."""
+
+
 _RANKS: Final = {
     AtomKind.MOD: 0,
     AtomKind.FLOORDIV: 1,
@@ -69,6 +115,13 @@ _RANKS: Final = {
     AtomKind.OPAQUE: 6,
     AtomKind.VARIABLE: 7,
     AtomKind.SUM: 8,
+    AtomKind.SELECT: 9,
+    AtomKind.BITXOR: 10,
+    AtomKind.BITAND: 10,
+    AtomKind.BITOR: 10,
+    AtomKind.NONNEGATIVE: 11,
+    AtomKind.ZERO: 11,
+    AtomKind.AND: 11,
 }
 
 
@@ -108,8 +161,30 @@ class Printer:
             )
         if atom.kind is AtomKind.SUM:
             return f"({self.sum(*atom.arguments)})"
-        operands = ", ".join(map(self.sum, as_written(atom, atom.arguments)))
-        return f"{atom.kind.name.lower()}({operands})"
+        if atom.kind in CONDITIONS:
+            return f"({self.condition(Form(0, {atom: 1}))})"
+        return f"{atom.kind.name.lower()}({', '.join(self._operands(atom))})"
+
+    def _operands(self, atom: Atom) -> Sequence[str]:
+        if atom.kind is AtomKind.SELECT:
+            condition, *values = atom.arguments
+            return self.condition(condition), *map(self.sum, values)
+        return tuple(map(self.sum, as_written(atom, atom.arguments)))
+
+    def condition(self, form: Form, joint: str = "") -> str:
+        """The text of a condition, in parentheses where it joins others in another way."""
+        atom = form.only_atom or negated(form)
+        if atom is None or atom.kind not in CONDITIONS:
+            return self.sum(form)
+        holds = not form.constant
+        if atom.kind is AtomKind.AND:
+            own = "and" if holds else "or"
+            parts = [each if holds else Form(1 - each.constant, (-each).terms) for each in atom.arguments]
+            text = f" {own} ".join(self.condition(part, own) for part in parts)
+            return f"({text})" if joint not in ("", own) else text
+        relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="
+        left, relation, right = sides(*atom.arguments, relation if holds else NEGATED[relation])
+        return f"{self.sum(left)} {relation} {self.sum(right)}"
 
     def _symbol(self, atom: Atom) -> str:
         """The operator; ``%`` has the sign of the divisor in every dialect, XLA's ``mod`` not."""
@@ -118,6 +193,8 @@ class Printer:
 
     def sum(self, form: Form) -> str:
         """The text of a form whose atoms have theirs."""
+        if form.constant == 1 and negated(form):
+            return f"({self.condition(form)})"
         pieces: list[str] = []
         terms = form.terms.items()
         for atom, factor in sorted(terms, key=self.term_order) if len(terms) > 1 else terms:
@@ -145,7 +222,7 @@ class Printer:
     def operand(self, form: Form) -> str:
         """The text of a form, in parentheses where it is composed."""
         text = self.sum(form)
-        if not form.terms:
+        if not form.terms or negated(form):
             return text
         ((atom, factor), *others) = form.terms.items()
         composite = (

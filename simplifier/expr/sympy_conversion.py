@@ -7,19 +7,40 @@ stand for integers, unless their assumptions deny it.
 
 from __future__ import annotations
 
-from functools import cmp_to_key, lru_cache
+from functools import cmp_to_key, lru_cache, partial, reduce
+from itertools import chain
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import sympy
+from sympy.logic.boolalg import Boolean, BooleanAtom
 
 from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.fold import fold
-from simplifier.expr.form import ONE, Atom, AtomKind, Form, accumulate, in_order, postorder
-from simplifier.expr.functions import CeilDiv, FloorDiv, IntegerFunction, Max, Min, Mod, symbol
-from simplifier.expr.printer import as_written
+from simplifier.expr.form import (
+    CONDITIONS,
+    ONE,
+    Atom,
+    AtomKind,
+    Form,
+    accumulate,
+    in_order,
+    postorder,
+)
+from simplifier.expr.functions import (
+    BitAnd,
+    BitOr,
+    BitXor,
+    CeilDiv,
+    FloorDiv,
+    IntegerFunction,
+    Max,
+    Min,
+    Mod,
+    symbol,
+)
+from simplifier.expr.printer import NEGATED, as_written, negated, sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,15 +77,34 @@ def _excerpt(thing: object) -> str:
 # From sympy.
 
 
+class Fraction(NamedTuple):
+    """A part that stands where an integer must be, and is one if facts say so."""
+
+    numerator: Form
+    divisor: Form
+    part: sympy.Expr
+
+
 class ReadExpression(NamedTuple):
-    """What a sympy expression says, and the symbols in it, by name."""
+    """What a sympy expression says, the symbols in it, by name, and what must be an integer."""
 
     form: Form
-    symbols: tuple[sympy.Symbol, ...]
+    symbols: tuple[sympy.Symbol, ...] = ()
+    fractions: tuple[Fraction, ...] = ()
+    whole: sympy.Expr | None = None
+
+    def objection(self, fraction: Fraction) -> ConversionError:
+        """The error that a fraction is not known to be an integer."""
+        message = "is a fraction; expected an integer, floor around it, or a fact such as {} == 0"
+        remainder = operations.mod(fraction.numerator, fraction.divisor)
+        return ConversionError(fraction.part, self.whole, message.format(remainder))
 
 
-def from_sympy(expression: sympy.Expr | int) -> Form:
+def from_sympy(expression: sympy.Expr | Boolean | int) -> Form:
     """The form of an integer expression; sympy's own ``floor``, ``Mod``, ``Min`` may occur.
+
+    So may ``Piecewise`` and conditions. Where no condition of a ``Piecewise`` holds it has no
+    value, so its last branch stands for the rest.
 
     Raises:
         ConversionError: naming the part that is not integer arithmetic.
@@ -73,14 +113,20 @@ def from_sympy(expression: sympy.Expr | int) -> Form:
     >>> from_sympy(sympy.floor(x / 8) + 2 * sympy.Mod(x, 8))
     Form((x mod 8) * 2 + x floordiv 8)
     """
-    return read(expression).form
+    reading = read(expression)
+    if reading.fractions:
+        raise reading.objection(reading.fractions[0])
+    return reading.form
 
 
-def read(expression: sympy.Expr | int) -> ReadExpression:
-    """The form of an integer expression with its symbols; see :func:`from_sympy`."""
+def read(expression: sympy.Expr | Boolean | int) -> ReadExpression:
+    """The form of an integer expression with its symbols; see :func:`from_sympy`.
+
+    A condition is 1 where it holds, 0 elsewhere.
+    """
     if isinstance(expression, int) and not isinstance(expression, bool):
-        return ReadExpression(forms.constant(expression), ())
-    if not isinstance(expression, sympy.Expr):
+        return ReadExpression(forms.constant(expression))
+    if not isinstance(expression, sympy.Expr | Boolean):
         raise ConversionError(expression, expression)
     try:
         return _remembered_reading(expression)
@@ -92,6 +138,7 @@ def _reading(expression: sympy.Expr) -> ReadExpression:
     known: dict[int, _Ratio] = {}
     """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
     symbols: dict[sympy.Symbol, None] = {}
+    fractions: list[Fraction] = []
     stack: list[sympy.Expr] = [expression]
     while stack:
         node = stack.pop()
@@ -100,12 +147,14 @@ def _reading(expression: sympy.Expr) -> ReadExpression:
         if not _is_read(node):
             symbols |= dict.fromkeys(node.free_symbols)
             known[id(node)] = _leaf(node, expression)
-        elif missing := [part for part in node.args if id(part) not in known]:
+        elif missing := [part for part in _parts_of(node) if id(part) not in known]:
             stack += (node, *missing)
         else:
-            known[id(node)] = _read(node, [known[id(part)] for part in node.args], expression)
-    form = _integer(expression, known[id(expression)], expression)
-    return ReadExpression(form, tuple(sorted(symbols, key=lambda symbol: symbol.name)))
+            parts = [known[id(part)] for part in _parts_of(node)]
+            known[id(node)] = _read(node, parts, fractions)
+    form = _integer(expression, known[id(expression)], fractions)
+    named = tuple(sorted(symbols, key=lambda symbol: symbol.name))
+    return ReadExpression(form, named, tuple(fractions), expression)
 
 
 _remembered_reading = lru_cache(maxsize=_REMEMBERED)(_reading)
@@ -123,18 +172,39 @@ def _is_read(node: sympy.Expr) -> bool:
     if isinstance(node, sympy.Pow):
         exponent = node.args[1]
         return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
-    return type(node) in _ARITHMETIC or type(node) in _FUNCTIONS_OF_INTEGERS
+    return type(node) in _READ
 
 
-def _read(node: sympy.Expr, parts: Sequence[_Ratio], whole: sympy.Expr) -> _Ratio:
-    arithmetic = _ARITHMETIC.get(type(node))
-    if arithmetic is not None:
-        return arithmetic(parts)
-    integers = [_integer(*argument, whole) for argument in zip(node.args, parts, strict=True)]
-    return _Ratio(_FUNCTIONS_OF_INTEGERS[type(node)](integers))
+def _parts_of(node: sympy.Expr) -> Sequence[sympy.Expr]:
+    """The operands; of a ``Piecewise`` each value with its condition after it."""
+    if isinstance(node, sympy.Piecewise):
+        return tuple(chain.from_iterable(pair.args for pair in node.args))
+    return node.args
 
 
-def _integer(node: sympy.Expr, ratio: _Ratio, whole: sympy.Expr) -> Form:
+def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) -> _Ratio:
+    """The value of an operation; parts that have to be integers are added to the fractions."""
+    kind = type(node)
+    if kind in _ARITHMETIC:
+        return _ARITHMETIC[kind](parts)
+    if kind in _RELATIONS:
+        return _Ratio(_RELATIONS[kind](_difference(node, parts)))
+    operands = zip(_parts_of(node), parts, strict=True)
+    integers = [_integer(*operand, fractions) for operand in operands]
+    if kind in _CONNECTIVES:
+        _check_conditions(node, integers)
+        return _Ratio(_CONNECTIVES[kind](integers))
+    return _Ratio(_FUNCTIONS_OF_INTEGERS[kind](integers))
+
+
+def _check_conditions(node: sympy.Expr, operands: Iterable[Form]) -> None:
+    """That conditions are joined, and not numbers."""
+    for part, operand in zip(node.args, operands, strict=True):
+        if not operations.is_condition(operand):
+            raise ConversionError(part, node, "is no condition; expected one such as x >= 5")
+
+
+def _integer(node: sympy.Expr, ratio: _Ratio, fractions: list[Fraction]) -> Form:
     """The value of a node that must be an integer."""
     numerator, divisor = ratio
     if divisor is ONE:
@@ -143,12 +213,14 @@ def _integer(node: sympy.Expr, ratio: _Ratio, whole: sympy.Expr) -> Form:
         common = gcd(divisor.constant, numerator.constant, *numerator.terms.values())
         if abs(common) == abs(divisor.constant):
             return numerator.exactly_divided(divisor.constant)
-    if node.is_integer:  # as in x/2 where x is even
-        return operations.floordiv(numerator, divisor)
-    raise ConversionError(node, whole, "is a fraction; expected an integer, or floor around it")
+    if not node.is_integer:  # it is where x/2 has an even x
+        fractions.append(Fraction(numerator, divisor, node))
+    return operations.floordiv(numerator, divisor)
 
 
 def _leaf(node: sympy.Expr, whole: sympy.Expr) -> _Ratio:
+    if isinstance(node, BooleanAtom):
+        return _Ratio(forms.constant(int(bool(node))))
     if isinstance(node, sympy.Symbol):
         if node.is_integer is False or not node.is_commutative:
             raise ConversionError(node, whole, "is no integer by its assumptions")
@@ -212,6 +284,29 @@ def _rounded_up(parts: Sequence[_Ratio]) -> _Ratio:
     return _Ratio(numerator if divisor is ONE else operations.ceildiv(numerator, divisor))
 
 
+def _difference(node: sympy.Expr, parts: Sequence[_Ratio]) -> Form:
+    """What has the sign of ``a - b``, where a relation compares two fractions."""
+    left, right = parts
+    numerator, divisor = _sum_of_ratios([left, _Ratio(-right.numerator, right.divisor)])
+    if divisor is ONE:
+        return numerator
+    if divisor.is_constant:
+        return numerator if divisor.constant > 0 else -numerator
+    raise ConversionError(node, node, "compares fractions; expected integers, or floor around them")
+
+
+def _piecewise(parts: Sequence[_Ratio]) -> _Ratio:
+    """The values, each with its condition after it; over their common divisor."""
+    values, conditions = parts[::2], [part.numerator for part in parts[1::2]]
+    symbolic = {part.divisor: None for part in values if not part.divisor.is_constant}
+    scale = lcm(*(part.divisor.constant for part in values if part.divisor.is_constant))
+    *scaled, value = (_scaled(part, scale, symbolic) for part in values)
+    for chosen, condition in zip(reversed(scaled), reversed(conditions[:-1]), strict=True):
+        value = operations.select(condition, chosen, value)
+    divisor = operations.product((forms.constant(scale), *symbolic))
+    return _Ratio(value, ONE if divisor == ONE else divisor)
+
+
 def _absolute_value(parts: Sequence[Form]) -> Form:
     return operations.maximum((parts[0], -parts[0]))
 
@@ -228,6 +323,38 @@ _ARITHMETIC: Final[Mapping[type, Callable[[Sequence[_Ratio]], _Ratio]]] = {
     sympy.UnevaluatedExpr: lambda parts: parts[0],
     sympy.floor: _rounded_down,
     sympy.ceiling: _rounded_up,
+    sympy.Piecewise: _piecewise,
+}
+
+_RELATIONS: Final[Mapping[type, Callable[[Form], Form]]] = {
+    sympy.Ge: operations.nonnegative,
+    sympy.Gt: lambda difference: operations.nonnegative(difference.plus_constant(-1)),
+    sympy.Le: lambda difference: operations.nonnegative(-difference),
+    sympy.Lt: lambda difference: operations.nonnegative((-difference).plus_constant(-1)),
+    sympy.Eq: operations.zero,
+    sympy.Ne: lambda difference: operations.negation(operations.zero(difference)),
+}
+"""Relations of ``a`` and ``b``, by ``a - b``."""
+
+
+def _either(conditions: Sequence[Form]) -> Form:
+    """Whether an odd number of conditions hold."""
+    return reduce(lambda left, right: _chosen(left, operations.negation(right), right), conditions)
+
+
+def _chosen(condition: Form, chosen: Form, other: Form) -> Form:
+    """One of two conditions."""
+    where = operations.conjunction((condition, chosen))
+    elsewhere = operations.conjunction((operations.negation(condition), other))
+    return operations.disjunction((where, elsewhere))
+
+
+_CONNECTIVES: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] = {
+    sympy.And: operations.conjunction,
+    sympy.Or: operations.disjunction,
+    sympy.Not: lambda parts: operations.negation(*parts),
+    sympy.Xor: _either,
+    sympy.ITE: lambda parts: _chosen(*parts),
 }
 
 _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] = {
@@ -241,7 +368,13 @@ _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] =
     Mod: lambda parts: operations.mod(*parts),
     Min: operations.minimum,
     Max: operations.maximum,
+    BitAnd: partial(operations.bitwise, AtomKind.BITAND),
+    BitOr: partial(operations.bitwise, AtomKind.BITOR),
+    BitXor: partial(operations.bitwise, AtomKind.BITXOR),
 }
+
+_READ: Final = frozenset({*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES})
+"""The operations on parts that are read."""
 
 
 # To sympy.
@@ -255,6 +388,9 @@ _FUNCTIONS: Final[Mapping[AtomKind, type[IntegerFunction]]] = {
     AtomKind.MOD: Mod,
     AtomKind.MIN: Min,
     AtomKind.MAX: Max,
+    AtomKind.BITAND: BitAnd,
+    AtomKind.BITOR: BitOr,
+    AtomKind.BITXOR: BitXor,
 }
 _SIMPLE: Final = frozenset({AtomKind.VARIABLE, *_FUNCTIONS})
 """Atoms that sympy cannot merge with each other or with a coefficient."""
@@ -268,28 +404,35 @@ def to_sympy(form: Form, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
     Variables are the given symbols, or integer symbols. Over integer symbols the expression is made
     once for each form and atom.
     """
-    own = symbols and {name: own for name, own in symbols.items() if own != symbol(name)}
-    if own:
-        return _over(form, own)
-    if form.expression is None:
-        for atom in postorder((form,), skip=_has_expression):
-            atom.expression = _of_arguments(
-                atom, tuple(_sum(argument, _expression) for argument in atom.arguments)
-            )
-        form.expression = _sum(form, _expression)
+    if form.expression is None or symbols:
+        inner = _expressions_in(form, symbols)
+        if inner is not _expression:
+            return _sum(form, inner)
+        form.expression = _sum(form, inner)
     return form.expression
 
 
-def _over(form: Form, own: Mapping[str, sympy.Symbol]) -> sympy.Expr:
-    def of_atom(atom: Atom, arguments: tuple[sympy.Expr, ...]) -> sympy.Expr:
-        if atom.kind is AtomKind.OPAQUE:
-            return _expression(atom)
-        return own.get(atom.name) or _of_arguments(atom, arguments)
+def to_condition(form: Form, symbols: Mapping[str, sympy.Symbol] | None = None) -> Boolean:
+    """The condition that a form is; of a number, that it is not zero.
 
-    def of_form(part: Form, known: Mapping[Atom, sympy.Expr]) -> sympy.Expr:
-        return _sum(part, known.__getitem__)
+    >>> from simplifier.expr.parser import parse_form
+    >>> to_condition(parse_form("x < 5 or y >= x"))
+    (x < 5) | (x <= y)
+    """
+    return _condition(form, _expressions_in(form, symbols))
 
-    return of_form(form, fold((form,), of_atom, of_form))
+
+def _expressions_in(form: Form, symbols: Mapping[str, sympy.Symbol] | None) -> _ExpressionOf:
+    """Gives the expressions of the atoms in a form."""
+    own = symbols and {name: own for name, own in symbols.items() if own != symbol(name)}
+    if own:
+        known: dict[Atom, sympy.Expr] = {}
+        for atom in postorder((form,)):
+            known[atom] = own.get(atom.name) or _of_atom(atom, known.__getitem__)
+        return known.__getitem__
+    for atom in postorder((form,), skip=_has_expression):
+        atom.expression = _of_atom(atom, _expression)
+    return _expression
 
 
 def _has_expression(atom: Atom) -> bool:
@@ -302,18 +445,74 @@ def _expression(atom: Atom) -> sympy.Expr:
     return atom.expression
 
 
-def _of_arguments(atom: Atom, arguments: tuple[sympy.Expr, ...]) -> sympy.Expr:
-    """The expression of an atom whose arguments have theirs."""
+def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
+    """The expression of an atom; those of the atoms inside it are known."""
     if atom.kind is AtomKind.VARIABLE:
         return symbol(atom.name)
+    if atom.kind is AtomKind.OPAQUE:
+        return _expression(atom)
+    if atom.kind in CONDITIONS:
+        return _number_of(_relation(atom, inner, holds=True))
+    if atom.kind is AtomKind.SELECT:
+        return _choice(atom, inner)
+    arguments = [_sum(argument, inner) for argument in atom.arguments]
     if atom.kind is AtomKind.PRODUCT:
         return sympy.Mul(*arguments)
+    if atom.kind is AtomKind.SUM:
+        return arguments[0]
     made = _FUNCTIONS[atom.kind].of(*as_written(atom, arguments))
     hash(made)  # sympy keeps it, and so never needs to recurse for it
     return made
 
 
+def _number_of(condition: Boolean) -> sympy.Expr:
+    pairs = (sympy.Integer(1), condition), (sympy.Integer(0), sympy.true)
+    return sympy.Piecewise(*pairs, evaluate=False)
+
+
+def _choice(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
+    """``Piecewise``; a choice in the last branch gives further branches."""
+    condition, chosen, other = atom.arguments
+    branches = [(_sum(chosen, inner), _condition(condition, inner))]
+    rest = _sum(other, inner)
+    further = rest.args if isinstance(rest, sympy.Piecewise) else ((rest, sympy.true),)
+    return sympy.Piecewise(*branches, *further, evaluate=False)
+
+
+def _condition(form: Form, inner: _ExpressionOf) -> Boolean:
+    """The condition that a form is; of a number, that it is not zero."""
+    if not form.terms:
+        return sympy.true if form.constant else sympy.false
+    atom = form.only_atom or negated(form)
+    if atom is None or atom.kind not in CONDITIONS:
+        return sympy.Ne(_sum(form, inner), sympy.Integer(0))
+    return _relation(atom, inner, holds=not form.constant)
+
+
+def _relation(atom: Atom, inner: _ExpressionOf, *, holds: bool) -> Boolean:
+    """The condition that an atom is, or its negation."""
+    if atom.kind is AtomKind.AND:
+        join = sympy.And if holds else sympy.Or
+        parts = (part if holds else operations.negation(part) for part in atom.arguments)
+        return join(*[_condition(part, inner) for part in parts], evaluate=False)
+    relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="
+    left, relation, right = sides(*atom.arguments, relation if holds else NEGATED[relation])
+    return _COMPARISONS[relation](_sum(left, inner), _sum(right, inner), evaluate=False)
+
+
+_COMPARISONS: Final[Mapping[str, Callable[..., Boolean]]] = {
+    ">=": sympy.Ge,
+    ">": sympy.Gt,
+    "<=": sympy.Le,
+    "<": sympy.Lt,
+    "==": sympy.Eq,
+    "!=": sympy.Ne,
+}
+
+
 def _sum(form: Form, inner: _ExpressionOf) -> sympy.Expr:
+    if form.constant == 1 and (atom := negated(form)):
+        return _number_of(_relation(atom, inner, holds=False))
     if any(atom.kind not in _SIMPLE for atom in form.terms):
         terms = [factor * inner(atom) for atom, factor in form.terms.items()]
         return sympy.Add(sympy.Integer(form.constant), *terms)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.digits import common_weight
 from simplifier.expr.form import (
+    CONDITIONS,
     EXTREMA,
     FLOORDIV,
     Atom,
@@ -28,6 +29,8 @@ from simplifier.expr.form import (
     constant,
     postorder,
 )
+from simplifier.expr.operations import is_condition
+from simplifier.expr.printer import negated, sides
 from simplifier.limits import MAX_QUOTIENTS
 
 if TYPE_CHECKING:
@@ -51,6 +54,8 @@ def cost_of_operation(kind: AtomKind, operands: int) -> int:
         return DIVISION + OPERATOR
     if kind is AtomKind.SUM:
         return 0
+    if kind in CONDITIONS:
+        return OPERATOR * max(operands - 1, 1)
     return DIVISION if operands else 0
 
 
@@ -203,11 +208,15 @@ class _Shared:
     def __init__(self) -> None:
         self._uses: dict[Atom, int] = {}
         self._divisions: set[Key] = set()
+        self._deciding: dict[Atom, int] = {}
+        """How often conditions decide something; elsewhere they are numbers, chosen by them."""
 
     def cost(self, form: Form) -> int:
         """The cost of all atoms, those outside first: then it is known how often each is used."""
-        total = operators_of_sum(form)
+        total = 0 if negated(form) else operators_of_sum(form)
         self._use(form, 1)
+        if is_condition(form):
+            self._decide(form, 1)
         inside = postorder((form,))
         self._divisions = divided_by_digits(inside)
         for atom in reversed(inside):
@@ -227,14 +236,41 @@ class _Shared:
         if not times:
             return again
         inside = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
+        if atom.kind in CONDITIONS or atom.kind is AtomKind.SELECT:
+            inside += _operators_of_sides(atom)
+            if atom.kind in CONDITIONS:
+                again = DIVISION * (uses - self._deciding.get(atom, 0))
+            for condition in _conditions_in(atom):
+                self._decide(condition, times)
+        else:
+            inside += sum(map(operators_of_sum, atom.arguments))
         for argument in atom.arguments:
-            inside += operators_of_sum(argument)
             self._use(argument, times)
         return again + times * inside
+
+    def _decide(self, condition: Form, times: int) -> None:
+        for atom in condition.terms:
+            self._deciding[atom] = self._deciding.get(atom, 0) + times
 
     def _use(self, form: Form, times: int) -> None:
         for atom in form.terms:
             self._uses[atom] = self._uses.get(atom, 0) + times
+
+
+def _conditions_in(atom: Atom) -> tuple[Form, ...]:
+    """The conditions that a choice or condition looks at."""
+    if atom.kind is AtomKind.SELECT:
+        return atom.arguments[:1]
+    return atom.arguments if atom.kind is AtomKind.AND else ()
+
+
+def _operators_of_sides(atom: Atom) -> int:
+    """The operators of the sides of a comparison, or of conditions: a negation costs nothing."""
+    arguments = atom.arguments
+    if atom.kind in (AtomKind.NONNEGATIVE, AtomKind.ZERO):
+        left, _, right = sides(arguments[0], ">=")
+        return operators_of_sum(left) + operators_of_sum(right)
+    return sum(operators_of_sum(each) for each in arguments if not negated(each))
 
 
 DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV})

@@ -135,7 +135,7 @@ def statement(text: str) -> tuple[Comparison, ...]:
 
 def _chain(text: str, start: int, stop: int) -> list[Comparison]:
     """``a <= b < c`` as two comparisons."""
-    relations = [match[0] for match in _RELATION.finditer(text, start, stop)]
+    relations = [match[0] for match in _outside(_RELATION, text, start, stop)]
     if not relations:
         raise TextError("expected a comparison", Span(text, start, stop))
     sides = [_side(text, *ends) for ends in _between(_RELATION, text, start, stop)]
@@ -154,10 +154,20 @@ def _between(
     separator: re.Pattern[str], text: str, start: int, stop: int
 ) -> Iterator[tuple[int, int]]:
     """Where the parts between the separators start and stop."""
-    for match in separator.finditer(text, start, stop):
+    for match in _outside(separator, text, start, stop):
         yield start, match.start()
         start = match.end()
     yield start, stop
+
+
+def _outside(
+    separator: re.Pattern[str], text: str, start: int, stop: int
+) -> Iterator[re.Match[str]]:
+    """The separators that do not stand in parentheses."""
+    for match in separator.finditer(text, start, stop):
+        before = text[start : match.start()]
+        if before.count("(") == before.count(")"):
+            yield match
 
 
 def variables_in(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:

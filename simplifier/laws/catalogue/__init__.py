@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.laws.catalogue import constraints, extrema, lemmas, quotients, spellings, symbolic
+from simplifier.laws.catalogue import (
+    bits,
+    conditions,
+    constraints,
+    extrema,
+    lemmas,
+    quotients,
+    spellings,
+    symbolic,
+)
 from simplifier.laws.law import Law, LawGroup
 
 if TYPE_CHECKING:
@@ -23,6 +32,8 @@ GROUPS: Final = (
     _group("quotients", quotients),
     _group("minima and maxima", extrema),
     _group("products and symbolic divisors", symbolic),
+    _group("conditions and choices", conditions),
+    _group("bits", bits),
     _group("constraints", constraints),
     _group("ranges", lemmas),
     _group("spellings", spellings),

@@ -88,3 +88,17 @@ LOWER_FACT = Law(
     example=Example("max(y, 2)", "max(y, 1) >= 2", "y"),
     near_miss=NearMiss("max(y, 2)", "max(y, 1) >= 1", "max(y, 2)", "y may be 1"),
 )
+
+NOT_ZERO = Law(
+    name="fact that something is not zero",
+    identity="A >= 1",
+    condition="A >= 0 and (A == 0) == 0",
+    why="Of the values that A has, zero is the least one.",
+    example=Example("max(x floordiv 8, 1)", "x >= 0 and (x floordiv 8 == 0) == 0", "x floordiv 8"),
+    near_miss=NearMiss(
+        "max(x floordiv 8, 1)",
+        "x >= -1 and (x floordiv 8 == 0) == 0",
+        "max(x floordiv 8, 1)",
+        "x may be -1",
+    ),
+)

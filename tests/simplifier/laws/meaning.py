@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simplifier.expr.form import AtomKind, postorder
+from simplifier.expr.form import BITWISE, AtomKind, postorder
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.law import RELATIONS, statement
 from tests.evaluation import values_of
@@ -145,6 +146,14 @@ class Encoding:
         solver.set("rlimit", RESOURCES)
         return solver
 
+    def variable(self, name: str) -> Any:  # noqa: ANN401 - z3 is not typed
+        """Any integer."""
+        return self.z3.Int(name, self.context)
+
+    def constant(self, value: int) -> Any:  # noqa: ANN401 - z3 is not typed
+        """An integer."""
+        return self.z3.IntVal(value, self.context)
+
     def form(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
         """A form as a term."""
         for atom in postorder((form,)):
@@ -154,11 +163,11 @@ class Encoding:
 
     def _sum(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
         terms = [factor * self._terms[atom] for atom, factor in form.terms.items()]
-        return sum(terms, self.z3.IntVal(form.constant, self.context))
+        return sum(terms, self.constant(form.constant))
 
     def _atom(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
         if atom.kind is AtomKind.VARIABLE:
-            return self.z3.Int(atom.name, self.context)
+            return self.variable(atom.name)
         if atom.kind in DIVISIONS:
             return self._division(atom)
         arguments = [self._sum(argument) for argument in atom.arguments]
@@ -167,7 +176,20 @@ class Encoding:
             return reduce(lambda a, b: when(a >= b, a, b), arguments)
         if atom.kind is AtomKind.MIN:
             return reduce(lambda a, b: when(a <= b, a, b), arguments)
-        return reduce(lambda a, b: a * b, arguments)
+        if atom.kind in self._conditions():
+            return when(
+                self._conditions()[atom.kind](arguments), self.constant(1), self.constant(0)
+            )
+        if atom.kind is AtomKind.SELECT:
+            return when(arguments[0] == 1, *arguments[1:])
+        return reduce(_ON_TERMS.get(atom.kind, operator.mul), arguments)
+
+    def _conditions(self) -> dict[AtomKind, Any]:
+        return {
+            AtomKind.NONNEGATIVE: lambda values: values[0] >= 0,
+            AtomKind.ZERO: lambda values: values[0] == 0,
+            AtomKind.AND: lambda values: self.z3.And(*[value == 1 for value in values]),
+        }
 
     def _division(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
         numerator, divisor = atom.arguments
@@ -180,7 +202,8 @@ class Encoding:
     def _divided(self, dividend: Form, by: Form) -> tuple[Any, Any]:
         """Quotient and rest."""
         if (dividend, by) not in self._quotients:
-            quotient, rest = (self.z3.FreshInt(name, self.context) for name in "qr")
+            count = len(self._quotients)
+            quotient, rest = (self.variable(f"{name} {count}") for name in "qr")
             self._quotients[dividend, by] = quotient, rest
             self._define(self._sum(dividend), self._sum(by), quotient, rest)
         return self._quotients[dividend, by]
@@ -193,12 +216,43 @@ class Encoding:
         ]
 
 
+_ON_TERMS: Final = {
+    AtomKind.BITAND: operator.and_,
+    AtomKind.BITOR: operator.or_,
+    AtomKind.BITXOR: operator.xor,
+}
+
+
+class BitEncoding(Encoding):
+    """Forms as numbers of bits in two's complement: z3 proves laws of bits for small integers.
+
+    What is computed from them does not leave the numbers of bits.
+    """
+
+    REACH: Final = 16
+    BITS: Final = 14
+
+    def variable(self, name: str) -> Any:  # noqa: ANN401 - z3 is not typed
+        made = self.z3.BitVec(name, self.BITS, self.context)
+        self.axioms += [made >= -self.REACH, made < self.REACH]
+        return made
+
+    def constant(self, value: int) -> Any:  # noqa: ANN401 - z3 is not typed
+        return self.z3.BitVecVal(value, self.BITS, self.context)
+
+
+def _encoding(law: Law) -> Encoding:
+    sides = [side for part in (*law.claim, *law.conditions) for side in (part.left, part.right)]
+    has_bits = any(atom.kind in BITWISE for atom in postorder(sides))
+    return BitEncoding() if has_bits else Encoding()
+
+
 def verdicts(law: Law) -> list[str]:
     """What z3 says of each step of the proof, and last of the law, given what was proved before.
 
     ``unsat`` if it is proved, ``sat`` if there is a counterexample, or ``unknown``.
     """
-    encoding = Encoding()
+    encoding = _encoding(law)
     given, shown = given_and_shown(law)
     known = [encoding.comparison(part) for part in law.conditions]
     steps = [_conjunction(encoding, statement(step)) for step in law.proof]

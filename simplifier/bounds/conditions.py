@@ -1,0 +1,62 @@
+"""What a condition says as facts: forms, and the intervals that they lie in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplifier.bounds.interval import Interval
+from simplifier.expr.form import CONDITIONS, AtomKind, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simplifier.bounds.context import Constraints
+    from simplifier.expr.form import Atom
+
+
+def facts_of(condition: Form) -> Constraints:
+    """The facts that a condition is; what cannot be one stays a condition, which is 1.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> for form, interval in facts_of(parse_form("x < y and z mod 8 == 0 and not (x > 5 and y > 5)")):
+    ...     print(form, "in", interval)
+    x - y in [..., -1]
+    z mod 8 in [0, 0]
+    (x >= 6 and y >= 6) in [0, 0]
+    """
+    return tuple(_facts(condition, Interval(1, 1)))
+
+
+def read_fact(form: Form, interval: Interval) -> Constraints:
+    """A fact as it was given; of a condition that is 0 or 1, what that says.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> ((form, interval),) = read_fact(parse_form("x >= 5"), Interval(0, 0))
+    >>> print(form, "in", interval)
+    x - 5 in [..., -1]
+    """
+    return tuple(_facts(form, interval))
+
+
+def _facts(form: Form, interval: Interval) -> Iterator[tuple[Form, Interval]]:
+    if len(form.terms) != 1 or not interval.is_point or interval.lower is None:
+        yield form, interval
+        return
+    ((atom, factor),) = form.terms.items()
+    value, remainder = divmod(interval.lower - form.constant, factor)
+    if atom.kind not in CONDITIONS or remainder or value not in (0, 1):
+        yield form, interval
+    else:
+        yield from _of_condition(atom, holds=value == 1)
+
+
+def _of_condition(atom: Atom, *, holds: bool) -> Iterator[tuple[Form, Interval]]:
+    if atom.kind is AtomKind.NONNEGATIVE:
+        yield atom.arguments[0], Interval(0, None) if holds else Interval(None, -1)
+    elif holds and atom.kind is AtomKind.ZERO:
+        yield atom.arguments[0], Interval(0, 0)
+    elif holds:
+        for condition in atom.arguments:
+            yield from _facts(condition, Interval(1, 1))
+    else:
+        yield Form(0, {atom: 1}), Interval(0, 0)

@@ -1,0 +1,172 @@
+"""Laws of conditions and choices: ``A >= 0``, ``A == 0``, what ``and`` joins, ``select``.
+
+Ranges decide conditions. What is left becomes an atom in one shape, so that equal conditions are
+one. Branches are not looked into here: :mod:`simplifier.choices` reads them under their conditions.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from simplifier.expr import operations
+from simplifier.expr.form import FLOORDIV, ONE, ZERO, AtomKind, Form, constant, content
+from simplifier.laws.catalogue.conditions import (
+    AT_THE_END,
+    AT_THE_START,
+    CHOICE_OF_NUMBERS,
+    COMPARED_MULTIPLE,
+    COMPARED_QUOTIENT,
+    COMPARED_QUOTIENT_TURNED,
+    DECIDED,
+    EQUATED_MULTIPLE,
+    INDIVISIBLE,
+    MULTIPLES_CHOSEN,
+    REFUTED,
+    REFUTED_EQUATION,
+    SHARED,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simplifier.bounds.context import Context
+    from simplifier.bounds.interval import Range
+    from simplifier.expr.form import Atom
+
+
+def nonnegative(context: Context, form: Form) -> Form:
+    """``A >= 0`` for a canonical form."""
+    lower, upper = context.range_of(form)
+    if lower >= 0:
+        context.fired(DECIDED)
+        return ONE
+    if upper < 0:
+        context.fired(REFUTED)
+        return ZERO
+    scale = content(form)
+    if scale > 1:
+        context.fired(COMPARED_MULTIPLE)
+        constant_part = form.constant // scale
+        return nonnegative(
+            context, form.plus_constant(-form.constant).exactly_divided(scale) + constant_part
+        )
+    numerator = _without_quotient(context, form)
+    if numerator is not None:
+        return nonnegative(context, numerator)
+    if upper == 0:
+        context.fired(AT_THE_END)
+        return zero(context, form)
+    if lower == -1:
+        context.fired(AT_THE_START)
+        return operations.negation(zero(context, form.plus_constant(1)))
+    return _known(context, operations.nonnegative(form))
+
+
+def _without_quotient(context: Context, form: Form) -> Form | None:
+    """What is negative where the form is, without its only quotient."""
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
+    if len(quotients) != 1 or abs(form.terms[quotients[0]]) != 1:
+        return None
+    (quotient,) = quotients
+    rest, divisor = form.without(quotient).times(quotient.divisor), quotient.divisor
+    if form.terms[quotient] > 0:
+        context.fired(COMPARED_QUOTIENT)
+        return rest.plus(quotient.numerator)
+    context.fired(COMPARED_QUOTIENT_TURNED)
+    return rest.plus(quotient.numerator, -1).plus_constant(divisor - 1)
+
+
+def zero(context: Context, form: Form) -> Form:
+    """``A == 0`` for a canonical form."""
+    lower, upper = context.range_of(form)
+    if lower > 0 or upper < 0:
+        context.fired(REFUTED_EQUATION)
+        return ZERO
+    if lower == upper:
+        context.fired(DECIDED)
+        return ONE
+    scale = content(form)
+    if scale > 1:
+        if form.constant % scale:
+            context.fired(INDIVISIBLE)
+            return ZERO
+        context.fired(EQUATED_MULTIPLE)
+        form = form.exactly_divided(scale)
+    return _known(context, operations.zero(form))
+
+
+def _known(context: Context, condition: Form) -> Form:
+    """A condition as an atom, or what a fact says of it."""
+    for atom in condition.terms:
+        context.remember(atom, (0, 1))
+        lower, upper = context.ranges[atom]
+        if isinstance(lower, int) and lower == upper:
+            return constant(condition.constant + condition.terms[atom] * lower)
+    return condition
+
+
+def conjunction(context: Context, conditions: Iterable[Form]) -> Form:
+    """Whether all conditions hold; none, where one is the negation of another."""
+    conditions = list(conditions)
+    keys = {condition.key for condition in conditions}
+    if any(operations.negation(condition).key in keys for condition in conditions):
+        return ZERO
+    joined = operations.conjunction(conditions)
+    atom = joined.only_atom
+    return _known(context, joined) if atom and atom.kind is AtomKind.AND else joined
+
+
+def select(context: Context, condition: Form, chosen: Form, other: Form) -> Form:
+    """One of two canonical forms; what they share stands beside the choice."""
+    if not condition.terms or chosen == other:
+        return operations.select(condition, chosen, other)
+    if next(iter(condition.terms.values())) < 0:
+        condition, chosen, other = operations.negation(condition), other, chosen
+    if chosen.is_constant and other.is_constant:
+        context.fired(CHOICE_OF_NUMBERS)
+        return condition.times(chosen.constant - other.constant) + other.constant
+    common, chosen, other = apart(context, chosen, other)
+    if chosen.is_constant and other.is_constant:
+        return common.plus(select(context, condition, chosen, other))
+    scale = common_factor(context, chosen, other)
+    parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
+    choice = operations.select(condition, *parts)
+    (atom,) = choice.terms
+    ends = hull(map(context.range_of, parts))
+    return context.remember(atom, ends).times(scale).plus(common)
+
+
+def apart(context: Context, chosen: Form, other: Form) -> tuple[Form, Form, Form]:
+    """The terms that two branches have in common, and what is left of each."""
+    terms = {atom: n for atom, n in chosen.terms.items() if other.terms.get(atom) == n}
+    common = Form(chosen.constant if chosen.constant == other.constant else 0, terms)
+    if common != ZERO:
+        context.fired(SHARED)
+    return common, chosen - common, other - common
+
+
+def common_factor(context: Context, *branches: Form) -> int:
+    """The greatest number that divides all coefficients of the branches."""
+    values = (value for form in branches for value in (form.constant, *form.terms.values()))
+    factor = gcd(*values) or 1
+    if factor > 1:
+        context.fired(MULTIPLES_CHOSEN)
+    return factor
+
+
+def hull(ranges: Iterable[Range]) -> Range:
+    """The least range that contains others."""
+    lows, highs = zip(*ranges, strict=True)
+    return min(lows), max(highs)
+
+
+def of_atom(context: Context, atom: Atom, arguments: Sequence[Form]) -> Form:
+    """The meaning of a condition or choice on canonical arguments."""
+    if atom.kind is AtomKind.NONNEGATIVE:
+        return nonnegative(context, *arguments)
+    if atom.kind is AtomKind.ZERO:
+        return zero(context, *arguments)
+    if atom.kind is AtomKind.AND:
+        return conjunction(context, arguments)
+    return select(context, *arguments)

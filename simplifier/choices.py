@@ -1,0 +1,361 @@
+"""Conditions, choices and functions of bits, simplified from the outside in.
+
+A branch of a choice is read where its condition is a fact, what ``and`` joins where the others are.
+What is left of them then becomes a variable, of which only the range is known, so that the laws of
+arithmetic need not know of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from simplifier.bounds.interval import EMPTY, Interval
+from simplifier.canonical import conditions
+from simplifier.canonical.scope import Scope
+from simplifier.expr import operations
+from simplifier.expr.fold import fold
+from simplifier.expr.form import (
+    BITWISE,
+    CONDITIONS,
+    LOGICAL,
+    ONE,
+    ZERO,
+    Atom,
+    AtomKind,
+    Form,
+    combine,
+    constant,
+    postorder,
+    variable,
+)
+from simplifier.extraction.cost import cost_of_form
+from simplifier.laws.catalogue.conditions import (
+    CHOICE_OF_NUMBERS,
+    CHOSEN,
+    CHOSEN_TWICE,
+    NARROWER,
+    UNDER_OTHERS,
+)
+from simplifier.laws.rewrite_log import Rewrite
+from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from simplifier.laws.law import Law
+
+
+class Questions(NamedTuple):
+    """What is asked of forms in a scope."""
+
+    simplified: Callable[[Scope, Form], Form]
+    range_of: Callable[[Scope, Form], Interval]
+
+
+def is_logical(atoms: Iterable[Atom]) -> bool:
+    """Whether there are conditions, choices or functions of bits among atoms."""
+    return any(atom.kind in LOGICAL for atom in atoms)
+
+
+def step(scope: Scope, form: Form, asks: Questions) -> Form:
+    """The form with its conditions and choices simplified, and what is around them."""
+    reader = _Reader(scope, asks)
+    abstraction = abstracted(scope, reader.settled(form), reader.range_of)
+    result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
+    if cost_of_form(result) > cost_of_form(form):
+        result = form
+    if scope.log is not None and result != form:
+        laws = dict.fromkeys((*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope)))
+        scope.read(Rewrite(tuple(laws), form, result))
+        scope.log.parts[result.key] = []
+    return result
+
+
+def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
+    """An interval that holds every value of a form with conditions or choices."""
+    reader = _Reader(scope, asks)
+    abstraction = abstracted(scope, reader.settled(form), reader.range_of)
+    return asks.range_of(abstraction.scope, abstraction.form)
+
+
+class Abstraction(NamedTuple):
+    """A form with variables for what laws of arithmetic do not look into."""
+
+    form: Form
+    scope: Scope
+    meanings: dict[str, Form]
+    laws: tuple[Law, ...] = ()
+
+    def restored(self, form: Form) -> Form:
+        """The form with what the variables stand for; numbers times conditions become choices."""
+        (result,) = operations.substitute([form], self.meanings)
+        return result if operations.is_condition(result) else _with_choices_of_numbers(result)
+
+
+def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -> Abstraction:
+    """The form with a variable for each condition, choice and function of bits.
+
+    A choice of two numbers is its condition times their difference. The variables are numbered, so
+    that forms that differ in the meanings alone share a scope.
+    """
+    atoms = outermost([form])
+    linear = {atom: _of_numbers(atom) for atom in atoms}
+    inner = dict.fromkeys(each for value in linear.values() for each in value.terms)
+    names = {atom: variable(f"{_MARK}{number}") for number, atom in enumerate(inner)}
+    replacements = {atom: combine(value, names) for atom, value in linear.items()}
+    bounds, constraints = scope.given
+    ends = [(f"{_MARK}{number}", range_of(atom)) for number, atom in enumerate(inner)]
+    replaced = [(operations.replace(fact, replacements), ends) for fact, ends in constraints]
+    known = tuple(fact for fact in replaced if not is_logical(postorder((fact[0],))))
+    are_numbers = any(atom not in inner for atom in linear)
+    return Abstraction(
+        operations.replace(form, replacements),
+        scope.beside(tuple(sorted((*bounds, *ends), key=itemgetter(0))), known),
+        {f"{_MARK}{number}": Form(0, {atom: 1}) for number, atom in enumerate(inner)},
+        (CHOICE_OF_NUMBERS,) if are_numbers else (),
+    )
+
+
+_MARK: Final = "\0"
+"""Begins the names of variables, so that no other variable has such a name."""
+
+
+def outermost(forms: Iterable[Form]) -> list[Atom]:
+    """Conditions, choices and functions of bits that stand in no other one, in their order."""
+    found: dict[Atom, None] = {}
+    seen: set[Atom] = set()
+    stack = [atom for form in forms for atom in form.terms]
+    while stack:
+        atom = stack.pop()
+        if atom in seen:
+            continue
+        seen.add(atom)
+        if atom.kind in LOGICAL:
+            found[atom] = None
+        else:
+            stack += [inner for argument in atom.arguments for inner in argument.terms]
+    return sorted(found)
+
+
+def _of_numbers(atom: Atom) -> Form:
+    """A choice of two numbers as a multiple of its condition."""
+    if atom.kind is AtomKind.SELECT:
+        condition, chosen, other = atom.arguments
+        if chosen.is_constant and other.is_constant:
+            return condition.times(chosen.constant - other.constant) + other.constant
+    return Form(0, {atom: 1})
+
+
+def _with_choices_of_numbers(form: Form) -> Form:
+    """The form with a choice in place of each multiple of a condition; one has the constant."""
+    for atom, factor in form.terms.items():
+        if atom.kind in CONDITIONS and (factor != 1 or form.constant):
+            first, rest = Form(0, {atom: 1}), form.without(atom)
+            numbers = constant(factor + form.constant), constant(form.constant)
+            choice = operations.select(first, *numbers)
+            return _with_choices_of_numbers(rest.plus_constant(-form.constant)).plus(choice)
+    return form
+
+
+# Conditions, choices and bits.
+
+
+class _Reader:
+    """Simplifies what stands in a form under one scope, and knows the ranges of what is left."""
+
+    def __init__(self, scope: Scope, asks: Questions) -> None:
+        self._scope = scope
+        self._asks = asks
+        self.laws: dict[Law, None] = {}
+        """Those that were applied, in order; collected during a trace."""
+
+    def settled(self, form: Form) -> Form:
+        """The form with each outermost condition, choice and function of bits simplified."""
+        return operations.replace(form, {atom: self._of_atom(atom) for atom in outermost([form])})
+
+    def range_of(self, atom: Atom) -> Interval:
+        """The range of what is left of a condition, choice or function of bits."""
+        if atom.kind in CONDITIONS:
+            return Interval(0, 1)
+        if atom.kind is AtomKind.SELECT:
+            return self._range_of_choice(atom)
+        canonical = self._scope.canonical(Form(0, {atom: 1}))
+        return Interval.from_range(self._scope.range_of(canonical))
+
+    def _range_of_choice(self, atom: Atom) -> Interval:
+        *branches, (_, last) = _branches(atom)
+        scope, found = self._scope, EMPTY
+        for condition, value in branches:
+            found = found.union(self._asks.range_of(scope.under(condition), value))
+            scope = scope.under(operations.negation(condition))
+        return found.union(self._asks.range_of(scope, last))
+
+    def _of_atom(self, atom: Atom) -> Form:
+        if nesting((Form(0, {atom: 1}),)) > MAX_NESTED_CHOICES:
+            return Form(0, {atom: 1})
+        if atom.kind is AtomKind.SELECT:
+            return self._choice(_branches(atom))
+        if atom.kind is AtomKind.AND:
+            return self._conjunction(list(atom.arguments))
+        return self._operation(atom)
+
+    def _operation(self, atom: Atom) -> Form:
+        """A comparison or a function of bits: on simplified operands, or in canonical form."""
+        direct = operations.build(atom.kind, self._simplified(self._scope, atom.arguments))
+        canonical = self._scope.canonical(direct)
+        self._note(self._scope)
+        inside = {
+            inner: operations.build(inner.kind, self._simplified(self._scope, inner.arguments))
+            for inner in outermost([canonical])
+        }
+        found = operations.replace(canonical, inside)
+        if atom.kind in BITWISE:
+            return found
+        return min(found, direct, key=_cost_of_condition)
+
+    def _simplified(self, scope: Scope, wanted: Iterable[Form]) -> tuple[Form, ...]:
+        return tuple([self._asks.simplified(scope, each) for each in wanted])
+
+    # What ``and`` joins.
+
+    def _conjunction(self, joined: list[Form]) -> Form:
+        """Each condition where all others hold."""
+        for place in range(min(len(joined), MAX_CONDITIONS_JOINED)):
+            others = [*joined[:place], *joined[place + 1 :]]
+            within = self._scope.under(operations.conjunction(others[:MAX_CONDITIONS_JOINED]))
+            if within.is_empty:
+                self._fired(UNDER_OTHERS)
+                return ZERO
+            (found,) = self._simplified(within, [joined[place]])
+            if found != joined[place]:
+                self._fired(UNDER_OTHERS)
+                self._note(within)
+            joined[place] = found
+        whole = operations.conjunction(joined)
+        return self._scope.canonical(whole) if whole.is_constant else whole
+
+    # Choices.
+
+    def _choice(self, branches: Sequence[tuple[Form, Form]]) -> Form:
+        """Each branch where its condition holds, and none of those before it."""
+        kept: list[_Branch] = []
+        scope = self._scope
+        for condition, value in branches:
+            (holds,) = self._simplified(scope, [condition])
+            self._note(scope)
+            within = scope.under(holds)
+            if holds == ZERO or within.is_empty:
+                continue
+            (found,) = self._simplified(within, [value])
+            if found != value:
+                self._fired(CHOSEN)
+                self._note(within)
+            kept.append(_Branch(holds, found, within))
+            scope = self._scope.under(
+                operations.conjunction(
+                    operations.negation(each.condition) for each in kept[-MAX_CONDITIONS:]
+                )
+            )
+            if holds == ONE or scope.is_empty:
+                break
+        value, elsewhere = kept[-1].value, kept[-1].scope
+        for branch in reversed(kept[:-1]):
+            value = self._chosen(branch, value, elsewhere)
+            elsewhere = self._scope.under(operations.negation(branch.condition))
+        return value
+
+    def _chosen(self, branch: _Branch, other: Form, elsewhere: Scope) -> Form:
+        """The choice between a branch and what follows, which holds where the branch does not."""
+        condition, value, within = branch
+        if value == other:
+            return value
+        if self._simplified(elsewhere, [value]) == (other,):
+            self._fired(CHOSEN)
+            return value
+        if self._simplified(within, [other]) == (value,):
+            self._fired(CHOSEN)
+            return other
+        inner = other.only_atom
+        if inner and inner.kind is AtomKind.SELECT and inner.arguments[1] == value:
+            self._fired(CHOSEN_TWICE)
+            either = operations.disjunction((condition, inner.arguments[0]))
+            return self._select(either, value, inner.arguments[2])
+        inner = value.only_atom
+        if inner and inner.kind is AtomKind.SELECT and inner.arguments[2] == other:
+            self._fired(NARROWER)
+            both = operations.conjunction((condition, inner.arguments[0]))
+            return self._select(both, inner.arguments[1], other)
+        return self._select(condition, value, other)
+
+    def _select(self, condition: Form, chosen: Form, other: Form) -> Form:
+        """The choice, with what both branches share outside."""
+        common, chosen, other = conditions.apart(self._scope, chosen, other)
+        scale = conditions.common_factor(self._scope, chosen, other)
+        parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
+        self._note(self._scope)
+        return operations.select(condition, *parts).times(scale).plus(common)
+
+    # Traces.
+
+    def _note(self, scope: Scope) -> None:
+        """Take over the laws that a scope has logged."""
+        self.laws |= dict.fromkeys(laws_logged(scope))
+
+    def _fired(self, law: Law) -> None:
+        self._scope.fired(law)
+        self.laws[law] = None
+
+
+def _cost_of_condition(form: Form) -> int:
+    """The cost of a condition, or of its negation: that costs no more."""
+    return cost_of_form(operations.negation(form) if form.constant else form)
+
+
+class _Branch(NamedTuple):
+    """A value where a condition holds, and the scope of these points."""
+
+    condition: Form
+    value: Form
+    scope: Scope
+
+
+def laws_logged(scope: Scope) -> Iterator[Law]:
+    """All laws in the log of a scope."""
+    log = scope.log
+    if log is not None:
+        for rewrite in (*log.canonical.values(), *log.extracted.values(), *log.read.values()):
+            if rewrite.before != rewrite.after:
+                yield from rewrite.laws
+        yield from log.laws
+
+
+def _branches(atom: Atom) -> list[tuple[Form, Form]]:
+    """The conditions and values of a choice, and of the choices that its last branch is."""
+    found: list[tuple[Form, Form]] = []
+    following: Atom | None = atom
+    while following is not None and following.kind is AtomKind.SELECT:
+        condition, chosen, other = following.arguments
+        found.append((condition, chosen))
+        following = other.only_atom
+        last = other
+    return [*found, (ONE, last)]
+
+
+def nesting(forms: Iterable[Form]) -> int:
+    """How deep conditions and choices are nested; the branches of one choice are side by side."""
+
+    def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
+        if atom.kind is AtomKind.SELECT:
+            last = atom.arguments[2].only_atom
+            is_chain = last is not None and last.kind is AtomKind.SELECT
+            return max(inner[0] + 1, inner[1] + 1, inner[2] + (not is_chain))
+        return max(inner, default=0) + (atom.kind in LOGICAL)
+
+    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
+        return max(map(known.__getitem__, form.terms), default=0)
+
+    forms = tuple(forms)
+    known = fold(forms, of_atom, of_form)
+    return max((of_form(form, known) for form in forms), default=0)

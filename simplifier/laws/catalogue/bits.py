@@ -1,0 +1,96 @@
+"""Functions of bits, on numbers in two's complement; ``bitand(c, c - 1) == 0`` says that ``c`` is
+a power of two.
+"""
+
+from __future__ import annotations
+
+from simplifier.laws.law import Example, Law, NearMiss
+
+_DIGITS = "0 <= R < c and 0 <= S < c and bitand(c, c - 1) == 0"
+
+DISTINCT_BITS = Law(
+    name="exclusive or, digit by digit",
+    identity="bitxor(c * A + R, c * B + S) == c * bitxor(A, B) + bitxor(R, S)",
+    condition=_DIGITS,
+    why="The lower bits of both numbers are R and S, the higher ones A and B.",
+    example=Example("bitxor(x * 8, y)", "0 <= y < 8", "x * 8 + y"),
+    near_miss=NearMiss("bitxor(x * 8, y)", "0 <= y < 16", "bitxor(x * 8, y)", "y may be 8"),
+)
+
+ANY_BITS = Law(
+    name="or, digit by digit",
+    identity="bitor(c * A + R, c * B + S) == c * bitor(A, B) + bitor(R, S)",
+    condition=_DIGITS,
+    why="The lower bits of both numbers are R and S, the higher ones A and B.",
+    example=Example("bitor(x * 8, y)", "0 <= y < 8", "x * 8 + y"),
+    near_miss=NearMiss("bitor(x * 8, y)", "0 <= y < 16", "bitor(x * 8, y)", "y may be 8"),
+)
+
+COMMON_BITS = Law(
+    name="and, digit by digit",
+    identity="bitand(c * A + R, c * B + S) == c * bitand(A, B) + bitand(R, S)",
+    condition=_DIGITS,
+    why="The lower bits of both numbers are R and S, the higher ones A and B.",
+    example=Example("bitand(x * 8, y)", "0 <= y < 8", "0"),
+    near_miss=NearMiss("bitand(x * 8, y)", "0 <= y < 16", "bitand(x * 8, y)", "y may be 8"),
+)
+
+LOW_BITS = Law(
+    name="low bits",
+    identity="bitand(A, c - 1) == A mod c",
+    condition="c > 0 and bitand(c, c - 1) == 0",
+    why="The remainder by a power of two has the lower bits.",
+    example=Example("bitand(x, 7)", "", "x mod 8"),
+    near_miss=NearMiss("bitand(x, 5)", "", "bitand(x, 5)", "6 is no power of two"),
+)
+
+SHIFTED_MASK = Law(
+    name="shifted mask",
+    identity="bitand(A, c * m) == c * bitand(A floordiv c, m)",
+    condition="c > 0 and bitand(c, c - 1) == 0",
+    why="The lower bits of the mask are zero.",
+    example=Example("bitand(x, 24) + x mod 8", "", "x mod 32"),
+    near_miss=NearMiss("bitand(x, 9)", "", "bitand(x, 9)", "9 is odd"),
+)
+
+FILLED_BITS = Law(
+    name="filled low bits",
+    identity="bitor(A, c - 1) == A - A mod c + c - 1",
+    condition="c > 0 and bitand(c, c - 1) == 0",
+    why="All lower bits are set, the higher ones stay.",
+    example=Example("bitor(x, 7) + x mod 8", "", "x + 7"),
+    near_miss=NearMiss("bitor(x, 5)", "", "bitor(x, 5)", "6 is no power of two"),
+)
+
+FLIPPED_BITS = Law(
+    name="flipped low bits",
+    identity="bitxor(A, c - 1) == A - 2 * (A mod c) + c - 1",
+    condition="c > 0 and bitand(c, c - 1) == 0",
+    why="c - 1 minus the lower bits takes their place.",
+    example=Example("bitxor(x, 7)", "0 <= x < 8", "-x + 7"),
+    near_miss=NearMiss("bitxor(x, 5)", "0 <= x < 8", "bitxor(x, 5)", "6 is no power of two"),
+)
+
+ALL_BITS = Law(
+    name="all bits",
+    identity="bitand(A, -1) == A and bitor(A, -1) == -1 and bitxor(A, -1) == -1 - A",
+    why="-1 has every bit.",
+    example=Example("bitxor(x, -1)", "", "-x - 1"),
+    near_miss=NearMiss("bitxor(x, -6)", "", "bitxor(x, -6)", "-6 lacks some bits"),
+)
+
+NO_BITS = Law(
+    name="no bits",
+    identity="bitand(A, 0) == 0 and bitor(A, 0) == A and bitxor(A, 0) == A",
+    why="0 has no bit.",
+    example=Example("bitxor(x, 0)", "", "x"),
+    near_miss=NearMiss("bitxor(x, 5)", "", "bitxor(x, 5)", "5 has two"),
+)
+
+SAME_BITS = Law(
+    name="same bits",
+    identity="bitand(A, A) == A and bitor(A, A) == A and bitxor(A, A) == 0",
+    why="Each bit meets itself.",
+    example=Example("bitxor(x, x)", "", "0"),
+    near_miss=NearMiss("bitxor(x, y)", "", "bitxor(x, y)", "x and y may differ"),
+)
