@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     import islpy
     import sympy
+    from sympy.logic.boolalg import Boolean
 
     from indexing.domain import ByRole, Constraint
     from indexing.transform.evaluate import Index, Point
@@ -70,7 +71,8 @@ class IndexingMap(ExactRelation):
         dims: one variable for each dimension of the tensor that the map comes from.
         ranges: variables that run over all their values, such as a reduced dimension.
         runtime: variables known only while the program runs, such as the offset of a dynamic-slice.
-        constraints: pairs of an expression and the interval it must lie in.
+        constraints: pairs of an expression and the interval it must lie in, or conditions such as
+            ``d0 < d1``.
 
     Raises:
         MapError: an argument has the wrong type, a name is used twice, or an expression uses a name
@@ -95,7 +97,7 @@ class IndexingMap(ExactRelation):
         dims: Iterable[Variable],
         ranges: Iterable[Variable] = (),
         runtime: Iterable[Variable] = (),
-        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
+        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean] = (),
     ) -> None:
         domain = Domain.of(
             validation.read_variables("dims", dims),
@@ -129,7 +131,7 @@ class IndexingMap(ExactRelation):
         grid: Iterable[int],
         ranges: Iterable[Variable] = (),
         runtime: Iterable[Variable] = (),
-        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
+        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean] = (),
     ) -> IndexingMap:
         """A map from the coordinates of a GPU launch: ``th_x th_y th_z bl_x bl_y bl_z``.
 
@@ -266,11 +268,19 @@ class IndexingMap(ExactRelation):
             return NotImplemented
         return consumer.compose(self)
 
-    def with_constraint(self, expression: sympy.Expr | int, interval: IntervalLike) -> IndexingMap:
-        """The map on the points at which the expression lies in the interval."""
-        return self._derive(
-            _with_constraints, validation.read_constraints([(expression, interval)])
-        )
+    def with_constraint(
+        self, expression: sympy.Expr | Boolean | int, interval: IntervalLike | None = None
+    ) -> IndexingMap:
+        """The map on the points at which the expression lies in the interval, or a condition holds.
+
+        >>> from indexing import parse_map
+        >>> from simplifier import symbol
+        >>> rows = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]")
+        >>> print(rows.with_constraint(symbol("d0") <= 5).simplify())
+        (d0, d1) -> (d0), domain: d0 in [0, 5], d1 in [0, 9]
+        """
+        read = validation.read_constraint(expression, interval)
+        return self._derive(_with_constraints, read)
 
     # Unused variables.
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+import sympy
+from sympy.logic.boolalg import Boolean
+
 from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.variable import GRID, Variable, interval_of, size_of
+from simplifier.bounds.conditions import facts_of, read_fact
 from simplifier.errors import quoted
 from simplifier.expr.sympy_conversion import ConversionError, from_sympy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import sympy
+    from collections.abc import Iterable, Sequence
 
     from indexing.domain import ByRole, Constraint
     from simplifier.bounds.interval import IntervalLike
@@ -70,11 +72,12 @@ def read_grid(grid: Iterable[int]) -> list[Variable]:
 
 
 def read_constraints(
-    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]],
+    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean | bool],
 ) -> list[Constraint]:
     """The constraints: forms, and the intervals that they must lie in."""
-    pairs = _items(constraints, "constraints", "pairs of an expression and an interval")
-    return [_read_constraint(pair, f"constraint {position}") for position, pair in enumerate(pairs)]
+    given = _items(constraints, "constraints", "pairs of an expression and an interval")
+    facts = (_read_constraint(each, f"constraint {place}") for place, each in enumerate(given))
+    return [constraint for fact in facts for constraint in fact]
 
 
 def read_names(names: ByName[T], where: str) -> dict[str, T]:
@@ -92,16 +95,39 @@ def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]
     }
 
 
-def _read_constraint(pair: tuple[sympy.Expr | int, IntervalLike], where: str) -> Constraint:
-    if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
-        message = f"{where} is {quoted(pair)}; expected a pair of an expression and an interval"
-        raise MapError(f"IndexingMap: {message}")
-    expression, interval = pair
+def read_constraint(
+    expression: sympy.Expr | Boolean | int, interval: IntervalLike | None
+) -> Sequence[Constraint]:
+    """A constraint: an expression and its interval, or a condition that holds."""
+    if interval is not None:
+        return _read_pair(expression, interval, "constraint 0")
+    if not isinstance(expression, Boolean | bool):
+        message = f"with_constraint: {quoted(expression)} has no interval"
+        raise MapError(f"{message}; expected one, or a condition such as d0 < 5")
+    return facts_of(_read_expression(sympy.sympify(expression), "constraint 0"))
+
+
+def _read_constraint(
+    given: tuple[sympy.Expr | int, IntervalLike] | Boolean | bool,  # noqa: FBT001 - a condition
+    where: str,
+) -> Sequence[Constraint]:
+    """What a pair says, or a condition that holds."""
+    if isinstance(given, Boolean | bool):
+        return facts_of(_read_expression(sympy.sympify(given), where))
+    if not isinstance(given, tuple | list) or len(given) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
+        message = f"{where} is {quoted(given)}; expected a pair of an expression and an interval"
+        raise MapError(f"IndexingMap: {message}, or a condition")
+    return _read_pair(*given, where)
+
+
+def _read_pair(
+    expression: sympy.Expr | Boolean | int, interval: IntervalLike, where: str
+) -> Sequence[Constraint]:
     within = interval_of(interval, f"IndexingMap: interval of {where}")
-    return _read_expression(expression, where), within
+    return read_fact(_read_expression(expression, where), within)
 
 
-def _read_expression(expression: sympy.Expr | int, where: str) -> Form:
+def _read_expression(expression: sympy.Expr | Boolean | int, where: str) -> Form:
     try:
         return from_sympy(expression)
     except ConversionError as error:

@@ -7,13 +7,11 @@ arithmetic need not know of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import conditions
-from simplifier.canonical.scope import Scope
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
@@ -30,7 +28,7 @@ from simplifier.expr.form import (
     postorder,
     variable,
 )
-from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.laws.catalogue.conditions import (
     CHOICE_OF_NUMBERS,
     CHOSEN,
@@ -42,8 +40,9 @@ from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
 
 
@@ -334,12 +333,10 @@ def laws_logged(scope: Scope) -> Iterator[Law]:
 def _branches(atom: Atom) -> list[tuple[Form, Form]]:
     """The conditions and values of a choice, and of the choices that its last branch is."""
     found: list[tuple[Form, Form]] = []
-    following: Atom | None = atom
-    while following is not None and following.kind is AtomKind.SELECT:
-        condition, chosen, other = following.arguments
+    last = Form(0, {atom: 1})
+    while (inner := last.only_atom) is not None and inner.kind is AtomKind.SELECT:
+        condition, chosen, last = inner.arguments
         found.append((condition, chosen))
-        following = other.only_atom
-        last = other
     return [*found, (ONE, last)]
 
 
@@ -359,3 +356,30 @@ def nesting(forms: Iterable[Form]) -> int:
     forms = tuple(forms)
     known = fold(forms, of_atom, of_form)
     return max((of_form(form, known) for form in forms), default=0)
+
+
+def guarded(form: Form) -> Form:
+    """The form with 1 in place of a divisor that is zero where its branch is not chosen.
+
+    So that all branches of a choice can be computed before one of them is chosen.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(guarded(parse_form("select(n != 0, x floordiv n, 0)")))
+    select(n == 0, 0, x floordiv (n + (n == 0)))
+    """
+    choices = [atom for atom in outermost([form]) if atom.kind is AtomKind.SELECT]
+    if not choices:
+        return form
+    return operations.replace(form, {atom: _guarded_choice(atom) for atom in choices})
+
+
+def _guarded_choice(atom: Atom) -> Form:
+    values = fold(atom.arguments, _guarded_atom, combine)
+    return operations.select(*(combine(argument, values) for argument in atom.arguments))
+
+
+def _guarded_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    if atom.kind in DIVISIONS and arguments[1].terms:
+        numerator, divisor = arguments
+        return operations.rebuilt(atom, (numerator, divisor + operations.zero(divisor)))
+    return operations.rebuilt(atom, arguments)

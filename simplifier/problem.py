@@ -85,7 +85,7 @@ class Problem:
         scope = make(tuple(sorted(self.bounds.items())), facts)
         return None if scope.is_empty else scope
 
-    def restored(self, form: Form) -> sympy.Expr:
+    def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
         restore = to_condition if self._is_condition else to_sympy
         return restore(form, self._symbols)
@@ -93,7 +93,9 @@ class Problem:
     def _check_fractions(self) -> None:
         """That what must be an integer is one, by the facts."""
         scope = self.scope() if self._fractions else None
-        for fraction, reading in self._fractions if scope else ():
+        if scope is None:
+            return
+        for fraction, reading in self._fractions:
             if range_of(scope, operations.mod(fraction.numerator, fraction.divisor)) != _ZERO:
                 raise reading.objection(fraction)
 
@@ -169,7 +171,9 @@ def ask(
     return _solved(solve, options, len(expressions), tuple(bounds), *flat)
 
 
-def _constraint(constraint: tuple[Expression, IntervalLike] | Boolean | bool) -> tuple[Any, ...]:
+def _constraint(
+    constraint: tuple[Expression, IntervalLike] | Boolean | bool,  # noqa: FBT001 - a condition
+) -> tuple[Any, ...]:
     """The expression, and both ends of its interval; a condition that holds is 1."""
     if isinstance(constraint, Boolean | bool):
         return sympy.sympify(constraint), 1, 1

@@ -13,6 +13,7 @@ import numpy as np
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import witness
 from simplifier.expr.form import AtomKind, Form, postorder, variables_of
+from simplifier.expr.operations import ON_BITS
 from simplifier.expr.sympy_conversion import from_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.width import divides_by_negative
@@ -63,7 +64,7 @@ def _value_of_atom(
         column = points[atom.name]
         return column, np.ones(len(column), dtype=bool)
     arguments = [column for column, _ in found]
-    defined = reduce(operator.and_, [defined for _, defined in found])
+    defined = np.logical_and.reduce([defined for _, defined in found])
     if atom.kind in _DIVISIONS:
         numerator, divisor = arguments
         is_zero = np.asarray(divisor == 0, dtype=bool)
@@ -84,18 +85,26 @@ _DIVISIONS: Final[Mapping[AtomKind, Callable[[Any, Any], Any]]] = {
     AtomKind.MOD: lambda numerator, divisor: numerator % divisor,
     AtomKind.CEILDIV: lambda numerator, divisor: -(-numerator // divisor),
 }
+
+
+def _is_nonnegative(column: Column) -> Column:
+    return np.where(column >= 0, 1, 0)
+
+
+def _is_zero(column: Column) -> Column:
+    return np.where(column == 0, 1, 0)
+
+
 _CONDITIONS: Final[Mapping[AtomKind, Callable[..., Any]]] = {
-    AtomKind.NONNEGATIVE: lambda value: np.where(value >= 0, 1, 0),
-    AtomKind.ZERO: lambda value: np.where(value == 0, 1, 0),
+    AtomKind.NONNEGATIVE: _is_nonnegative,
+    AtomKind.ZERO: _is_zero,
     AtomKind.AND: lambda *values: reduce(np.minimum, values),
 }
 _FOLDS: Final[Mapping[AtomKind, Callable[[Any, Any], Any]]] = {
     AtomKind.MIN: np.minimum,
     AtomKind.MAX: np.maximum,
     AtomKind.PRODUCT: operator.mul,
-    AtomKind.BITAND: operator.and_,
-    AtomKind.BITOR: operator.or_,
-    AtomKind.BITXOR: operator.xor,
+    **ON_BITS,
 }
 
 

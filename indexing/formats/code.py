@@ -19,6 +19,7 @@ from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_64_bits
 from simplifier import Interval
+from simplifier.choices import guarded
 from simplifier.errors import check_type
 from simplifier.expr.form import AtomKind, postorder
 from simplifier.expr.printer import Printer, as_written
@@ -79,7 +80,7 @@ class Code:
 
 def code_of(wanted: Sequence[Form], domain: Domain, language: Language) -> Code:
     """The lines that compute forms over the domain's variables."""
-    return _Coder(wanted, domain, language).code()
+    return _Coder([guarded(form) for form in wanted], domain, language).code()
 
 
 def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
@@ -119,6 +120,8 @@ def check_name(name: str, asker: str, reserved: frozenset[str]) -> None:
 
 class _Coder(Printer):
     """Prints atoms in one language, inner ones first, and names those that are used again."""
+
+    writes_relations = False
 
     def __init__(self, wanted: Sequence[Form], domain: Domain, language: Language) -> None:
         self._wanted = tuple(wanted)
@@ -167,6 +170,8 @@ class _Coder(Printer):
         template = self._template(atom)
         write = self.operand if _is_operator(template) else self.sum
         operands = map(write, as_written(atom, atom.arguments))
+        if atom.kind is AtomKind.SELECT:
+            return template.format(*operands)
         return reduce(template.format, operands)
 
     def is_infix(self, atom: Atom) -> bool:
@@ -232,6 +237,14 @@ def helpers_in(code: Iterable[str], helpers: Mapping[str, str]) -> dict[str, str
     return {name: body for name, body in helpers.items() if name in called}
 
 
+_COMPARISONS: Final = {AtomKind.NONNEGATIVE: "({0} >= 0)", AtomKind.ZERO: "({0} == 0)"}
+_BITWISE: Final = {
+    AtomKind.BITAND: "({0} & {1})",
+    AtomKind.BITOR: "({0} | {1})",
+    AtomKind.BITXOR: "({0} ^ {1})",
+}
+
+
 # C.
 
 _C: Final = Language(
@@ -239,6 +252,10 @@ _C: Final = Language(
         **CALLED_DIVISIONS,
         AtomKind.MIN: "minimum({0}, {1})",
         AtomKind.MAX: "maximum({0}, {1})",
+        AtomKind.AND: "({0} && {1})",
+        AtomKind.SELECT: "({0} ? {1} : {2})",
+        **_COMPARISONS,
+        **_BITWISE,
     },
     natural={
         **CALLED_DIVISIONS,
@@ -326,6 +343,11 @@ _TRITON: Final = Language(
         **CALLED_DIVISIONS,
         AtomKind.MIN: "tl.minimum({0}, {1})",
         AtomKind.MAX: "tl.maximum({0}, {1})",
+        AtomKind.NONNEGATIVE: "tl.where({0} >= 0, 1, 0)",
+        AtomKind.ZERO: "tl.where({0} == 0, 1, 0)",
+        AtomKind.AND: "tl.minimum({0}, {1})",
+        AtomKind.SELECT: "tl.where({0} != 0, {1}, {2})",
+        **_BITWISE,
     },
     natural={
         **CALLED_DIVISIONS,

@@ -20,7 +20,7 @@ from simplifier.errors import Span, TextError, check_type, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
-from simplifier.expr.form import EXTREMA, AtomKind, combine, postorder
+from simplifier.expr.form import EXTREMA, LOGICAL, AtomKind, combine, postorder
 from simplifier.expr.parser import XLA_DIVISIONS, ExpressionLexer, read_expression
 from simplifier.expr.printer import format_form
 
@@ -145,6 +145,8 @@ def _expected(atom: Atom, are_symbolic: Sequence[bool]) -> str:
     """What MLIR expects instead of an atom; empty if it has such an atom."""
     if atom.kind in EXTREMA:
         return "no minimum or maximum"
+    if atom.kind in LOGICAL:
+        return "no condition, choice or function of bits"
     if atom.kind is AtomKind.PRODUCT:
         is_wrong = are_symbolic.count(False) > 1
         return "at most one factor that is not constant or symbolic" if is_wrong else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import sympy
 
 from indexing.formats.text import format_map
-from simplifier.expr.form import AtomKind
+from simplifier.expr.form import LOGICAL, AtomKind
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import Printer, as_written
 
@@ -153,6 +153,8 @@ class _StridePrinter(Printer):
 class _LatexWriter(_StridePrinter):
     """Prints coefficients in front and divisions as fractions."""
 
+    writes_relations = False
+
     def atom(self, atom: Atom) -> str:
         if not atom.arguments:
             return _latex_of_name(atom.name)
@@ -165,7 +167,11 @@ class _LatexWriter(_StridePrinter):
         if atom.kind is AtomKind.PRODUCT:
             factors = sorted(atom.arguments, key=self._factor_order)
             return r" \cdot ".join(map(self._factor, factors))
-        return rf"\{atom.kind.name.lower()}\left({', '.join(operands)}\right)"
+        if atom.kind in _TEMPLATES:
+            return _TEMPLATES[atom.kind].format(*operands)
+        name = atom.kind.name.lower()
+        command = rf"\operatorname{{{name}}}" if atom.kind in LOGICAL else rf"\{name}"
+        return rf"{command}\left({', '.join(operands)}\right)"
 
     def scaled(self, atom: Atom, factor: int) -> str:
         sign = "-" if factor < 0 else ""
@@ -179,6 +185,13 @@ class _LatexWriter(_StridePrinter):
         is_negated = bool(form.terms) and text.startswith("-")
         return rf"\left({text}\right)" if is_sum or is_negated else text
 
+
+_TEMPLATES: Final = {
+    AtomKind.NONNEGATIVE: r"\left[{} \ge 0\right]",
+    AtomKind.ZERO: r"\left[{} = 0\right]",
+    AtomKind.SELECT: r"\begin{{cases}} {1} & {0} = 1 \\ {2} & \text{{else}} \end{{cases}}",
+}
+"""Conditions in Iverson's brackets, which are 1 where they hold and 0 elsewhere."""
 
 _AROUND_FRACTION: Final = {
     AtomKind.FLOORDIV: ("lfloor", "rfloor"),

@@ -10,9 +10,11 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
+from simplifier.choices import outermost
 from simplifier.errors import check_type
 from simplifier.expr import fold
-from simplifier.expr.form import AtomKind, Form, variables_of
+from simplifier.expr.form import BITWISE, AtomKind, Form, variables_of
+from simplifier.expr.operations import ON_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -203,7 +205,29 @@ def compute(
     wanted = tuple(wanted)
     used = {name: _converted(environment[name], dtype) for name in variables_of(wanted)}
     # The unary plus copies an array: no result is an argument's own memory.
-    return tuple(+value for value in fold.evaluate(wanted, used, _OPERATIONS))
+    return tuple(+value for value in _values(wanted, used))
+
+
+def _values(wanted: Sequence[Form], used: Mapping[str, Value]) -> tuple[Value, ...]:
+    """The values of forms; of a choice only the branch that is chosen is evaluated."""
+    choices = [atom for atom in outermost(wanted) if atom.kind is AtomKind.SELECT]
+    known = {atom: _chosen(atom, used) for atom in choices}
+    return fold.evaluate(wanted, used, _OPERATIONS, known)
+
+
+def _chosen(atom: Atom, used: Mapping[str, Value]) -> Value:
+    condition, *branches = atom.arguments
+    (holds,) = _values([condition], used)
+    if not is_array(holds):
+        return _values([branches[0] if holds else branches[1]], used)[0]
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    columns = dict(zip(used, np.broadcast_arrays(*used.values()), strict=True))
+    where = np.broadcast_to(holds != 0, next(iter(columns.values())).shape)
+    chosen = np.empty(where.shape, dtype=next(iter(columns.values())).dtype)
+    for branch, here in zip(branches, (where, ~where), strict=True):
+        chosen[here] = _values([branch], {name: each[here] for name, each in columns.items()})[0]
+    return chosen
 
 
 def _converted(value: Value, dtype: object) -> Value:
@@ -230,6 +254,8 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
     def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
         if atom.kind is AtomKind.VARIABLE:
             return sizes[atom.name]
+        if atom.kind in BITWISE:
+            return (1 << max(inner).bit_length()) - 1
         return prod(inner) if atom.kind is AtomKind.PRODUCT else max(inner, default=0)
 
     def of_form(form: Form, known: Mapping[Atom, int]) -> int:
@@ -312,6 +338,11 @@ _OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]
     AtomKind.MAX: _folded("maximum", max),
     AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
     AtomKind.OPAQUE: _opaque,
+    # A comparison of arrays gives truth values, which do not add up as numbers do.
+    AtomKind.NONNEGATIVE: lambda _, values: (values[0] >= 0) * 1,
+    AtomKind.ZERO: lambda _, values: (values[0] == 0) * 1,
+    AtomKind.AND: _folded("minimum", min),
+    **dict.fromkeys(BITWISE, lambda atom, values: reduce(ON_BITS[atom.kind], values)),
 }
 
 

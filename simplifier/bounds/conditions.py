@@ -18,7 +18,8 @@ def facts_of(condition: Form) -> Constraints:
     """The facts that a condition is; what cannot be one stays a condition, which is 1.
 
     >>> from simplifier.expr.parser import parse_form
-    >>> for form, interval in facts_of(parse_form("x < y and z mod 8 == 0 and not (x > 5 and y > 5)")):
+    >>> condition = parse_form("x < y and z mod 8 == 0 and not (x > 5 and y > 5)")
+    >>> for form, interval in facts_of(condition):
     ...     print(form, "in", interval)
     x - y in [..., -1]
     z mod 8 in [0, 0]

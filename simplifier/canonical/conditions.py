@@ -44,16 +44,9 @@ def nonnegative(context: Context, form: Form) -> Form:
     if upper < 0:
         context.fired(REFUTED)
         return ZERO
-    scale = content(form)
-    if scale > 1:
-        context.fired(COMPARED_MULTIPLE)
-        constant_part = form.constant // scale
-        return nonnegative(
-            context, form.plus_constant(-form.constant).exactly_divided(scale) + constant_part
-        )
-    numerator = _without_quotient(context, form)
-    if numerator is not None:
-        return nonnegative(context, numerator)
+    shorter = _without_factor(context, form) or _without_quotient(context, form)
+    if shorter is not None:
+        return nonnegative(context, shorter)
     if upper == 0:
         context.fired(AT_THE_END)
         return zero(context, form)
@@ -61,6 +54,16 @@ def nonnegative(context: Context, form: Form) -> Form:
         context.fired(AT_THE_START)
         return operations.negation(zero(context, form.plus_constant(1)))
     return _known(context, operations.nonnegative(form))
+
+
+def _without_factor(context: Context, form: Form) -> Form | None:
+    """What is negative where the form is, without the factor of its coefficients."""
+    scale = content(form)
+    if scale == 1:
+        return None
+    context.fired(COMPARED_MULTIPLE)
+    rounded = form.plus_constant(-(form.constant % scale))
+    return rounded.exactly_divided(scale)
 
 
 def _without_quotient(context: Context, form: Form) -> Form | None:

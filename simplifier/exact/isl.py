@@ -16,7 +16,7 @@ from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
-from simplifier.expr.form import AtomKind, Form
+from simplifier.expr.form import BITWISE, AtomKind, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -263,13 +263,35 @@ _DIVISIONS: Final[Mapping[AtomKind, Translation]] = {
     AtomKind.CEILDIV: _ceildiv,
     AtomKind.MOD: _mod,
 }
-_EXTREMA: Final[Mapping[AtomKind, Translation]] = {AtomKind.MIN: _minimum, AtomKind.MAX: _maximum}
+
+
+def _nonnegative(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return arguments[0].nonneg_set().indicator_function()
+
+
+def _zero(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return arguments[0].zero_set().indicator_function()
+
+
+def _select(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    condition, chosen, other = arguments
+    return condition.cond(chosen, other)
+
+
+_PIECEWISE: Final[Mapping[AtomKind, Translation]] = {
+    AtomKind.MIN: _minimum,
+    AtomKind.MAX: _maximum,
+    AtomKind.NONNEGATIVE: _nonnegative,
+    AtomKind.ZERO: _zero,
+    AtomKind.AND: _minimum,
+    AtomKind.SELECT: _select,
+}
 
 
 def _translation(atom: Atom) -> Translation:
     """How isl computes the atom from its arguments."""
-    if atom.kind in _EXTREMA:
-        return _EXTREMA[atom.kind]
+    if atom.kind in _PIECEWISE:
+        return _PIECEWISE[atom.kind]
     if atom.divisor:
         return _DIVISIONS[atom.kind]
     raise NotQuasiAffineError(str(Form(0, {atom: 1})), _objection(atom))
@@ -280,6 +302,8 @@ def _objection(atom: Atom) -> str:
         return "a product of variables"
     if atom.kind is AtomKind.OPAQUE:
         return "a foreign function"
+    if atom.kind in BITWISE:
+        return "a function of bits"
     is_zero = atom.arguments[1].is_constant
     return "a division by zero" if is_zero else "a division by what is not a constant"
 

@@ -52,10 +52,12 @@ def evaluate(
     forms: Iterable[Form],
     variables: Mapping[str, Any],
     operations: Mapping[AtomKind, Callable[[Atom, tuple[Any, ...]], Any]],
+    known: dict[Atom, Any] | None = None,
 ) -> tuple[Any, ...]:
     """The values of forms where the variables have some values: integers, or arrays of them.
 
-    ``operations`` says what each kind of atom computes from the values of its arguments.
+    ``operations`` says what each kind of atom computes from the values of its arguments; those of
+    atoms that are ``known`` are not computed.
 
     >>> from simplifier.expr.form import AtomKind
     >>> from simplifier.expr.parser import parse_form
@@ -70,7 +72,7 @@ def evaluate(
             return variables[atom.name]
         return operations[atom.kind](atom, arguments)
 
-    values = fold(forms, of_atom, linear_combination)
+    values = fold(forms, of_atom, linear_combination, known)
     return tuple(linear_combination(form, values) for form in forms)
 
 

@@ -155,7 +155,7 @@ class Atom:
 
     @property
     def numerator(self) -> Form:
-        """What a quotient or remainder divides."""
+        """What a quotient or remainder divides; what a comparison compares with zero."""
         return self.arguments[0]
 
     def __repr__(self) -> str:

@@ -8,7 +8,6 @@ division by zero stays as it is.
 
 from __future__ import annotations
 
-import operator
 from functools import cache, lru_cache, reduce
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -310,7 +309,7 @@ class BitAnd(_Bitwise):
     (BitAnd(d0, 7), 8)
     """
 
-    _on_integers = operator.and_
+    _on_integers = int.__and__
     _symbol = "&"
 
 
@@ -321,7 +320,7 @@ class BitOr(_Bitwise):
     (BitOr(d0, 7), 14)
     """
 
-    _on_integers = operator.or_
+    _on_integers = int.__or__
     _symbol = "|"
 
 
@@ -332,5 +331,5 @@ class BitXor(_Bitwise):
     (BitXor(d0, 7), 6)
     """
 
-    _on_integers = operator.xor
+    _on_integers = int.__xor__
     _symbol = "^"

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import operator
 from functools import partial, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
@@ -187,11 +186,12 @@ def select(condition: Form, chosen: Form, other: Form) -> Form:
 
 # Bit by bit.
 
-_ON_BITS: Mapping[AtomKind, Callable[[int, int], int]] = {
-    AtomKind.BITAND: operator.and_,
-    AtomKind.BITOR: operator.or_,
-    AtomKind.BITXOR: operator.xor,
+ON_BITS: Mapping[AtomKind, Callable[[Any, Any], Any]] = {
+    AtomKind.BITAND: lambda left, right: left & right,
+    AtomKind.BITOR: lambda left, right: left | right,
+    AtomKind.BITXOR: lambda left, right: left ^ right,
 }
+"""Of two integers, or arrays of them."""
 
 
 def bitwise(kind: AtomKind, arguments: Iterable[Form]) -> Form:
@@ -202,7 +202,7 @@ def bitwise(kind: AtomKind, arguments: Iterable[Form]) -> Form:
 
 def _bitwise_of_two(kind: AtomKind, left: Form, right: Form) -> Form:
     if not left.terms and not right.terms:
-        return constant(_ON_BITS[kind](left.constant, right.constant))
+        return constant(ON_BITS[kind](left.constant, right.constant))
     operands = sorted((left, right), key=lambda form: (not form.terms, form.order))
     return Form(0, {atom_of(kind, tuple(operands)): 1})
 
@@ -220,7 +220,7 @@ _CONSTRUCTORS: Mapping[AtomKind, Callable[[tuple[Form, ...]], Form]] = {
     AtomKind.ZERO: lambda arguments: zero(*arguments),
     AtomKind.AND: conjunction,
     AtomKind.SELECT: lambda arguments: select(*arguments),
-    **{kind: partial(bitwise, kind) for kind in _ON_BITS},
+    **{kind: partial(bitwise, kind) for kind in ON_BITS},
 }
 
 

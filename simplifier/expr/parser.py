@@ -2,7 +2,8 @@
 
 The parser takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and
 ``max(a, b)``; ``select(x >= 5 and not y == 0, a, b)``, ``bitand(a, b)``, ``bitor``, ``bitxor``; and
-conditions in parentheses, such as ``(x < y) * 8``, which are 1 where they hold and 0 elsewhere; also ``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. It
+conditions in parentheses, such as ``(x < y) * 8``, which are 1 where they hold, else 0. Also
+``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. It
 does not recurse, so nesting may be as deep as memory allows, and nothing is ever evaluated as
 Python.
 

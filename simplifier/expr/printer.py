@@ -131,6 +131,9 @@ _LONG: Final = 1000
 class Printer:
     """Texts of atoms, each made once from the texts of the atoms inside it."""
 
+    writes_relations = True
+    """Whether conditions are written with ``<``, ``and``, ``or``, so that negations are, too."""
+
     def __init__(self, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> None:
         self.texts: dict[Atom, str] = {}
         self._positions = {name: position for position, name in enumerate(variables)}
@@ -179,11 +182,13 @@ class Printer:
         holds = not form.constant
         if atom.kind is AtomKind.AND:
             own = "and" if holds else "or"
-            parts = [each if holds else Form(1 - each.constant, (-each).terms) for each in atom.arguments]
+            parts = [
+                each if holds else Form(1 - each.constant, (-each).terms) for each in atom.arguments
+            ]
             text = f" {own} ".join(self.condition(part, own) for part in parts)
             return f"({text})" if joint not in ("", own) else text
         relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="
-        left, relation, right = sides(*atom.arguments, relation if holds else NEGATED[relation])
+        left, relation, right = sides(atom.numerator, relation if holds else NEGATED[relation])
         return f"{self.sum(left)} {relation} {self.sum(right)}"
 
     def _symbol(self, atom: Atom) -> str:
@@ -193,7 +198,7 @@ class Printer:
 
     def sum(self, form: Form) -> str:
         """The text of a form whose atoms have theirs."""
-        if form.constant == 1 and negated(form):
+        if form.constant == 1 and self.writes_relations and negated(form):
             return f"({self.condition(form)})"
         pieces: list[str] = []
         terms = form.terms.items()
@@ -222,7 +227,7 @@ class Printer:
     def operand(self, form: Form) -> str:
         """The text of a form, in parentheses where it is composed."""
         text = self.sum(form)
-        if not form.terms or negated(form):
+        if not form.terms or (self.writes_relations and negated(form)):
             return text
         ((atom, factor), *others) = form.terms.items()
         composite = (

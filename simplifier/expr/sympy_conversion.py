@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cmp_to_key, lru_cache, partial, reduce
 from itertools import chain
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import sympy
 from sympy.logic.boolalg import Boolean, BooleanAtom
@@ -82,7 +82,7 @@ class Fraction(NamedTuple):
 
     numerator: Form
     divisor: Form
-    part: sympy.Expr
+    part: sympy.Basic
 
 
 class ReadExpression(NamedTuple):
@@ -91,7 +91,7 @@ class ReadExpression(NamedTuple):
     form: Form
     symbols: tuple[sympy.Symbol, ...] = ()
     fractions: tuple[Fraction, ...] = ()
-    whole: sympy.Expr | None = None
+    whole: sympy.Expr | Boolean | None = None
 
     def objection(self, fraction: Fraction) -> ConversionError:
         """The error that a fraction is not known to be an integer."""
@@ -134,12 +134,12 @@ def read(expression: sympy.Expr | Boolean | int) -> ReadExpression:
         return _reading(expression)
 
 
-def _reading(expression: sympy.Expr) -> ReadExpression:
+def _reading(expression: sympy.Expr | Boolean) -> ReadExpression:
     known: dict[int, _Ratio] = {}
     """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
     symbols: dict[sympy.Symbol, None] = {}
     fractions: list[Fraction] = []
-    stack: list[sympy.Expr] = [expression]
+    stack: list[Any] = [expression]
     while stack:
         node = stack.pop()
         if id(node) in known:
@@ -204,7 +204,7 @@ def _check_conditions(node: sympy.Expr, operands: Iterable[Form]) -> None:
             raise ConversionError(part, node, "is no condition; expected one such as x >= 5")
 
 
-def _integer(node: sympy.Expr, ratio: _Ratio, fractions: list[Fraction]) -> Form:
+def _integer(node: sympy.Basic, ratio: _Ratio, fractions: list[Fraction]) -> Form:
     """The value of a node that must be an integer."""
     numerator, divisor = ratio
     if divisor is ONE:
@@ -213,12 +213,12 @@ def _integer(node: sympy.Expr, ratio: _Ratio, fractions: list[Fraction]) -> Form
         common = gcd(divisor.constant, numerator.constant, *numerator.terms.values())
         if abs(common) == abs(divisor.constant):
             return numerator.exactly_divided(divisor.constant)
-    if not node.is_integer:  # it is where x/2 has an even x
+    if not getattr(node, "is_integer", False):  # it is where x/2 has an even x
         fractions.append(Fraction(numerator, divisor, node))
     return operations.floordiv(numerator, divisor)
 
 
-def _leaf(node: sympy.Expr, whole: sympy.Expr) -> _Ratio:
+def _leaf(node: sympy.Expr, whole: sympy.Expr | Boolean) -> _Ratio:
     if isinstance(node, BooleanAtom):
         return _Ratio(forms.constant(int(bool(node))))
     if isinstance(node, sympy.Symbol):
@@ -455,11 +455,13 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
         return _number_of(_relation(atom, inner, holds=True))
     if atom.kind is AtomKind.SELECT:
         return _choice(atom, inner)
+    return _operation(atom, inner)
+
+
+def _operation(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     arguments = [_sum(argument, inner) for argument in atom.arguments]
-    if atom.kind is AtomKind.PRODUCT:
+    if atom.kind in (AtomKind.PRODUCT, AtomKind.SUM):
         return sympy.Mul(*arguments)
-    if atom.kind is AtomKind.SUM:
-        return arguments[0]
     made = _FUNCTIONS[atom.kind].of(*as_written(atom, arguments))
     hash(made)  # sympy keeps it, and so never needs to recurse for it
     return made
@@ -496,7 +498,7 @@ def _relation(atom: Atom, inner: _ExpressionOf, *, holds: bool) -> Boolean:
         parts = (part if holds else operations.negation(part) for part in atom.arguments)
         return join(*[_condition(part, inner) for part in parts], evaluate=False)
     relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="
-    left, relation, right = sides(*atom.arguments, relation if holds else NEGATED[relation])
+    left, relation, right = sides(atom.numerator, relation if holds else NEGATED[relation])
     return _COMPARISONS[relation](_sum(left, inner), _sum(right, inner), evaluate=False)
 
 

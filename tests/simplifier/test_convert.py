@@ -121,9 +121,7 @@ def test_refused_by_name(expression: sympy.Expr, part: str | None) -> None:
         assert str(caught.value).startswith(part)
 
 
-@pytest.mark.parametrize(
-    "thing", ["x", 1.5, None, True, foreign.Gt(x, 0), foreign.true, [x]], ids=repr
-)
+@pytest.mark.parametrize("thing", ["x", 1.5, None, True, [x]], ids=repr)
 def test_what_is_no_expression_is_refused(thing: object) -> None:
     with pytest.raises(ConversionError, match="expected integer arithmetic"):
         from_sympy(thing)  # pyright: ignore[reportArgumentType]

@@ -10,19 +10,37 @@ from sympy.core import (
     Dummy as Dummy,
 )
 from sympy.core import (
+    Eq as Eq,
+)
+from sympy.core import (
     Expr as Expr,
 )
 from sympy.core import (
     Function as Function,
 )
 from sympy.core import (
+    Ge as Ge,
+)
+from sympy.core import (
+    Gt as Gt,
+)
+from sympy.core import (
     Integer as Integer,
+)
+from sympy.core import (
+    Le as Le,
+)
+from sympy.core import (
+    Lt as Lt,
 )
 from sympy.core import (
     Mod as Mod,
 )
 from sympy.core import (
     Mul as Mul,
+)
+from sympy.core import (
+    Ne as Ne,
 )
 from sympy.core import (
     Number as Number,
@@ -73,6 +91,9 @@ from sympy.functions import (
     Min as Min,
 )
 from sympy.functions import (
+    Piecewise as Piecewise,
+)
+from sympy.functions import (
     ceiling as ceiling,
 )
 from sympy.functions import (
@@ -80,6 +101,27 @@ from sympy.functions import (
 )
 from sympy.functions import (
     sign as sign,
+)
+from sympy.logic.boolalg import (
+    ITE as ITE,
+)
+from sympy.logic.boolalg import (
+    And as And,
+)
+from sympy.logic.boolalg import (
+    Not as Not,
+)
+from sympy.logic.boolalg import (
+    Or as Or,
+)
+from sympy.logic.boolalg import (
+    Xor as Xor,
+)
+from sympy.logic.boolalg import (
+    false as false,
+)
+from sympy.logic.boolalg import (
+    true as true,
 )
 from sympy.printing import (
     ccode as ccode,

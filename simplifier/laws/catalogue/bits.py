@@ -1,5 +1,6 @@
-"""Functions of bits, on numbers in two's complement; ``bitand(c, c - 1) == 0`` says that ``c`` is
-a power of two.
+"""Functions of bits, on numbers in two's complement.
+
+``bitand(c, c - 1) == 0`` says that a positive ``c`` is a power of two.
 """
 
 from __future__ import annotations

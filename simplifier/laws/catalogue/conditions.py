@@ -86,7 +86,9 @@ INDIVISIBLE = Law(
     condition="k mod c > 0",
     why="A multiple of c is not congruent to -k modulo c.",
     example=Example("(x * 8 == y * 4 + 2) * 5", "", "0"),
-    near_miss=NearMiss("(x * 8 == y * 4 + 4) * 5", "", "select(x * 2 == y + 1, 5, 0)", "4 is a multiple"),
+    near_miss=NearMiss(
+        "(x * 8 == y * 4 + 4) * 5", "", "select(x * 2 == y + 1, 5, 0)", "4 is a multiple"
+    ),
 )
 
 AT_THE_END = Law(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simplifier.expr.form import BITWISE, AtomKind, postorder
+from simplifier.expr.form import BITWISE, CONDITIONS, EXTREMA, AtomKind, postorder
+from simplifier.expr.operations import ON_BITS
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.law import RELATIONS, statement
 from tests.evaluation import values_of
@@ -172,24 +173,20 @@ class Encoding:
             return self._division(atom)
         arguments = [self._sum(argument) for argument in atom.arguments]
         when = self.z3.If
-        if atom.kind is AtomKind.MAX:
-            return reduce(lambda a, b: when(a >= b, a, b), arguments)
-        if atom.kind is AtomKind.MIN:
-            return reduce(lambda a, b: when(a <= b, a, b), arguments)
-        if atom.kind in self._conditions():
-            return when(
-                self._conditions()[atom.kind](arguments), self.constant(1), self.constant(0)
-            )
+        if atom.kind in EXTREMA:
+            is_maximum = atom.kind is AtomKind.MAX
+            return reduce(lambda a, b: when((a >= b) == is_maximum, a, b), arguments)
         if atom.kind is AtomKind.SELECT:
             return when(arguments[0] == 1, *arguments[1:])
-        return reduce(_ON_TERMS.get(atom.kind, operator.mul), arguments)
+        if atom.kind in CONDITIONS:
+            return when(self._condition(atom, arguments), self.constant(1), self.constant(0))
+        return reduce(ON_BITS.get(atom.kind, operator.mul), arguments)
 
-    def _conditions(self) -> dict[AtomKind, Any]:
-        return {
-            AtomKind.NONNEGATIVE: lambda values: values[0] >= 0,
-            AtomKind.ZERO: lambda values: values[0] == 0,
-            AtomKind.AND: lambda values: self.z3.And(*[value == 1 for value in values]),
-        }
+    def _condition(self, atom: Atom, arguments: Sequence[Any]) -> Any:  # noqa: ANN401 - z3 is not typed
+        if atom.kind is AtomKind.AND:
+            return self.conjunction([argument == 1 for argument in arguments])
+        (compared,) = arguments
+        return compared >= 0 if atom.kind is AtomKind.NONNEGATIVE else compared == 0
 
     def _division(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
         numerator, divisor = atom.arguments
@@ -214,13 +211,6 @@ class Encoding:
             either(divisor == 0, dividend == divisor * quotient + rest),
             either(divisor == 0, both(rest >= 0, rest < divisor), both(rest <= 0, rest > divisor)),
         ]
-
-
-_ON_TERMS: Final = {
-    AtomKind.BITAND: operator.and_,
-    AtomKind.BITOR: operator.or_,
-    AtomKind.BITXOR: operator.xor,
-}
 
 
 class BitEncoding(Encoding):
