@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import sympy
-from sympy.logic.boolalg import Boolean
 
 from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.variable import GRID, Variable, interval_of, size_of
 from simplifier.bounds.conditions import facts_of, read_fact
 from simplifier.errors import quoted
-from simplifier.expr.sympy_conversion import ConversionError, from_sympy
+from simplifier.expr.sympy_conversion import ConversionError, from_sympy, is_relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from sympy.logic.boolalg import Boolean
 
     from indexing.domain import ByRole, Constraint
     from simplifier.bounds.interval import IntervalLike
@@ -101,7 +102,7 @@ def read_constraint(
     """A constraint: an expression and its interval, or a condition that holds."""
     if interval is not None:
         return _read_pair(expression, interval, "constraint 0")
-    if not isinstance(expression, Boolean | bool):
+    if not is_relation(expression):
         message = f"with_constraint: {quoted(expression)} has no interval"
         raise MapError(f"{message}; expected one, or a condition such as d0 < 5")
     return facts_of(_read_expression(sympy.sympify(expression), "constraint 0"))
@@ -112,7 +113,7 @@ def _read_constraint(
     where: str,
 ) -> Sequence[Constraint]:
     """What a pair says, or a condition that holds."""
-    if isinstance(given, Boolean | bool):
+    if is_relation(given):
         return facts_of(_read_expression(sympy.sympify(given), where))
     if not isinstance(given, tuple | list) or len(given) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
         message = f"{where} is {quoted(given)}; expected a pair of an expression and an interval"

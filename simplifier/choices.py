@@ -27,12 +27,14 @@ from simplifier.expr.form import (
     constant,
     postorder,
     variable,
+    weighted_sum,
 )
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.laws.catalogue.conditions import (
     CHOICE_OF_NUMBERS,
     CHOSEN,
     CHOSEN_TWICE,
+    JOINED,
     NARROWER,
     UNDER_OTHERS,
 )
@@ -60,16 +62,49 @@ def is_logical(atoms: Iterable[Atom]) -> bool:
 
 def step(scope: Scope, form: Form, asks: Questions) -> Form:
     """The form with its conditions and choices simplified, and what is around them."""
+    found = [_step(scope, form, asks)]
+    together = joined(form)
+    if together is not None:
+        laws, result = _step(scope, together, asks)
+        found.append(((JOINED, *laws), result))
+    laws, result = min(found, key=lambda each: cost_of_form(each[1]))
+    if cost_of_form(result) > cost_of_form(form):
+        result = form
+    if result != form:
+        scope.read(Rewrite(laws, form, result))
+        if scope.log is not None:
+            scope.log.parts[result.key] = []
+    return result
+
+
+def _step(scope: Scope, form: Form, asks: Questions) -> tuple[tuple[Law, ...], Form]:
     reader = _Reader(scope, asks)
     abstraction = abstracted(scope, reader.settled(form), reader.range_of)
     result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
-    if cost_of_form(result) > cost_of_form(form):
-        result = form
-    if scope.log is not None and result != form:
-        laws = dict.fromkeys((*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope)))
-        scope.read(Rewrite(tuple(laws), form, result))
-        scope.log.parts[result.key] = []
-    return result
+    laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
+    return tuple(dict.fromkeys(laws)), result
+
+
+def joined(form: Form) -> Form | None:
+    """The sum with one choice for all choices by one condition; ``None`` if there are no two.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(joined(parse_form("select(x > 5, y, 0) * 2 + select(x > 5, 1, z)")))
+    select(x >= 6, y * 2 + 1, z)
+    """
+    choices: dict[Form, list[Atom]] = {}
+    for atom in form.terms:
+        if atom.kind is AtomKind.SELECT:
+            choices.setdefault(atom.arguments[0], []).append(atom)
+    total = form
+    for condition, atoms in choices.items():
+        if len(atoms) > 1:
+            branches = (
+                weighted_sum((form.terms[atom], atom.arguments[place]) for atom in atoms)
+                for place in (1, 2)
+            )
+            total = total.without(*atoms).plus(operations.select(condition, *branches))
+    return None if total is form else total
 
 
 def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
@@ -365,7 +400,7 @@ def guarded(form: Form) -> Form:
 
     >>> from simplifier.expr.parser import parse_form
     >>> print(guarded(parse_form("select(n != 0, x floordiv n, 0)")))
-    select(n == 0, 0, x floordiv (n + (n == 0)))
+    select(n != 0, x floordiv (n + (n == 0)), 0)
     """
     choices = [atom for atom in outermost([form]) if atom.kind is AtomKind.SELECT]
     if not choices:

@@ -22,7 +22,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import read, to_condition, to_sympy
+from simplifier.expr.sympy_conversion import is_relation, read, to_condition, to_sympy
 from simplifier.fixpoint import range_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Problem:
         self.constraints: list[tuple[Form, Interval]] = []
         """Those given, and that even and odd symbols are even and odd."""
         self.forms = tuple(self._read(expression) for expression in expressions)
-        self._is_condition = isinstance(next(iter(expressions), None), Boolean)
+        self._is_condition = is_relation(next(iter(expressions), None))
         for expression, interval in constraints:
             self.constraints += read_fact(self._read(expression), interval)
         for name, interval in bounds:
@@ -175,7 +175,7 @@ def _constraint(
     constraint: tuple[Expression, IntervalLike] | Boolean | bool,  # noqa: FBT001 - a condition
 ) -> tuple[Any, ...]:
     """The expression, and both ends of its interval; a condition that holds is 1."""
-    if isinstance(constraint, Boolean | bool):
+    if is_relation(constraint):
         return sympy.sympify(constraint), 1, 1
     if isinstance(constraint, tuple | list) and len(constraint) == _PAIR:  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison] - untyped callers
         return constraint[0], *_ends(constraint[1:])

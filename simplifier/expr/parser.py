@@ -386,7 +386,7 @@ class _ExpressionParser:
             group = groups[-1]
             group.operand(leaf)
             while (word := words[position]) == ")" and len(groups) > 1:
-                group = self._close_group()
+                group = self._close_group(position)
                 position += 1
             if word in self._divisions:
                 group.operation = self._divisions[word]
@@ -397,7 +397,7 @@ class _ExpressionParser:
                 if word in _JOINTS and (len(groups) > 1 or self._takes_conditions):
                     self._next_side(group, word)
                 elif len(groups) == 1:
-                    return self._value(group)
+                    return self._value(group, position)
                 else:
                     self._next_argument(word)
             position += 1
@@ -441,10 +441,10 @@ class _ExpressionParser:
         if lexer.text != "(":
             raise lexer.expected(f"'(' after {word!r}")
 
-    def _close_group(self) -> _Group:
+    def _close_group(self, position: int) -> _Group:
         """Hand what stood in parentheses to the group around them."""
         group = self._groups.pop()
-        around, value = self._groups[-1], self._value(group)
+        around, value = self._groups[-1], self._value(group, position)
         join = _FUNCTIONS.get(self._name(group))
         if join is not None:
             self._check_arguments(group)
@@ -452,12 +452,13 @@ class _ExpressionParser:
         around.operand(value)
         return around
 
-    def _value(self, group: _Group) -> Form:
-        """What stands in parentheses, or between commas."""
+    def _value(self, group: _Group, position: int) -> Form:
+        """What stands in parentheses, or between commas; it ends at a position."""
         total, condition = group.total(), group.condition
         if condition is None:
             return total
         if condition.is_joined and not condition.is_complete(total):
+            self._lexer.jump(position)
             raise self._lexer.expected("a comparison")
         return condition.total(total)
 
@@ -504,7 +505,7 @@ class _ExpressionParser:
         group = self._groups[-1]
         if word != "," or self._name(group) not in _FUNCTIONS:
             raise self._unclosed(group)
-        group.arguments.append(self._value(group))
+        group.arguments.append(self._value(group, self._lexer.position))
         self._groups[-1] = _Group(group.opening, group.arguments)
 
     def _unclosed(self, group: _Group) -> TextError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cmp_to_key, lru_cache, partial, reduce
 from itertools import chain
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 import sympy
 from sympy.logic.boolalg import Boolean, BooleanAtom
@@ -75,6 +75,16 @@ def _excerpt(thing: object) -> str:
 
 
 # From sympy.
+
+
+def is_relation(thing: object) -> TypeGuard[Boolean | bool]:
+    """Whether something is a condition; sympy counts symbols as such, too.
+
+    >>> x = sympy.Symbol("x")
+    >>> is_relation(x < 5), is_relation(True), is_relation(x)
+    (True, True, False)
+    """
+    return isinstance(thing, Boolean | bool) and not isinstance(thing, sympy.Expr)
 
 
 class Fraction(NamedTuple):

@@ -185,7 +185,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "fraction",
         lambda: simplify(x / 2, {}),
         ConversionError,
-        "x/2: is a fraction; expected an integer, or floor around it",
+        "x/2: is a fraction; expected an integer, floor around it, or a fact such as x mod 2 == 0",
     ),
     (
         "text",

@@ -192,3 +192,17 @@ NARROWER = Law(
         "the branches differ by 1",
     ),
 )
+
+JOINED = Law(
+    name="choices by one condition",
+    identity="select(A >= 0, B, C) + k * select(A >= 0, D, E)"
+    " == select(A >= 0, B + k * D, C + k * E)",
+    why="Both choose the first branch, or both the second.",
+    example=Example("select(x >= 5, y, 0) + select(x >= 5, 0, z)", "", "select(x >= 5, y, z)"),
+    near_miss=NearMiss(
+        "select(x >= 5, y, 0) + select(x >= 6, 0, z)",
+        "",
+        "select(x >= 5, y, 0) + select(x >= 6, 0, z)",
+        "x may be 5",
+    ),
+)

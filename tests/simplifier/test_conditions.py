@@ -1,0 +1,213 @@
+"""Conditions, choices, functions of bits: as values, as facts, as text."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+import sympy
+from sympy import And, Eq, Ne, Not, Or, Piecewise, Symbol
+
+from simplifier import (
+    BitAnd,
+    BitOr,
+    BitXor,
+    BoundsError,
+    ConversionError,
+    FloorDiv,
+    Interval,
+    Max,
+    Mod,
+    TextError,
+    bounds_of,
+    equivalent,
+    format_expr,
+    parse_expr,
+    simplify,
+)
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import operations
+from simplifier.expr.form import BITWISE, Form, constant, variable
+from simplifier.expr.parser import parse_form
+from simplifier.fixpoint import range_of, simplified
+from tests.evaluation import every_point, first_difference, values_of
+
+if TYPE_CHECKING:
+    from simplifier.problem import Bounds, Constraints, Expression
+
+x, y, z, n, a, b, K = (Symbol(name, integer=True) for name in "xyznabK")
+
+CASES: list[tuple[str, Expression, Bounds, Constraints, object]] = [
+    ("decided by bounds", Piecewise((1, x < 5), (2, True)), {x: (0, 4)}, (), 1),
+    ("decided by a fact", Piecewise((1, x < y), (2, True)), {}, [x < y], 1),
+    ("branch under its condition", Piecewise((Max(x, 3), x >= 5), (0, True)), {}, (),
+     Piecewise((x, x >= 5), (0, True))),
+    ("branch under the negation", Piecewise((x, x >= 5), (Max(x, 5), True)), {}, (),
+     Piecewise((x, x >= 5), (5, True))),
+    ("equal branches", Piecewise((0, Eq(x, 0)), (x, True)), {}, (), x),
+    ("what both branches share", Piecewise((x + z, x >= y), (y + z, True)) - z, {}, (),
+     Piecewise((x, x >= y), (y, True))),
+    ("later branch of several", Piecewise((1, x > 5), (2, x > 7), (3, True)), {}, (),
+     Piecewise((1, x >= 6), (3, True))),
+    ("remainder of a choice", sympy.Mod(Piecewise((8 * x, y > 5), (16 * z, True)) + a, 8),
+     {a: (0, 7)}, (), a),
+    ("only where it is defined", Piecewise((FloorDiv(x * n, n), Ne(n, 0)), (x, True)), {}, (), x),
+    ("condition", x + 3 < y + 3, {}, (), x < y),
+    ("decided condition", x < 5, {x: (0, 4)}, (), sympy.true),
+    ("contradiction", And(x < 5, x > 7), {}, (), sympy.false),
+    ("redundant condition", And(x < 5, x < 7), {}, (), x < 5),
+    ("alternatives", Or(x < 5, x < 7), {}, (), x < 7),
+    ("equation of a remainder", Eq(Mod(x, 8), 9), {}, (), sympy.false),
+    ("negation", Not(x < 5), {}, (), x >= 5),
+    ("fractions of a fact", K * x / 2, {}, [Eq(sympy.Mod(K, 256), 0)], FloorDiv(K * x, 2)),
+    ("divisor of a fact", sympy.Mod(x, K / 32), {K: (1, None)}, [Eq(sympy.Mod(K, 256), 0)],
+     Mod(x, FloorDiv(K, 32))),
+    ("bits apart", BitXor(8 * x, y), {y: (0, 7)}, (), 8 * x + y),
+    ("disjoint bits", BitOr(16 * x, 4 * y), {y: (0, 3)}, (), 16 * x + 4 * y),
+    ("low bits", BitAnd(x, 7) + 8 * FloorDiv(x, 8), {}, (), x),
+    ("flipped bits", BitXor(x, 15), {x: (0, 15)}, (), 15 - x),
+    ("same bits", BitXor(x + y, y + x), {}, (), 0),
+    ("bits of numbers", BitXor(12, 10) + BitAnd(12, 10) + BitOr(12, 10), {}, (), 28),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("expression", "bounds", "facts", "result"),
+    [case[1:] for case in CASES],
+    ids=[case[0] for case in CASES],
+)
+def test_simplified(
+    expression: Expression, bounds: Bounds, facts: Constraints, result: object
+) -> None:
+    assert simplify(expression, bounds, facts) == result
+
+
+FACTS: list[tuple[str, Expression, Constraints, tuple[int | None, int | None]]] = [
+    ("less", n - x, [x < n], (1, None)),
+    ("greater or equal", x, [x >= 5], (5, None)),
+    ("equation", x - y, [Eq(x, y + 3)], (3, 3)),
+    ("all of several", x, [And(x >= 5, x <= 8, y > 2)], (5, 8)),
+    ("not less", x, [Not(x < 5)], (5, None)),
+    ("not zero", x, [Ne(x, 0), x >= 0], (1, None)),
+    ("scaled", 4 * a + 6 * b, [2 * a + 3 * b >= 10], (20, None)),
+    ("product", (n - 2) * (y - 2) - a, [a < (n - 2) * (y - 2)], (1, None)),
+    ("fraction", x, [x / 2 < sympy.Rational(7, 2)], (None, 6)),
+    ("what is always so", x, [sympy.true, True], (None, None)),
+    ("as a pair", x, [(x >= 5, 0)], (None, 4)),
+]
+
+
+@pytest.mark.parametrize(
+    ("expression", "facts", "ends"), [case[1:] for case in FACTS], ids=[case[0] for case in FACTS]
+)
+def test_conditions_are_facts(
+    expression: Expression, facts: Constraints, ends: tuple[int, int]
+) -> None:
+    assert bounds_of(expression, {}, facts) == Interval(*ends)
+
+
+def test_one_of_two_facts_decides_what_says_the_same() -> None:
+    either = Or(x < 5, y < 2)
+    assert simplify(Piecewise((1, either), (2, True)), {}, [either]) == 1
+    assert simplify(Piecewise((1, y < 2), (2, True)), {}, [either, x > 5]) == 1
+
+
+def test_isl_decides_conditions() -> None:
+    choice = Piecewise((x, x >= 5), (5, True))
+    assert equivalent(choice, Max(x, 5), {})
+    assert not equivalent(choice, Max(x, 6), {})
+    assert equivalent(Max(x, 5), x, {}, [x >= 5])
+
+
+TEXTS = [
+    "select(x >= 5, x, y mod 8)",
+    "select(x == 5 or (y != 2 and z < 3), x, y)",
+    "(x >= 5) * 3 + (y < 2)",
+    "bitxor(x, 7) + bitand(x, y) * 2 - bitor(y, 3)",
+    "max((x > y), 3)",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_is_read_as_it_is_written(text: str) -> None:
+    form = parse_form(text)
+    assert parse_form(str(form)) == form
+    assert parse_form(format_expr(parse_expr(text))) == form
+
+
+WRONG_TEXTS = [
+    ("select(x, a, b)", "1:1: select begins with a value; expected a condition such as x >= 5"),
+    ("select(x >= 5, a)", "1:1: select has 2 arguments; expected a condition and two values"),
+    ("x and y", "1:3: expected a comparison, but found 'and'"),
+    ("(x < 2 or y)", "1:12: expected a comparison, but found ')'"),
+    ("not x", "1:6: expected a comparison, but the text ends"),
+    ("2 * not x", "1:5: expected an expression, but found 'not'"),
+    ("bitand(x)", "1:1: bitand has 1 argument; expected 2 or more"),
+    ("x ! y", "1:3: unexpected character '!'"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG_TEXTS)
+def test_wrong_texts_are_refused(text: str, message: str) -> None:
+    with pytest.raises(TextError) as caught:
+        parse_form(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_numbers_are_no_conditions() -> None:
+    with pytest.raises(ConversionError, match="is no condition"):
+        simplify(And(x, y > 2), {})  # pyright: ignore[reportArgumentType] - what is tested
+    with pytest.raises(ConversionError, match=r"a fact such as K mod 2 == 0"):
+        simplify(K / 2, {})
+    with pytest.raises(BoundsError, match="or a condition such as x < n"):
+        simplify(x, {}, [x])  # pyright: ignore[reportArgumentType] - what is tested
+
+
+# Random forms, at every point.
+
+
+def _condition(draw: random.Random, depth: int) -> Form:
+    kind = draw.random()
+    if kind < 0.6 or not depth:
+        compare = draw.choice([operations.nonnegative, operations.zero])
+        return compare(_value(draw, depth - 1))
+    first, second = (_condition(draw, depth - 1) for _ in range(2))
+    join = draw.choice([operations.conjunction, operations.disjunction])
+    return operations.negation(first) if kind < 0.75 else join([first, second])
+
+
+def _value(draw: random.Random, depth: int) -> Form:
+    if depth <= 0 or draw.random() < 0.15:
+        scaled = variable(draw.choice("xyz")).times(draw.choice([1, 1, 2, -1, 4, 8]))
+        return scaled + draw.choice([0, 0, 1, -1, 3, -5, 8])
+    first, second = (_value(draw, depth - 1) for _ in range(2))
+    by = constant(draw.choice([2, 3, 4, 8, 15]))
+    return draw.choice(
+        [
+            first + second,
+            operations.select(_condition(draw, depth - 1), first, second),
+            operations.bitwise(draw.choice(BITWISE), [first, draw.choice([second, by])]),
+            operations.floordiv(first, by),
+            operations.mod(first, by),
+            operations.maximum([first, second]),
+            operations.floordiv(first, variable("y")),
+            _condition(draw, depth - 1).times(3),
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_random_choices_keep_their_values(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - the same forms in every run
+    ends = {"x": (-2, 9), "y": (draw.choice([-2, 0, 1]), 3), "z": (0, draw.choice([1, 7]))}
+    box = {name: Interval(*pair) for name, pair in ends.items()}
+    form = _value(draw, draw.choice([2, 3, 4]))
+    scope, points = scope_of(tuple(box.items())), every_point(box)
+    result = simplified(scope, form)
+    assert first_difference(form, result, points) is None
+    assert simplified(scope, result) == result
+    values, defined = values_of(form, points)
+    within = range_of(scope, form)
+    assert all(value in within for value in values[defined])
+    assert parse_form(str(form)) == form
