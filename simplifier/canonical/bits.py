@@ -47,7 +47,18 @@ def _of_two(scope: Scope, kind: AtomKind, left: Form, right: Form) -> Form:
         scope.fired(_BY_DIGITS[kind])
         low = [scope.mod(each, constant(split)) for each in (left, right)]
         high = [scope.floordiv(each, split) for each in (left, right)]
-        return _of_two(scope, kind, *high).times(split).plus(_of_two(scope, kind, *low))
+        return _of_two(scope, kind, *high).times(split).plus(_lower(scope, kind, *low))
+    return _atom(scope, kind, left, right)
+
+
+def _lower(scope: Scope, kind: AtomKind, left: Form, right: Form) -> Form:
+    """A function of the lower bits of two forms, which are not split again."""
+    if left.is_constant or right.is_constant or left == right:
+        return _of_two(scope, kind, left, right)
+    return _atom(scope, kind, left, right)
+
+
+def _atom(scope: Scope, kind: AtomKind, left: Form, right: Form) -> Form:
     form = operations.bitwise(kind, (left, right))
     for atom in form.terms:
         scope.remember(atom, _range(kind, scope.range_of(left), scope.range_of(right)))
