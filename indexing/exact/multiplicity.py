@@ -15,17 +15,18 @@ from operator import mul
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeAlias
 
 from indexing.errors import MapError
+from indexing.exact import few_points
 from indexing.exact.counting import count_points
 from indexing.exact.isl_sets import check_bounded, coordinates, image_of, points_of, relation_of
-from indexing.exact.sets import read_set
+from indexing.exact.sets import read_set, set_of_rows
 from indexing.relation import RelationT, check_map
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
 from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
-from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.isl import FIRST_OPERATIONS, asked, checked_budget, integer, load_isl
+from simplifier.exact import ATTEMPT, BUDGET, BudgetError, Space
+from simplifier.exact.isl import asked, checked_budget, integer, load_isl
 from simplifier.exact.isl import number as isl_number
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
@@ -130,7 +131,7 @@ def _kinds_of(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, in
     if work <= _FEW_POINTS:
         return _kinds_by_enumeration(maps)
     if work <= MAX_POINTS:
-        budget = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
+        budget = ATTEMPT if budget is None else min(budget, ATTEMPT)
     try:
         found = asked(lambda space: _kinds_by_isl(maps, space), budget)
     except (NotQuasiAffineError, BudgetError):
@@ -228,13 +229,13 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET)
             found = found.union(image_of(each.forms, each.domain, space.context))
         return read_set(found, space)
 
-    return asked(ask, budget)
+    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached(given)))
 
 
 def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
     """The elements of a tensor of this rank that are reached at least twice.
 
-    By two maps, or by one from two points of its dimensions and ranges.
+    By two maps, or by one from two points of its domain.
 
     >>> from indexing import parse_map
     >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
@@ -251,7 +252,7 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = B
             seen = seen.union(image)
         return read_set(again, space)
 
-    return asked(ask, budget)
+    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached_again(given)))
 
 
 def _nothing(rank: int, context: islpy.Context) -> islpy.Set:

@@ -23,7 +23,7 @@ from simplifier import Interval
 from simplifier.bounds.interval import INFINITY
 from simplifier.errors import Span, TextError
 from simplifier.exact import Space
-from simplifier.exact.isl import integer, load_isl
+from simplifier.exact.isl import asked, integer, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, ZERO, Form, postorder
@@ -127,9 +127,7 @@ def read_isl(relation: str | IslRelation, *, budget: int | None) -> Relation:
     found = _parsed(relation) if isinstance(relation, str) else _converted(relation)
     if any(piece.is_rational() for piece in found.get_basic_maps()):
         raise MapError("from_isl: the relation has rational numbers; expected integers alone")
-    space = Space({}, found.get_ctx(), budget)
-    with space.within_budget():
-        made = _read(found.flatten())
+    made = asked(lambda _: _read(found.flatten()), budget, context=found.get_ctx())
     return made if _has_many_cases(made) else simplified(made)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import islpy
 
+    from simplifier.exact.isl import Allowance
     from simplifier.expr.form import Form
     from simplifier.problem import Bounds, Constraints, Expression, Problem
 
@@ -101,13 +102,22 @@ def exact_range(
     budget: int | None = BUDGET,
 ) -> Interval:
     """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
-    return _asked(
-        lambda space, domain, value: space.extent(value.intersect_domain(domain)),
-        form,
-        bounds,
-        constraints,
-        budget,
-    )
+    return _asked(_extent, form, bounds, constraints, budget)
+
+
+def range_within(
+    allowance: Allowance,
+    form: Form,
+    bounds: Mapping[str, Interval],
+    constraints: Sequence[tuple[Form, Interval]],
+) -> Interval:
+    """The same, as one attempt of a greater question."""
+    with allowance.attempt(all_bounds((form,), bounds, constraints)) as space:
+        return _answer(_extent, space, form, constraints)
+
+
+def _extent(space: Space, domain: islpy.Set, value: islpy.PwAff) -> Interval:
+    return space.extent(value.intersect_domain(domain))
 
 
 def _asked(
@@ -119,12 +129,17 @@ def _asked(
 ) -> Answer:
     """The answer to a question about a space, the domain in it, and the value of a form there."""
     known = all_bounds((form,), bounds, constraints)
+    return asked(lambda space: _answer(question, space, form, constraints), budget, known)
 
-    def answer(space: Space) -> Answer:
-        (value,) = space.expressions([form])
-        return question(space, space.domain(constraints), value)
 
-    return asked(answer, budget, known)
+def _answer(
+    question: Callable[[Space, islpy.Set, islpy.PwAff], Answer],
+    space: Space,
+    form: Form,
+    constraints: Sequence[tuple[Form, Interval]],
+) -> Answer:
+    (value,) = space.expressions([form])
+    return question(space, space.domain(constraints), value)
 
 
 def all_bounds(

@@ -157,21 +157,26 @@ def test_exact_bounds_are_those_of_all_points(
         assert interval.is_empty
 
 
-@pytest.mark.parametrize("budget", [exact.ATTEMPT, 500], ids=["enough", "little"])
+@pytest.mark.parametrize("share", [exact.ATTEMPT, 500], ids=["enough", "little"])
 @settings(max_examples=60)
 @given(form=quasi_affine(leaves=7), box=bounded_boxes(), constraints=constraint_lists())
 def test_a_finished_form_is_equal_no_dearer_and_settled(
-    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]], budget: int
+    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]], share: int
 ) -> None:
     scope = scope_of(tuple(sorted(box.items())), tuple(constraints))
     if scope.is_empty:
         return
     fast = simplified(scope, form)
-    result = finished(scope, fast, box, constraints, budget)
+
+    def improved(given: Form) -> Form:
+        allowance = exact.Allowance(share * exact.MAX_ATTEMPTS, exact.MAX_ATTEMPTS)
+        return finished(scope, given, box, constraints, allowance)
+
+    result = improved(fast)
     assert first_difference(form, result, where(points_of(box), constraints)) is None
     assert cost_of_form(result) <= cost_of_form(fast)
     assert divides_by_negative(fast) or not divides_by_negative(result)
-    assert finished(scope, simplified(scope, result), box, constraints, budget) == result
+    assert improved(simplified(scope, result)) == result
 
 
 x, y = symbol("x"), symbol("y")
