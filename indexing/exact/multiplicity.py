@@ -196,7 +196,8 @@ def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
     hull = _hull(maps)
     counted = [_counted_elements(each, hull) for each in maps]
     # With counts NumPy sorts: the table of hashes that it takes else is slow for some numbers.
-    elements, _ = np.unique(np.concatenate([each for each, _ in counted]), return_counts=True)
+    everywhere: Array = np.concatenate([each for each, _ in counted])
+    elements: Array = np.unique(everywhere, return_counts=True)[0]
     tables = np.zeros((len(maps), len(elements)), dtype=np.int64)
     kinds = np.zeros(len(elements), dtype=np.int64)
     for table, (reached, times) in zip(tables, counted, strict=True):

@@ -34,6 +34,7 @@ _CHUNK: Final = 1 << 14
 """Points that are looked at together: columns of them fit into the cache of a core."""
 
 _MAX_INT64: Final = (1 << 63) - 1
+"""NumPy computes in 64 bits: values beyond them would be wrong."""
 
 
 def points_with_values(
