@@ -72,8 +72,8 @@ def simplify(
     0
     """
     if exact:
-        return ask(_finished, (expression,), bounds, constraints, budget, trace)
-    return ask(_simplified, (expression,), bounds, constraints, trace)
+        return ask("simplify", _finished, (expression,), bounds, constraints, budget, trace)
+    return ask("simplify", _simplified, (expression,), bounds, constraints, trace)
 
 
 def _simplified(problem: Problem, trace: Trace | None) -> sympy.Expr:
@@ -122,8 +122,8 @@ def bounds_of(
     [-5, 3] [-4, 2]
     """
     if exact:
-        return ask(_exact_bounds, (expression,), bounds, constraints, budget)
-    return ask(_bounds, (expression,), bounds, constraints)
+        return ask("bounds_of", _exact_bounds, (expression,), bounds, constraints, budget)
+    return ask("bounds_of", _bounds, (expression,), bounds, constraints)
 
 
 def _bounds(problem: Problem) -> Interval:

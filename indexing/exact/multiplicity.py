@@ -201,11 +201,15 @@ def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
     tables = np.zeros((len(maps), len(elements)), dtype=np.int64)
     kinds = np.zeros(len(elements), dtype=np.int64)
     for table, (reached, times) in zip(tables, counted, strict=True):
-        np.add.at(table, np.searchsorted(elements, reached), times)
+        np.add.at(table, _positions(reached, elements), times)
         _, kinds = np.unique(kinds * (table.max(initial=0) + 1) + table, return_inverse=True)
     _, examples, numbers = np.unique(kinds, return_index=True, return_counts=True)
     rows: list[list[int]] = tables[:, examples].T.tolist()
     return {tuple(times): number for times, number in zip(rows, numbers.tolist(), strict=True)}
+
+
+def _positions(numbers: Array, ordered: Array) -> Array:
+    return ordered.searchsorted(numbers)
 
 
 def _counted_elements(indexing_map: Relation, hull: Sequence[Interval]) -> tuple[Array, Array]:

@@ -70,8 +70,10 @@ def first_other_than_zero(chunks: Iterable[Chunk]) -> dict[str, int] | None:
 def _are_few(form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]) -> bool:
     sizes = [interval.size for interval in bounds.values()]
     wanted = (form, *(limited for limited, _ in constraints))
-    work = len(forms.postorder(wanted)) or 1
-    if None in sizes or prod(size or 0 for size in sizes) * work > MAX_VALUES:
+    atoms = forms.postorder(wanted)
+    is_known = all(atom.kind is AtomKind.VARIABLE or atom.kind in _OPERATIONS for atom in atoms)
+    work = prod(size or 0 for size in sizes) * (len(atoms) or 1)
+    if not is_known or None in sizes or work > MAX_VALUES:
         return False
     return max(_magnitudes(wanted, bounds)) <= _MAX_INT64
 

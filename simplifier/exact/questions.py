@@ -54,7 +54,7 @@ def equivalent(
     >>> equivalent(Mod(x, 8), x, {x: (0, 7)}), equivalent(Mod(x, 8), x, {x: (0, 8)})
     (True, False)
     """
-    return witness(a, b, bounds, constraints, budget=budget) is None
+    return ask("equivalent", _witness, (a, b), bounds, constraints, budget) is None
 
 
 def witness(
@@ -72,7 +72,7 @@ def witness(
     >>> witness(Mod(x, 8), x, {x: (0, 8)})
     {'x': 8}
     """
-    point = ask(_witness, (a, b), bounds, constraints, budget)
+    point = ask("witness", _witness, (a, b), bounds, constraints, budget)
     return None if point is None else dict(point)
 
 

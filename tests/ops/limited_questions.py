@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-import islpy  # noqa: F401 - what is imported does not count
-import numpy as np  # noqa: F401 - as above
 
 from simplifier import IndexingError
 from tests.ops.test_bounded_work import QUESTIONS, asked_of, drawn_map, rows
@@ -26,6 +24,9 @@ MAX_SECONDS: Final = 20
 """Four times what a question may take: machines differ, and this one may have other work."""
 
 MAPS: Final = 12
+
+IMPORTED: Final = ("islpy", "numpy")
+"""What is loaded late; it does not count."""
 
 
 def questions() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -61,6 +62,8 @@ def _limit() -> None:
 
 
 if __name__ == "__main__":
+    for module in IMPORTED:
+        import_module(module)
     for name, ask in questions():
         if not ends_within_limits(ask):
             sys.stdout.write(f"{name}\n")
