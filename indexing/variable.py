@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Final
@@ -68,7 +68,7 @@ class Variable:
 
     bounds: Interval
     name: str
-    kind: VariableKind
+    kind: VariableKind = field(hash=False)  # the name tells it
 
     def __init__(
         self, bounds: IntervalLike, name: str = "", kind: VariableKind = VariableKind.DEFAULT
