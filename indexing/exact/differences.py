@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import MapError
-from indexing.exact.isl_sets import both, first_point, point_set
+from indexing.exact.isl_sets import EVERYTHING, both, first_point, point_set
 from indexing.exact.sets import read_set
+from indexing.parameters import united
 from indexing.relation import check_map
 from simplifier.exact import BUDGET, Space
 from simplifier.exact.isl import asked
@@ -25,7 +26,8 @@ class Difference:
 
     Attributes:
         dims: the values of the dimensions there.
-        runtime: the values of the runtime variables there, if these are parameters.
+        runtime: the values of the runtime variables there, if these are parameters, and then those
+            of the parameters by name.
         left: everything that the first map reaches from there; empty where it is not defined.
         right: everything that the second map reaches.
         element: the first element that only one of them reaches.
@@ -84,8 +86,10 @@ def first_difference(
             f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
         )
 
+    pair = with_same_parameters(left, right)
+
     def ask(space: Space) -> Difference | None:
-        mine, others = both(left, right, space.context, runtime_as_parameters=runtime_as_parameters)
+        mine, others = both(*pair, space.context, runtime_as_parameters=runtime_as_parameters)
         only_one = mine.subtract(others).union(others.subtract(mine))
         if only_one.is_empty():
             return None
@@ -110,6 +114,19 @@ def are_comparable(left: Relation, right: Relation, *, runtime_as_parameters: bo
         for side in (left, right)
     ]
     return sides[0] == sides[1]
+
+
+def with_same_parameters(left: Relation, right: Relation) -> tuple[Relation, Relation]:
+    """Both maps with the parameters of either: a map holds for every value of one it has not."""
+    if left.parameters == right.parameters:
+        return left, right
+    return _with_parameters_of(left, right), _with_parameters_of(right, left)
+
+
+def _with_parameters_of(relation: Relation, other: Relation) -> Relation:
+    more = (each.within(EVERYTHING) for each in other.parameters)
+    parameters = united((*relation.parameters, *more))
+    return relation.derived(relation.forms, replace(relation.domain, parameters=parameters))
 
 
 def _reached(relation: islpy.Map, point: tuple[int, ...]) -> islpy.Set:

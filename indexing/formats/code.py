@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.text import format_map
-from indexing.simplify import scope_with_facts
+from indexing.simplify import scope_with_facts, simplified_domain
 from indexing.transform.evaluate import reason_against_64_bits
 from simplifier import Interval
 from simplifier.errors import check_type
@@ -28,6 +27,7 @@ from simplifier.fixpoint import range_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from indexing.domain import Domain
     from indexing.relation import Relation
     from simplifier.expr.form import Atom, Form
 
@@ -103,7 +103,8 @@ _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
 
 def check_portable(wanted: Sequence[Form], domain: Domain, asker: str) -> None:
     """Raise a :class:`MapError` if a value may need more than 64 bits."""
-    reason = reason_against_64_bits(wanted, domain)
+    sharp = simplified_domain(domain) if domain.parameters else domain
+    reason = reason_against_64_bits(wanted, sharp)
     if reason is not None:
         message = f"{asker}: {reason}"
         raise MapError(message)
@@ -212,7 +213,7 @@ def constraint_checks(domain: Domain, language: Language, comparison: str) -> Co
     What is known of the point are its bounds: the constraints are what is asked.
     """
     constraints = [constraint for _, constraint in domain.constraint_texts()]
-    box = Domain(domain.dims, domain.ranges, domain.runtime)
+    box = domain.with_constraints()
     code = code_of([form for form, _ in constraints], box, language)
     rows = zip(code.values, (interval for _, interval in constraints), strict=True)
     return replace(code, values=tuple(_comparisons(rows, comparison)))

@@ -9,7 +9,7 @@ A constraint says that a form lies in an interval. In normal shape
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import substituted_constraints
 from simplifier import Interval, symbol
@@ -105,7 +105,33 @@ def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
 
 def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
     """What the first law gives that applies."""
-    return numerator(fact) or _high_part(scope, fact) or list(_branches(fact))
+    return (
+        numerator(fact)
+        or _numerator_of_symbolic(scope, fact)
+        or _high_part(scope, fact)
+        or list(_branches(fact))
+    )
+
+
+def _numerator_of_symbolic(scope: Scope, fact: Fact) -> list[_Limited]:
+    """``A floordiv B + C`` in ``[l, u]`` is ``(l - C)*B <= A < (u + 1 - C)*B``, where ``B > 0``."""
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is not AtomKind.QUOTIENT or factor not in (1, -1):
+            continue
+        dividend, divisor = atom.arguments
+        if scope.range_of(divisor)[0] < 1:
+            continue
+        lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
+        rest = fact.form.without(atom).times(factor)
+        sides: list[_Limited] = []
+        if lower != NEGATIVE_INFINITY:
+            least = operations.product((rest - cast("int", lower), divisor))
+            sides.append((scope.canonical(dividend + least), (0, INFINITY)))
+        if upper != INFINITY:
+            most = operations.product((rest - cast("int", upper) - 1, divisor))
+            sides.append((scope.canonical(dividend + most), (NEGATIVE_INFINITY, -1)))
+        return sides
+    return []
 
 
 def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:
