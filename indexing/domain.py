@@ -79,7 +79,8 @@ class Domain:
 
     def __reduce__(self) -> tuple[type[Domain], tuple[object, ...]]:
         """Cached properties are not pickled."""
-        return Domain, (self.dims, self.ranges, self.runtime, self.constraints, self.parameters)
+        fields = (*self.roles, self.constraints)
+        return Domain, (*fields, self.parameters) if self.parameters else fields
 
     @cached_property
     def identifiers(self) -> tuple[str, ...]:

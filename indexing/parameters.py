@@ -32,6 +32,11 @@ def parameter_identifier(name: str) -> str:
     return f"{PARAMETER}{name}"
 
 
+def has_parameters(form: Form) -> bool:
+    """Whether a form over identifiers uses parameters."""
+    return any(name[0] == PARAMETER for name in forms.variables_of((form,)))
+
+
 _POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
 
 

@@ -61,6 +61,17 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
     return ends, domain.with_constraints(left)
 
 
+def limited_sides(domain: Domain) -> set[tuple[str, str]]:
+    """The variables, by identifier, with the side of each end that is over parameters."""
+    return {
+        (limited, side)
+        for form, interval in domain.constraints
+        if (limited := _limited_variable(form)) is not None
+        for side, end in (("lower", interval.lower), ("upper", interval.upper))
+        if end is not None
+    }
+
+
 def _add(ends: tuple[list[Form], list[Form]], base: Form, interval: Interval) -> None:
     """Add the ends of ``base`` plus an interval."""
     for side, end in zip(ends, (interval.lower, interval.upper), strict=True):

@@ -26,11 +26,11 @@ class Difference:
 
     Attributes:
         dims: the values of the dimensions there.
-        runtime: the values of the runtime variables there, if these are parameters, and then those
-            of the parameters by name.
+        runtime: the values of the runtime variables there, if these are parameters.
         left: everything that the first map reaches from there; empty where it is not defined.
         right: everything that the second map reaches.
         element: the first element that only one of them reaches.
+        parameters: the values of the parameters there, with their names.
 
     >>> from indexing import first_difference, parse_map
     >>> rounds = parse_map("(d0) -> (d0 floordiv 4), domain: d0 in [0, 9]")
@@ -43,6 +43,7 @@ class Difference:
     left: IndexSet
     right: IndexSet
     element: tuple[int, ...]
+    parameters: tuple[tuple[str, int], ...] = ()
 
     @property
     def kind(self) -> Literal["domain", "value"]:
@@ -51,7 +52,9 @@ class Difference:
 
     def __str__(self) -> str:
         runtime = f" {{{_joined(self.runtime)}}}" if self.runtime else ""
-        return f"at ({_joined(self.dims)}){runtime}: {self._sides()}"
+        named = ", ".join(f"{name} = {value}" for name, value in self.parameters)
+        where = f"({_joined(self.dims)}){runtime}{named and f' with {named}'}"
+        return f"at {where}: {self._sides()}"
 
     def _sides(self) -> str:
         if self.kind == "domain":
@@ -96,9 +99,11 @@ def first_difference(
         point = first_point(only_one.domain())
         element = first_point(_reached(only_one, point))
         reached = [_reached(side, point) for side in (mine, others)]
-        dims = len(left.domain.dims)
+        dims, named = len(left.domain.dims), pair[0].parameters
         here, there = (read_set(points, space) for points in reached)
-        return Difference(point[:dims], point[dims:], here, there, element)
+        values = len(point) - len(named)
+        parameters = zip((each.name for each in named), point[values:], strict=True)
+        return Difference(point[:dims], point[dims:values], here, there, element, (*parameters,))
 
     return asked(ask, budget)
 

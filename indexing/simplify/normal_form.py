@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import substituted_constraints
+from indexing.parameters import has_parameters
 from simplifier import Interval, symbol
 from simplifier.bounds.branches import branches
 from simplifier.bounds.context import Fact
@@ -73,14 +74,24 @@ def numerator(fact: Fact) -> list[_Limited]:
 
 def extracted(scope: Scope, fact: Fact) -> Constraint:
     """The fact as a constraint of least cost: on its form or the negative, without a constant."""
-    ends = scope.range_of(fact.form)
-    interval = Interval.from_range(fact.ends).intersect(Interval.from_range(ends))
+    values = Interval.from_range(scope.range_of(fact.form))
+    interval = interval_within(fact.form, Interval.from_range(fact.ends), values)
     same, turned = fact.form, -fact.form
     if not same.is_affine:
         same, turned = simplified_form(scope, same), simplified_form(scope, turned)
     if _text_rank(turned) < _text_rank(same):
         same, interval = turned, -interval
     return same.plus_constant(-same.constant), interval - same.constant
+
+
+def interval_within(form: Form, interval: Interval, values: Interval) -> Interval:
+    """The interval of a constraint that ends where the values of its form do.
+
+    Over parameters an end that is implied stays open: ``d0 - N in [-inf, -1]`` is the bound
+    ``d0 in [0, N - 1]``, whatever the greatest ``N`` is.
+    """
+    both = interval.intersect(values)
+    return interval if has_parameters(form) and not both.is_point else both
 
 
 def _text_rank(form: Form) -> tuple[int, int]:
