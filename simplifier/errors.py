@@ -31,6 +31,10 @@ def quoted(value: object) -> str:
         text = repr(value[: _MAX_QUOTE + 1] if isinstance(value, str) else value)
     except (RecursionError, ValueError):  # deeply nested, or with an integer of very many digits
         text = f"a large {type(value).__name__}"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
@@ -40,7 +44,7 @@ def listed(names: Collection[str]) -> str:
     >>> listed(["d0", "s0"]), listed([])
     ('d0, s0', 'none')
     """
-    first = ", ".join(islice(names, _MAX_NAMES))
+    first = ", ".join(map(_cut, islice(names, _MAX_NAMES)))
     more = len(names) - _MAX_NAMES
     return f"{first} and {more} more" if more > 0 else first or "none"
 
