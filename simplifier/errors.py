@@ -6,6 +6,7 @@ under it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
@@ -50,7 +51,20 @@ def listed(names: Collection[str]) -> str:
 
 
 class IndexingError(Exception):
-    """Root of every exception that this library raises on purpose."""
+    """Root of every exception that this library raises on purpose.
+
+    A word of hundreds of characters is cut in the message.
+    """
+
+    def __str__(self) -> str:
+        return _with_short_words(super().__str__())
+
+
+_LONG_WORD: Final = re.compile(r"\S{300,}")
+
+
+def _with_short_words(message: str) -> str:
+    return _LONG_WORD.sub(lambda word: _cut(word[0]), message)
 
 
 class ArgumentError(IndexingError, TypeError):
@@ -174,5 +188,5 @@ class TextError(IndexingError, ValueError):
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"{self.span}: {self.message}\n{self.span.excerpt()}"
-        return f"{text}\nhint: {self.hint}" if self.hint else text
+        text = f"{self.span}: {_with_short_words(self.message)}\n{self.span.excerpt()}"
+        return f"{text}\nhint: {_with_short_words(self.hint)}" if self.hint else text

@@ -22,6 +22,10 @@ FOUND = [
     pytest.param(
         "padded layouts", "minor_to_major: 1 minor_to_major: " + "1" * 2000, id="a long dimension"
     ),
+    pytest.param("modules", "t = s32" + "1" * 3000, id="a long opcode"),
+    pytest.param(
+        "modules", f"ENTRY e {{ ROOT a = s32[] fusion(), calls={'x' * 3000} }}", id="calls"
+    ),
     # TypeError: read_from_str(): incompatible function arguments
     pytest.param("isl", "{ [\ud800] }", id="half a character"),
     # Error: call to isl_map_range failed: spaces don't match
