@@ -195,9 +195,9 @@ KINDS: Final[Mapping[str, Callable[[Random], MapCase]]] = {
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "quotients": 0.5,
-    "digits": 25,
-    "mixed": 37,
-    "windows": 30,
-    "indices": 7.5,
+    "digits": 10,
+    "mixed": 45,
+    "windows": 40,
+    "indices": 4.5,
 }
 """How many of a hundred cases are of a kind: few of those that take long."""
