@@ -8,6 +8,7 @@ Parameters are isl's.
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import suppress
 from itertools import combinations
 from types import MappingProxyType
@@ -222,7 +223,12 @@ def _parsed(text: str) -> islpy.Map:
 
 
 def _check(text: str) -> None:
-    """Refuses what isl would reject without saying where, and what would crash it."""
+    """Refuses what isl rejects without saying where, does not read on, or crashes of."""
+    if unreadable := re.search("[\0\ud800-\udfff]", text):
+        raise _error(f"unexpected character {unreadable[0]!r}", unreadable)
+    for number in re.finditer(r"\d+", text):
+        if 0 < sys.get_int_max_str_digits() < len(number[0]):
+            raise _error(f"integer of {len(number[0])} digits; Python reads fewer", number)
     opened: list[re.Match[str]] = []
     for mark in re.finditer(r"[()\[\]{}^]", text):
         if mark[0] in _CLOSING:
@@ -416,10 +422,15 @@ def _outputs(relation: islpy.Map) -> int:
 
 
 def _is_window(values: islpy.Map) -> bool:
-    """Whether the inputs bound the only output on both sides."""
+    """Whether the inputs bound the only output on both sides.
+
+    Multiples of a number are no bound, though isl says so: they are an equation with a division.
+    """
     kind = load_isl().dim_type
     inputs = values.dim(kind.in_)
-    line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range()
+    for place in range(inputs):  # parameters are told apart by name
+        values = values.set_dim_name(kind.in_, place, f"i{place}")
+    line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range().remove_divs()
     return line.dim_has_lower_bound(kind.set, 0) and line.dim_has_upper_bound(kind.set, 0)
 
 
