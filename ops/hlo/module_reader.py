@@ -25,7 +25,7 @@ from ops.hlo.instruction_reader import InstructionReader
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
 from ops.hlo.symbol_table import ComputationTable
 from ops.hlo.values import ProgramShape
-from simplifier.errors import TextError, check_type
+from simplifier.errors import TextError, check_type, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -162,7 +162,9 @@ class _ModuleReader:
         name = lexer.name("a computation")
         if lexer.text not in {"(", "{"}:
             hint = _hint(name) if lexer.text == "=" else ""
-            raise lexer.error_since(start, f"expected a computation, but found '{name}'", hint)
+            raise lexer.error_since(
+                start, f"expected a computation, but found {quoted(name)}", hint
+            )
         if name in table.by_name:
             raise lexer.error_since(start, f"computation %{name} is defined already")
         if is_entry and table.entry:

@@ -172,10 +172,10 @@ _BY_CONSTANT = frozenset({AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV})
 
 
 @lru_cache(maxsize=_REMEMBERED_NAMES)
-def natural_order(name: str) -> tuple[str | int, ...]:
-    """A sort key that puts ``d2`` before ``d10``."""
+def natural_order(name: str) -> tuple[tuple[int, str], ...]:
+    """A sort key that puts ``d2`` before ``d10``: of two numbers the shorter one comes first."""
     pieces = _NUMBERS.split(name)
-    return tuple(int(piece) if index % 2 else piece for index, piece in enumerate(pieces))
+    return tuple((len(piece) if at % 2 else 0, piece) for at, piece in enumerate(pieces))
 
 
 class Form:
