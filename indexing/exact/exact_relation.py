@@ -10,7 +10,7 @@ from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
-from indexing.exact.differences import are_comparable, first_difference
+from indexing.exact.differences import are_comparable, first_difference, with_same_parameters
 from indexing.exact.isl_sets import (
     accesses_of,
     both,
@@ -22,7 +22,7 @@ from indexing.exact.isl_sets import (
     rank_of,
 )
 from indexing.exact.sets import read_set, set_of_points
-from indexing.relation import Relation, check_map
+from indexing.relation import Relation, check_map, check_without_parameters
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, Space
@@ -47,8 +47,8 @@ class ExactRelation(Relation):
     """A relation with questions that isl answers exactly.
 
     Two elements are related if some values of ranges and runtime variables within the domain relate
-    them. With ``runtime_as_parameters`` a question is about each value of the runtime variables
-    separately.
+    them. A question is about each value of the parameters separately, and with
+    ``runtime_as_parameters`` also about each value of the runtime variables.
 
     Each question raises
 
@@ -56,7 +56,8 @@ class ExactRelation(Relation):
       expression multiplies variables or divides by one;
     * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
       its ``budget``; the default is seconds, ``None`` is no limit;
-    * :class:`MapError <indexing.MapError>` if the map is undefined.
+    * :class:`MapError <indexing.MapError>` if the map is undefined, or the answer is a number, a
+      point or about sizes, and depends on parameters.
     """
 
     __slots__ = ()
@@ -144,10 +145,11 @@ class ExactRelation(Relation):
         options = {"runtime_as_parameters": runtime_as_parameters}
         if not are_comparable(self, other, **options):
             return False
+        pair = with_same_parameters(self, other)
         return asked(
-            lambda space: ask_isl(*both(self, other, space.context, **options)),
+            lambda space: ask_isl(*both(*pair, space.context, **options)),
             budget,
-            otherwise=lambda: ask_points(self, other, **options),
+            otherwise=lambda: ask_points(*pair, **options),
         )
 
     def first_difference(
@@ -197,10 +199,8 @@ class ExactRelation(Relation):
         (d0): d0 in [16, 30] step 2
         """
         domain = self.domain if dims is None else _restricted(self.domain, dims)
-        *_, runtime = domain.by_role(domain.names)
-        return _set_of_values(
-            self.derived(self.forms, domain), (), runtime if runtime_as_parameters else (), budget
-        )
+        relation = self.derived(self.forms, domain)
+        return _set_of_values(relation, (), budget, runtime_as_parameters=runtime_as_parameters)
 
     def range_set(
         self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
@@ -220,11 +220,10 @@ class ExactRelation(Relation):
         >>> print(parse_map(padded).domain_set())
         (d0): d0 in [3, 7]
         """
-        names, _, runtime = self.domain.by_role(self.domain.names)
+        names, *_ = self.domain.by_role(self.domain.names)
         dims, *_ = self.domain.by_role(map(forms.variable, self.domain.identifiers))
-        return _set_of_values(
-            self.derived(dims, self.domain), names, runtime if runtime_as_parameters else (), budget
-        )
+        relation = self.derived(dims, self.domain)
+        return _set_of_values(relation, names, budget, runtime_as_parameters=runtime_as_parameters)
 
     def count(self, *, budget: int | None = BUDGET) -> int:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
@@ -240,6 +239,7 @@ class ExactRelation(Relation):
         >>> parse_map(half).count()
         500000500000
         """
+        check_without_parameters(self, "count")
 
         def count(space: Space) -> int:
             points = points_of(self, space.context)
@@ -261,6 +261,7 @@ class ExactRelation(Relation):
         >>> parse_map(windows).count(), parse_map(windows).count_results()
         (3000000, 2000001)
         """
+        check_without_parameters(self, "count_results")
         names = [f"result {number}" for number in range(len(self.forms))]
 
         def count(space: Space) -> int:
@@ -311,6 +312,7 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
+        check_without_parameters(self, "covers")
         check_integers(sizes, "covers: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
@@ -343,6 +345,7 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
+        check_without_parameters(self, "is_bijective_onto")
         check_integers(sizes, "is_bijective_onto: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
@@ -376,6 +379,7 @@ class ExactRelation(Relation):
         >>> parse_map(odd).sample()
         ((2,), (2,), (), (4,))
         """
+        check_without_parameters(self, "sample")
         domain = self.domain
 
         def ask(space: Space) -> tuple[int, ...] | None:
@@ -391,19 +395,23 @@ class ExactRelation(Relation):
 
 
 def _set_of_values(
-    relation: Relation, names: Sequence[str], parameters: Sequence[str], budget: int | None
+    relation: Relation, names: Sequence[str], budget: int | None, *, runtime_as_parameters: bool
 ) -> IndexSet:
     """The values of the results, with these names; those of parameters follow them."""
     domain = relation.domain
+    *_, runtime = domain.by_role(domain.names)
+    followed = runtime if runtime_as_parameters else ()
+    parameters = [parameter.name for parameter in domain.parameters]
 
     def read(space: Space) -> IndexSet:
         points = image_of(
-            relation.forms, domain, space.context, runtime_as_parameters=bool(parameters)
+            relation.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
         )
-        return read_set(points, space, names, parameters)
+        return read_set(points, space, names, followed, parameters)
 
+    is_fixed = not (followed or parameters)
     return asked(
-        read, budget, otherwise=lambda: None if parameters else set_of_points(relation, names)
+        read, budget, otherwise=lambda: set_of_points(relation, names) if is_fixed else None
     )
 
 

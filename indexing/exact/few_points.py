@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, strided
+from indexing.exact.isl_sets import parameters_of
 from indexing.transform.evaluate import MAX_INT64, result_columns
 from simplifier.expr import form as forms
 
@@ -71,8 +72,9 @@ def is_subset(left: Relation, right: Relation, *, runtime_as_parameters: bool) -
 
 def is_injective(relation: Relation, *, runtime_as_parameters: bool) -> bool | None:
     """Whether no two points of dimensions and ranges lead to one element."""
-    dims, ranges, runtime = _variables(relation)
-    targets = (*relation.forms, *(runtime if runtime_as_parameters else ()))
+    dims, ranges, _ = _variables(relation)
+    parameters = parameters_of(relation.domain, runtime_as_parameters=runtime_as_parameters)
+    targets = (*relation.forms, *parameters)
     pairs = elements(relation, (*targets, *dims, *ranges))
     return None if pairs is None else len(different(pairs[:, : len(targets)])) == len(pairs)
 
@@ -170,8 +172,9 @@ def _sizes_of_union(
 
     rows: list[Rows] = []
     for each in (left, right):
-        dims, _, runtime = _variables(each)
-        pairs = elements(each, (*dims, *(runtime if runtime_as_parameters else ()), *each.forms))
+        dims, *_ = _variables(each)
+        parameters = parameters_of(each.domain, runtime_as_parameters=runtime_as_parameters)
+        pairs = elements(each, (*dims, *parameters, *each.forms))
         if pairs is None:
             return None
         rows.append(pairs)

@@ -19,7 +19,7 @@ from indexing.exact import few_points
 from indexing.exact.counting import count_points
 from indexing.exact.isl_sets import check_bounded, coordinates, image_of, points_of, relation_of
 from indexing.exact.sets import read_set, set_of_rows
-from indexing.relation import RelationT, check_map
+from indexing.relation import RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import MAX_INT64, result_columns
 from indexing.transform.substitute import arranged
@@ -97,6 +97,7 @@ def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
     given = [*maps]
     for each in given:
         check_map(each, "multiplicities: one of the maps")
+        check_without_parameters(each, "multiplicities")
     ranks = sorted({len(each.forms) for each in given})
     if len(ranks) > 1:
         message = f"multiplicities: there are maps with {listed([*map(str, ranks)])} results"
@@ -241,7 +242,7 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET)
     >>> print(reached(map(parse_map, ends), 1))
     (d0): d0 in [0, 3] or d0 in [6, 9]
     """
-    given = [*maps]
+    given = _without_parameters(maps)
 
     def ask(space: Space) -> IndexSet:
         found = _nothing(rank, space.context)
@@ -262,7 +263,7 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = B
     >>> print(reached_again([windows], 1))
     (d0): d0 in [2, 18] step 2
     """
-    given = [*maps]
+    given = _without_parameters(maps)
 
     def ask(space: Space) -> IndexSet:
         again = seen = _nothing(rank, space.context)
@@ -273,6 +274,13 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = B
         return read_set(again, space)
 
     return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached_again(given)))
+
+
+def _without_parameters(maps: Iterable[Relation]) -> list[Relation]:
+    given = [*maps]
+    for each in given:
+        check_without_parameters(each, "reached")
+    return given
 
 
 def _nothing(rank: int, context: islpy.Context) -> islpy.Set:

@@ -48,8 +48,8 @@ class IndexSet:
     with the same elements are equal; iteration is in lexicographic order.
 
     Attributes:
-        hull: one variable for each coordinate, within the least bounds that hold all elements; its
-            runtime variables are the parameters that the set depends on.
+        hull: one variable for each coordinate, within the least bounds that hold all elements; the
+            set depends on its runtime variables and parameters.
         pieces: domains of the same variables; an element lies in at least one of them.
         boxes: the elements as disjoint boxes of strided intervals, in order; ``None`` if there are
             many boxes, or parameters.
@@ -78,8 +78,8 @@ class IndexSet:
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
-        """The runtime variables that the set depends on."""
-        return self.hull.runtime
+        """The runtime variables and parameters that the set depends on."""
+        return self.hull.runtime + self.hull.parameters
 
     @property
     def is_empty(self) -> bool:
@@ -192,8 +192,10 @@ class IndexSet:
 
     def __str__(self) -> str:
         head = f"({', '.join(self.hull.names[: self.rank])})"
-        if self.parameters:
-            head += f"{{{', '.join(self.hull.names[self.rank :])}}}"
+        if self.hull.runtime:
+            head += f"{{{', '.join(self.hull.by_role(self.hull.names)[2])}}}"
+        if self.hull.parameters:
+            head += f"<{', '.join(parameter.name for parameter in self.hull.parameters)}>"
         alternatives = " or ".join(self._alternatives())
         return f"{head}: {alternatives}" if alternatives else head
 
@@ -260,21 +262,27 @@ MAX_OPERATIONS_FOR_BOXES: Final = 50_000
 
 
 def read_set(
-    points: islpy.Set, space: Space, names: Sequence[str] = (), parameters: Sequence[str] = ()
+    points: islpy.Set,
+    space: Space,
+    names: Sequence[str] = (),
+    runtime: Sequence[str] = (),
+    parameters: Sequence[str] = (),
 ) -> IndexSet:
     """An :class:`IndexSet` from one of isl's sets, as a part of a question in a space.
 
-    ``names`` are those of the first coordinates; the last coordinates are the parameters. Boxes
-    that take more than a budget of their own are left out.
+    ``names`` are those of the first coordinates; the last coordinates are the runtime variables
+    and the parameters that the set depends on. Boxes that take more than a budget of their own are
+    left out.
     """
-    hull = _hull(points, names, parameters)
-    lone = None if points.is_empty() or parameters else lone_box(points)
+    hull = _hull(points, names, runtime, parameters)
+    is_fixed = not (runtime or parameters)
+    lone = lone_box(points) if is_fixed and not points.is_empty() else None
     if lone is not None:
         return _set_of_boxes(hull, (lone,))
     # Coalescing may bring quotients in that are not known as such.
     points = points.compute_divs().coalesce().compute_divs()
     pieces = sorted(_pieces(points, hull), key=_order)
-    if not parameters:
+    if is_fixed:
         own = Allowance(MAX_OPERATIONS_FOR_BOXES)
         with suppress(BudgetError), own.attempt({}, space.context):
             boxes = boxes_of(points)
@@ -309,16 +317,19 @@ def _set_of_boxes(hull: Domain, boxes: tuple[Box, ...]) -> IndexSet:
     return IndexSet(hull, tuple(_piece_of_box(box, hull) for box in boxes), boxes)
 
 
-def _hull(points: islpy.Set, names: Sequence[str], parameters: Sequence[str]) -> Domain:
+def _hull(
+    points: islpy.Set, names: Sequence[str], runtime: Sequence[str], parameters: Sequence[str]
+) -> Domain:
     """The variables within the least bounds."""
-    rank = rank_of(points) - len(parameters)
-    called = [*names, *[""] * (rank - len(names)), *parameters]
+    rank = rank_of(points) - len(runtime) - len(parameters)
+    behind = rank + len(runtime)
+    called = [*names, *[""] * (rank - len(names)), *runtime, *parameters]
     is_empty = points.is_empty()
     variables = [
         Variable(Interval(0, -1) if is_empty else extent(points, axis), name)
         for axis, name in enumerate(called)
     ]
-    return Domain.of(variables[:rank], (), variables[rank:])
+    return Domain.of(variables[:rank], (), variables[rank:behind], (), variables[behind:])
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
