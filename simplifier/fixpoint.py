@@ -10,12 +10,27 @@ from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
 from simplifier.choices import is_logical
 from simplifier.expr.fold import fold
-from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, combine, constant, postorder
-from simplifier.expr.operations import floordiv, rebuilt, substitute
+from simplifier.expr.form import (
+    EXTREMA,
+    Atom,
+    AtomKind,
+    Form,
+    combine,
+    constant,
+    postorder,
+    variables_of,
+)
+from simplifier.expr.operations import floordiv, rebuilt, replace, substitute
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted, natural_cost
-from simplifier.extraction.abstraction import abstraction_of, is_nested
+from simplifier.extraction.abstraction import (
+    abstraction_of,
+    inner_extrema,
+    inner_operations,
+    of_one_variable,
+)
 from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.divisions import with_shared_numbers
 from simplifier.extraction.lower_bounds import least_cost_as_written, least_cost_of_parts
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import FINE
@@ -33,6 +48,7 @@ from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
     MAX_EXTRACTED_TERMS,
+    MAX_MAXIMA_INSIDE,
     MAX_MAXIMA_SEARCHED,
     MAX_TEAR,
     MAX_WIDENING,
@@ -88,6 +104,19 @@ def _step(scope: Scope, form: Form) -> Form:
     inside = postorder((form,))
     if is_logical(inside):
         return choices.step(scope, form, _QUESTIONS)
+    extrema = () if _is_large(form, inside) else _extrema_to_keep(scope, form)
+    if not extrema:
+        result = _read(scope, form, inside)
+    else:
+        result = _with_extrema(scope, form, extrema)
+        natural = natural_cost(scope, scope.canonical(form))
+        if scope.facts or natural < cost_of_form(result):
+            result = min(result, _read(scope, form, inside), key=cost_of_form)
+    return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
+
+
+def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
+    """The form extracted as a whole, or in parts, or as an abstraction: the cheapest of them."""
     result = _extracted(scope, form)
     if not _is_large(form, inside):
         is_dear = cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
@@ -100,9 +129,9 @@ def _step(scope: Scope, form: Form) -> Form:
             result = _narrower(scope, form, result, limit)
         else:
             limit = inf
-        if is_beyond or (is_dear and (not is_plain(result) or is_nested(result))):
+        if is_beyond or (is_dear and (not is_plain(result) or inner_operations(result))):
             result = _abstracted(scope, form, result, limit)
-    return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
+    return result
 
 
 def _is_large(form: Form, inside: Sequence[Atom]) -> bool:
@@ -126,9 +155,10 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
 
     That is taken where it is cheaper, or where the result has multiples beyond the limit.
     """
-    abstraction = abstraction_of(scope, form)
-    if abstraction is None:
+    operations = inner_operations(form)
+    if not operations:
         return result
+    abstraction = abstraction_of(scope, form, operations)
     inner = scope.beside(abstraction.bounds)
     canonical = inner.canonical(abstraction.form)
     is_cheap = abstraction.least_cost(canonical) >= cost_of_form(result)
@@ -148,18 +178,71 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     return other
 
 
+def _extrema_to_keep(scope: Scope, form: Form) -> Sequence[Atom]:
+    """The extrema in divisions, where the canonical form holds too many maxima to be searched."""
+    extrema = inner_extrema(form)
+    if not extrema or count_maxima(scope.canonical(form)) <= MAX_MAXIMA_INSIDE:
+        return ()
+    return extrema
+
+
+def _with_extrema(scope: Scope, form: Form, extrema: Sequence[Atom]) -> Form:
+    """What the form comes to with variables for some extrema; these by themselves."""
+    abstraction = abstraction_of(scope, form, extrema)
+    inner = scope.beside(abstraction.bounds)
+    result = _restored(scope, simplified(inner, abstraction.form), abstraction)
+    if cost_of_form(result) > cost_of_form(form):
+        parts = _restored(scope, _cheapest_parts(inner, abstraction.form), abstraction)
+        kept = [each for each in (form, parts) if is_kept(scope, each)]
+        result = min(result, *kept, key=cost_of_form)
+    if result != form:
+        _log_abstraction(scope, inner, form, abstraction, result)
+    return result
+
+
+def _restored(scope: Scope, form: Form, abstraction: Abstraction) -> Form:
+    """The form with the cheapest meanings of its variables, and what is made of one as a whole.
+
+    So ``min(x, 31) floordiv 8`` is ``min(x floordiv 8, 3)``.
+    """
+    given = {
+        name: meaning
+        for name in variables_of((form,))
+        if (meaning := abstraction.meanings.get(name)) is not None
+    }
+    found = {name: simplified(scope, meaning) for name, meaning in given.items()}
+    alone: dict[Atom, Form] = {}
+    for atom in of_one_variable(form, given):
+        whole = Form(0, {atom: 1})
+        by_parts, as_given = (substitute([whole], each)[0] for each in (found, given))
+        alone[atom] = min(by_parts, _cheaper(scope, as_given), key=cost_of_form)
+    (result,) = substitute([replace(form, alone)], found)
+    shared = with_shared_numbers(result)
+    return shared if cost_of_form(shared) < cost_of_form(result) else result
+
+
 def _log_abstraction(
     scope: Scope, inner: Scope, form: Form, abstraction: Abstraction, after: Form
 ) -> None:
     """One step, by the laws applied to the abstraction and to what stands for its variables."""
     if scope.log is None:
         return
-    steps = [*whole_or_parts(inner, abstraction.form)]
+    steps = [*_steps(inner, abstraction.form)]
     for meaning in abstraction.meanings.values():
-        steps += whole_or_parts(scope, meaning)
+        steps += _steps(scope, meaning)
     laws = dict.fromkeys(law for step in steps for law in step.laws)
     scope.read(Rewrite(tuple(laws), form, after))
     scope.log.parts[after.key] = []
+
+
+def _steps(scope: Scope, form: Form) -> Iterator[Rewrite]:
+    """The steps from a form to its cheapest one, where that is known, or to a spelling of it."""
+    log = scope.log or RewriteLog()
+    for begun in log.iterations.get(form.key, (form, form))[:-1]:
+        if begun.key in log.read:
+            yield log.read[begun.key]
+        else:
+            yield from whole_or_parts(scope, begun)
 
 
 def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:

@@ -137,6 +137,12 @@ MAX_MAXIMA_SEARCHED: Final = 2
 Terms move in and out of each, and each such step asks for all of the others.
 """
 
+MAX_MAXIMA_INSIDE: Final = 1
+"""Of more maxima in a canonical form, extrema that are divided are read by themselves.
+
+Otherwise each step of the search moves terms in and out of all of them [clamps of clamps].
+"""
+
 MAX_WIDENING: Final = 64
 """A given form that is cheaper is kept if it divides at most so many times its natural width.
 

@@ -236,6 +236,10 @@ class Context(Recorder):
         """``floor(numerator / divisor)`` for any divisor."""
         raise NotImplementedError
 
+    def mod(self, numerator: Form, divisor: Form) -> Form:
+        """``numerator - divisor * floor(numerator / divisor)``."""
+        raise NotImplementedError
+
     def product(self, left: Form, right: Form) -> Form:
         """The product, multiplied out."""
         raise NotImplementedError

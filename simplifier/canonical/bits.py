@@ -25,43 +25,43 @@ from simplifier.laws.catalogue.bits import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simplifier.canonical.scope import Scope
+    from simplifier.bounds.context import Context
 
 
-def bitwise(scope: Scope, kind: AtomKind, operands: Sequence[Form]) -> Form:
+def bitwise(context: Context, kind: AtomKind, operands: Sequence[Form]) -> Form:
     """A function of the bits of canonical forms."""
-    return reduce(lambda left, right: _of_two(scope, kind, left, right), operands)
+    return reduce(lambda left, right: _of_two(context, kind, left, right), operands)
 
 
-def _of_two(scope: Scope, kind: AtomKind, left: Form, right: Form) -> Form:
+def _of_two(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
     if left == right:
-        scope.fired(SAME_BITS)
+        context.fired(SAME_BITS)
         return ZERO if kind is AtomKind.BITXOR else left
     for number, mask in ((left, right), (right, left)):
         if mask.is_constant:
-            found = _masked(scope, kind, number, mask.constant)
+            found = _masked(context, kind, number, mask.constant)
             if found is not None:
                 return found
-    split = _split(scope, left, right)
+    split = _split(context, left, right)
     if split > 1:
-        scope.fired(_BY_DIGITS[kind])
-        low = [scope.mod(each, constant(split)) for each in (left, right)]
-        high = [scope.floordiv(each, split) for each in (left, right)]
-        return _of_two(scope, kind, *high).times(split).plus(_lower(scope, kind, *low))
-    return _atom(scope, kind, left, right)
+        context.fired(_BY_DIGITS[kind])
+        low = [context.mod(each, constant(split)) for each in (left, right)]
+        high = [context.floordiv(each, split) for each in (left, right)]
+        return _of_two(context, kind, *high).times(split).plus(_lower(context, kind, *low))
+    return _atom(context, kind, left, right)
 
 
-def _lower(scope: Scope, kind: AtomKind, left: Form, right: Form) -> Form:
+def _lower(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
     """A function of the lower bits of two forms, which are not split again."""
     if left.is_constant or right.is_constant or left == right:
-        return _of_two(scope, kind, left, right)
-    return _atom(scope, kind, left, right)
+        return _of_two(context, kind, left, right)
+    return _atom(context, kind, left, right)
 
 
-def _atom(scope: Scope, kind: AtomKind, left: Form, right: Form) -> Form:
+def _atom(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
     form = operations.bitwise(kind, (left, right))
     for atom in form.terms:
-        scope.remember(atom, _range(kind, scope.range_of(left), scope.range_of(right)))
+        context.remember(atom, _range(kind, context.range_of(left), context.range_of(right)))
     return form
 
 
@@ -72,26 +72,26 @@ _BY_DIGITS: Final = {
 }
 
 
-def _masked(scope: Scope, kind: AtomKind, number: Form, mask: int) -> Form | None:
+def _masked(context: Context, kind: AtomKind, number: Form, mask: int) -> Form | None:
     """A function of a number and a constant: of no bits, all, the lower or the higher ones."""
     if number.is_constant:
         return operations.bitwise(kind, (number, constant(mask)))
     if mask in (0, -1):
-        scope.fired(ALL_BITS if mask else NO_BITS)
+        context.fired(ALL_BITS if mask else NO_BITS)
         return _by_all_or_none(kind, number, mask)
     size = mask + 1
     if mask > 0 and not mask & size:  # a power of two
-        remainder = scope.mod(number, constant(size))
+        remainder = context.mod(number, constant(size))
         if kind is AtomKind.BITAND:
-            scope.fired(LOW_BITS)
+            context.fired(LOW_BITS)
             return remainder
-        scope.fired(FILLED_BITS if kind is AtomKind.BITOR else FLIPPED_BITS)
+        context.fired(FILLED_BITS if kind is AtomKind.BITOR else FLIPPED_BITS)
         return number.plus(remainder, -1 if kind is AtomKind.BITOR else -2).plus_constant(mask)
     lowest = mask & -mask
     if kind is AtomKind.BITAND and lowest > 1:
-        scope.fired(SHIFTED_MASK)
-        high = scope.floordiv(number, lowest)
-        return _of_two(scope, kind, high, constant(mask // lowest)).times(lowest)
+        context.fired(SHIFTED_MASK)
+        high = context.floordiv(number, lowest)
+        return _of_two(context, kind, high, constant(mask // lowest)).times(lowest)
     return None
 
 
@@ -103,7 +103,7 @@ def _by_all_or_none(kind: AtomKind, number: Form, mask: int) -> Form:
     return (-number).plus_constant(-1) if mask else number
 
 
-def _split(scope: Scope, left: Form, right: Form) -> int:
+def _split(context: Context, left: Form, right: Form) -> int:
     """A power of two so that the lower or the higher bits of one operand are constant; 1 if none.
 
     Either all coefficients are multiples of it, or one operand is less and not the other.
@@ -113,22 +113,22 @@ def _split(scope: Scope, left: Form, right: Form) -> int:
     if lowest > 1:
         return lowest
     for small, great in ((left, right), (right, left)):
-        lower, upper = scope.range_of(small)
+        lower, upper = context.range_of(small)
         multiple = gcd(*great.terms.values()) if great.terms else 0
         shift = multiple & -multiple
         if lower >= 0 and shift > 1 and upper < shift:
             return shift
         if lower >= 0 and isinstance(upper, int):
             size = 1 << upper.bit_length()
-            least, most = scope.range_of(great)
-            if not (least >= 0 and most < size) and _is_apart(scope, great, size):
+            least, most = context.range_of(great)
+            if not (least >= 0 and most < size) and _is_apart(context, great, size):
                 return size
     return 1
 
 
-def _is_apart(scope: Scope, form: Form, size: int) -> bool:
+def _is_apart(context: Context, form: Form, size: int) -> bool:
     """Whether taking the lower bits of a form makes it no longer."""
-    return len(scope.mod(form, constant(size)).terms) <= len(form.terms)
+    return len(context.mod(form, constant(size)).terms) <= len(form.terms)
 
 
 def _range(kind: AtomKind, left: Range, right: Range) -> Range:

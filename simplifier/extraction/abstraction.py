@@ -28,7 +28,7 @@ from simplifier.extraction.lower_bounds import least_cost
 from simplifier.extraction.prices import FINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Mapping, Sequence
 
     from simplifier.bounds.context import Bounds
     from simplifier.canonical.scope import Scope
@@ -50,22 +50,20 @@ class Abstraction(NamedTuple):
         return least_cost(canonical) // FINE + operations
 
 
-def abstraction_of(scope: Scope, form: Form) -> Abstraction | None:
-    """The form with a variable for each inner operation; nothing if no operation holds another.
+def abstraction_of(scope: Scope, form: Form, inner: Sequence[Atom]) -> Abstraction:
+    """The form with a variable for each inner operation.
 
     >>> from simplifier.bounds.interval import Interval
     >>> from simplifier.canonical.scope import scope_of
     >>> from simplifier.expr.parser import parse_form
     >>> scope = scope_of((("x", Interval(0, 59)),))
-    >>> found = abstraction_of(scope, parse_form("((x mod 5) * 3 + x floordiv 5) floordiv 2"))
+    >>> form = parse_form("((x mod 5) * 3 + x floordiv 5) floordiv 2")
+    >>> found = abstraction_of(scope, form, inner_operations(form))
     >>> print(found.form)
     (inner.1 * 3 + inner.0) floordiv 2
     >>> print(*(f"{name} in {interval}: {found.meanings[name]}" for name, interval in found.bounds))
     inner.0 in [0, 11]: x floordiv 5 inner.1 in [0, 4]: x mod 5
     """
-    inner = _inner_operations(postorder((form,)))
-    if not inner:
-        return None
     taken = {*scope.bounds, *variables_of((form,))}
     free = (name for index in count() if (name := f"{_PREFIX}{index}") not in taken)
     names = dict(zip(inner, free, strict=False))
@@ -83,11 +81,11 @@ _PREFIX = "inner."
 """No text can name such a variable, but a symbol of SymPy may be called so."""
 
 
-def _inner_operations(atoms: Iterable[Atom]) -> list[Atom]:
-    """Numbers, digits of numbers, and extrema of such, that stand in other operations."""
+def inner_operations(form: Form) -> list[Atom]:
+    """Digits of numbers, and extrema of such, that stand in other operations."""
     simple: set[Atom] = set()
     inner: dict[Atom, None] = {}
-    for atom in atoms:
+    for atom in postorder((form,)):
         inside = [each for argument in atom.arguments for each in argument.terms if each.arguments]
         if _is_simple(atom, inside, simple):
             simple.add(atom)
@@ -105,9 +103,50 @@ def _is_simple(atom: Atom, inside: list[Atom], simple: set[Atom]) -> bool:
     return not inside or (atom.numerator.only_atom in simple and inside[0].divisor > 0)
 
 
-def is_nested(form: Form) -> bool:
-    """Whether a form has operations, other than digits of numbers, that hold others."""
-    return bool(_inner_operations(postorder((form,))))
+def inner_extrema(form: Form) -> list[Atom]:
+    """The outermost extrema in divisions by numbers; products are not looked into.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> found = inner_extrema(parse_form("max(min(max(x, 1), 9) mod 4, max(y, 2), 0) + max(x, 3)"))
+    >>> print(*(Form(0, {atom: 1}) for atom in found))
+    min(max(x, 1), 9)
+    """
+    found: dict[Atom, None] = {}
+    seen: set[tuple[Atom, bool]] = set()
+    waiting = [(atom, False) for atom in form.terms]
+    while waiting:
+        atom, is_inside = waiting.pop()
+        is_extremum = atom.kind in EXTREMA
+        if is_extremum and is_inside:
+            found[atom] = None
+        elif (is_extremum or atom.divisor) and (atom, is_inside) not in seen:
+            seen.add((atom, is_inside))
+            waiting += [
+                (each, not is_extremum) for argument in atom.arguments for each in argument.terms
+            ]
+    return list(found)
+
+
+def of_one_variable(form: Form, names: Container[str]) -> list[Atom]:
+    """The outermost operations whose only variable is one of the names.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> found = of_one_variable(parse_form("(x mod 4 + (y * 2) floordiv 3 + z) mod 5"), {"x", "z"})
+    >>> print(*(Form(0, {atom: 1}) for atom in found))
+    x mod 4
+    """
+    found: list[Atom] = []
+    waiting = [*form.terms]
+    while waiting:
+        atom = waiting.pop()
+        if atom.arguments:
+            variables = [*variables_of((Form(0, {atom: 1}),))]
+            if len(variables) == 1 and variables[0] in names:
+                found.append(atom)
+            else:
+                for argument in atom.arguments:
+                    waiting += argument.terms
+    return found
 
 
 def _interval(scope: Scope, atom: Atom) -> Interval:

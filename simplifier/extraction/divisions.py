@@ -8,8 +8,8 @@ from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.bounds.branches import is_clamp
-from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content
-from simplifier.expr.operations import mod
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, content, postorder
+from simplifier.expr.operations import mod, replace
 from simplifier.extraction.candidates import Candidates
 from simplifier.extraction.natural import cheapest_residue
 from simplifier.extraction.width import reduced, with_multiples
@@ -245,6 +245,28 @@ def _with_remainders_of(form: Form, source: Form, divisor: int) -> Form:
         elif _is_congruent(atom.numerator, last - source, divisor):
             form = form.without(atom).plus(last - remainder, factor)
     return form
+
+
+def with_shared_numbers(form: Form) -> Form:
+    """The form with remainders taken of what a quotient by the same divisor divides, if they can.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(with_shared_numbers(parse_form("min((x * 7 + y) floordiv 5, (x * 2 + y) mod 5)")))
+    min((x * 7 + y) floordiv 5, (x * 7 + y) mod 5)
+    """
+    atoms = postorder((form,))
+    divided: dict[int, list[Form]] = {}
+    for atom in atoms:
+        if atom.kind is AtomKind.FLOORDIV and atom.divisor > 0:
+            divided.setdefault(atom.divisor, []).append(atom.numerator)
+    shared = {
+        atom: mod(source, atom.arguments[1])
+        for atom in atoms
+        if atom.kind is AtomKind.MOD and atom.divisor in divided
+        for source in divided[atom.divisor]
+        if source != atom.numerator and _is_congruent(source, atom.numerator, atom.divisor)
+    }
+    return replace(form, shared) if shared else form
 
 
 # Sums of quotients.

@@ -126,6 +126,26 @@ def test_no_spellings_are_searched_where_the_canonical_form_is_torn(
     assert calls * 4 < calls_of(lambda: simplified(Scope(box), TORN))
 
 
+NESTED_CLAMPS = parse_form(
+    "((((x * 8 + min(max(y - 7, 0), 7)) mod 4 * 8 + (x * 8 + min(max(y - 7, 0), 7)) floordiv 4 mod"
+    " 8) floordiv 8 mod 2) * 5 + min(max(((x * 8 + min(max(y - 7, 0), 7)) mod 4 * 8 +"
+    " (x * 8 + min(max(y - 7, 0), 7)) floordiv 4 mod 8) mod 8 - 2, 0), 4)) mod 8"
+)
+"""An element of two concatenations, one after the other."""
+
+
+def test_extrema_in_divisions_are_searched_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = (("x", Interval(0, 7)), ("y", Interval(0, 14)))
+    kept = Scope(box)
+    calls = calls_of(lambda: simplified(kept, NESTED_CLAMPS))
+    result = simplified(kept, NESTED_CLAMPS)
+    assert first_difference(NESTED_CLAMPS, result, points_in(dict(box))) is None
+    assert cost_of_form(result) < cost_of_form(NESTED_CLAMPS)
+    monkeypatch.setattr(fixpoint, "MAX_MAXIMA_INSIDE", 1 << 20)
+    searched = Scope(box)
+    assert calls * 4 < calls_of(lambda: simplified(searched, NESTED_CLAMPS))
+
+
 def calls_for(form: Form) -> int:
     """How many functions are called to simplify a form that nothing is known about.
 

@@ -204,6 +204,29 @@ WANTED: list[tuple[str, Bounds, str]] = [
         {"d0": (0, 34), "d1": (0, 23)},
         "min(max((d0 * 12 + min(max(d1 - 8, 0), 11)) mod 210 - 52, 0), 103) mod 2",
     ),
+    # extrema in divisions stay whole
+    (
+        (
+            "((min(max(d1 - 7, 0), 7) mod 4) * 10 + (d0 floordiv 4) * 4"
+            " + min(max((d0 mod 4) * 2 + min(max(d1 - 7, 0), 7) floordiv 4 - 2, 0), 4)) mod 8"
+        ),
+        {"d0": (0, 7), "d1": (0, 14)},
+        (
+            "((d0 floordiv 4) * 4 + max(d1 - 7, 0) * 2"
+            " + min(max((d0 mod 4) * 2 + max(d1 - 7, 0) floordiv 4 - 2, 0), 4)) mod 8"
+        ),
+    ),
+    (
+        (
+            "(((min(max(d0 - 2, 0), 4) * 280 + d1) floordiv 200) * 116"
+            " + min(max((min(max(d0 - 2, 0), 4) * 280 + d1) mod 200 - 66, 0), 115)) floordiv 29"
+        ),
+        {"d0": (0, 7), "d1": (0, 279)},
+        (
+            "((min(max(d0 - 2, 0), 4) * 280 + d1) floordiv 200) * 4"
+            " + min(max((min(max(d0 - 2, 0), 4) * 280 + d1) mod 200 - 66, 0), 115) floordiv 29"
+        ),
+    ),
     # positive divisors
     ("((d0 + 2) floordiv 3) * 3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
     ("(d0 floordiv -3) * -3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
