@@ -14,7 +14,7 @@ from simplifier import Interval
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import read
+from simplifier.expr.sympy_conversion import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,7 +103,7 @@ def over_parameters(expression: sympy.Expr | int | None) -> OverParameters:
     """
     if expression is None:
         return OverParameters(None, ())
-    form, symbols = read(expression)
+    form, symbols = read_whole(expression)
     identifiers = {
         symbol.name: forms.variable(parameter_identifier(symbol.name)) for symbol in symbols
     }

@@ -123,10 +123,17 @@ def from_sympy(expression: sympy.Expr | Boolean | int) -> Form:
     >>> from_sympy(sympy.floor(x / 8) + 2 * sympy.Mod(x, 8))
     Form((x mod 8) * 2 + x floordiv 8)
     """
+    return read_whole(expression)[0]
+
+
+def read_whole(
+    expression: sympy.Expr | Boolean | int,
+) -> tuple[Form, tuple[sympy.Symbol, ...]]:
+    """The form of an expression without fractions, and its symbols; see :func:`from_sympy`."""
     reading = read(expression)
     if reading.fractions:
         raise reading.objection(reading.fractions[0])
-    return reading.form
+    return reading.form, reading.symbols
 
 
 def read(expression: sympy.Expr | Boolean | int) -> ReadExpression:
