@@ -132,7 +132,8 @@ def read_whole(
     """The form of an expression without fractions, and its symbols; see :func:`from_sympy`."""
     reading = read(expression)
     if reading.fractions:
-        raise reading.objection(reading.fractions[0])
+        part, message = reading.fractions[0].part, "is a fraction; expected an integer"
+        raise ConversionError(part, reading.whole, f"{message}, or floor around it")
     return reading.form, reading.symbols
 
 

@@ -228,7 +228,7 @@ UNDEFINED for ever
             ^^^ expected ',' or ')', but found 'and'
 
 (d0) -> (not d0), domain: d0 in [0, 3]
-         ^^^ 'not' is not a declared variable
+         ^^^ expected an expression, but found 'not'
 
 (d0) -> (d0 == 1), domain: d0 in [0, 3]
             ^^ expected ',' or ')', but found '=='
@@ -615,7 +615,7 @@ def constrained(*arguments: object) -> Callable[[], IndexingMap]:
     return lambda: cast("Any", IndexingMap.identity([4])).with_constraint(*arguments)
 
 
-PAIR = "expected a pair of an expression and an interval"
+PAIR = "expected a pair of an expression and an interval, or a condition"
 BOUNDS = "expected an Interval, or a pair of integers or None"
 SIZE = "expected a size, an integer of at least 0"
 NAME = "expected letters, digits and underscores, and no reserved word"
@@ -725,8 +725,6 @@ NOT_ARITHMETIC: list[tuple[object, str]] = [
     (None, f"None: has type NoneType; {ARITHMETIC}"),
     (1.5, f"1.5: has type float; {ARITHMETIC}"),
     (True, f"True: has type bool; {ARITHMETIC}"),
-    (foreign.true, f"True: has type BooleanTrue; {ARITHMETIC}"),
-    (foreign.StrictLessThan(d0, 3), f"d0 < 3: has type StrictLessThan; {ARITHMETIC}"),
     (d0 * foreign.Float(2), f"2.00000000000000 in 2.0*d0: has type Float; {ARITHMETIC}"),
     (d0 / 2, "d0/2: is a fraction; expected an integer, or floor around it"),
     (foreign.sin(d0), f"sin(d0): has type sin; {ARITHMETIC}"),
