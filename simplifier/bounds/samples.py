@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from operator import and_
 from typing import TYPE_CHECKING, Final, TypeAlias
 from zlib import crc32
 
@@ -43,12 +42,11 @@ class _Inside:
     """For each point, whether all facts hold there, as far as they can be evaluated."""
 
     def __init__(self, context: Context) -> None:
-        self.points = [True] * POINTS
-        for fact in context.facts:
-            lower, upper = fact.ends
-            values = _values(context, fact.form)
-            holds = [lower <= value <= upper for value in values or ()] or [False] * POINTS
-            self.points = [*map(and_, self.points, holds)]
+        rows = [(fact.ends, _values(context, fact.form)) for fact in context.facts]
+        self.points = [
+            all(values and lower <= values[point] <= upper for (lower, upper), values in rows)
+            for point in range(POINTS)
+        ]
 
 
 class _Samples:
