@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
@@ -15,14 +14,14 @@ from indexing.transform.evaluate import has_point
 from indexing.transform.substitute import arranged, over_domain
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.canonical.scope import Scope, scope_of
-from simplifier.exact import ATTEMPT, BudgetError, Space
+from simplifier.exact import ATTEMPT, Allowance, BudgetError
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from indexing.domain import ByRole, Constraint
+    from indexing.domain import ByRole, Constraint, Domain
     from indexing.relation import Relation, RelationT
 
 
@@ -47,11 +46,12 @@ def without_unused_symbols(indexing_map: RelationT) -> RelationT:
 
 
 def _variables(domain: Domain) -> Sequence[str]:
-    return domain.identifiers
+    return [*chain(*domain.by_role(domain.identifiers))]
 
 
 def _symbols(domain: Domain) -> Sequence[str]:
-    return domain.identifiers[len(domain.dims) :]
+    _, ranges, runtime = domain.by_role(domain.identifiers)
+    return ranges + runtime
 
 
 def _positions(domain: Domain, identifiers: Collection[str]) -> ByRole[int]:
@@ -98,7 +98,7 @@ def _restricted(domain: Domain, identifiers: set[str]) -> Domain:
         variable if identifier in identifiers else variable.within(fixed)
         for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
     )
-    return Domain(*domain.by_role(held), domain.constraints_among(identifiers))
+    return domain.with_variables(held, domain.constraints_among(identifiers))
 
 
 def _has_point(domain: Domain) -> bool | None:
@@ -107,8 +107,7 @@ def _has_point(domain: Domain) -> bool | None:
         found = has_point(domain)
         if found is not None:
             return found
-        space = Space(domain.bounds, budget=ATTEMPT)
-        with space.within_budget():
+        with Allowance(ATTEMPT).attempt(domain.bounds) as space:
             return not space.domain(domain.constraints).is_empty()
     return None
 
@@ -147,7 +146,7 @@ def _rescaled(indexing_map: RelationT) -> RelationT:
     """The map rescaled once; other constraints may then leave fewer steps."""
     domain = indexing_map.domain
     scope = scope_of(tuple((identifier, Interval(None, None)) for identifier in domain.identifiers))
-    symbols = frozenset(domain.identifiers[len(domain.dims) :])
+    symbols = frozenset(_symbols(domain))
     read = [(pair, _residues(scope, symbols, pair)) for pair in domain.constraints]
     rest = tuple(pair for pair, found in read if found is None)
     if len(rest) == len(domain.constraints):
@@ -179,17 +178,17 @@ def _variable(residues: Residues) -> str:
 def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> RelationT:
     """The map with some variables that count their steps."""
     domain = indexing_map.domain
-    dims, ranges, runtime = domain.by_role(
+    counted = [
         variable.within(_count(variable.bounds, steps[identifier]))
         if identifier in steps
         else variable
         for identifier, variable in zip(domain.identifiers, domain, strict=True)
-    )
+    ]
     values = {
         identifier: forms.variable(identifier).times(step.modulus).plus_constant(step.first)
         for identifier, step in steps.items()
     }
-    return over_domain(indexing_map, Domain(dims, ranges, runtime), values)
+    return over_domain(indexing_map, domain.with_variables(counted), values)
 
 
 def _count(bounds: Interval, step: Residues) -> Interval:

@@ -35,7 +35,9 @@ FLOORS: Final[Mapping[str, Floors]] = {
     "indexing": (
         ("indexing.errors", "indexing.startup"),
         ("indexing.variable",),
+        ("indexing.parameters",),
         ("indexing.domain",),
+        ("indexing.symbolic_bounds",),
         ("indexing.relation", "indexing.validation"),
         ("indexing.simplify",),
         ("indexing.transform",),
