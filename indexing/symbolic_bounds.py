@@ -46,7 +46,7 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
         _add(found[name], forms.ZERO, bounds)
     left: list[Constraint] = []
     for form, interval in domain.constraints:
-        limited = _limited_variable(form)
+        limited = limited_variable(form)
         if limited is None:
             left.append((form, interval))
         else:
@@ -66,7 +66,7 @@ def limited_sides(domain: Domain) -> set[tuple[str, str]]:
     return {
         (limited, side)
         for form, interval in domain.constraints
-        if (limited := _limited_variable(form)) is not None
+        if (limited := limited_variable(form)) is not None
         for side, end in (("lower", interval.lower), ("upper", interval.upper))
         if end is not None
     }
@@ -79,7 +79,7 @@ def _add(ends: tuple[list[Form], list[Form]], base: Form, interval: Interval) ->
             side.append(base + end)
 
 
-def _limited_variable(form: Form) -> str | None:
+def limited_variable(form: Form) -> str | None:
     """The variable that a constraint bounds: it plus an expression over parameters alone."""
     names = [name for name in forms.variables_of((form,)) if name[0] != PARAMETER]
     if len(names) != 1 or form.constant or any(atom.kind in EXTREMA for atom in form.terms):
