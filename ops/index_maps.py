@@ -94,9 +94,7 @@ def index_map(
 
 
 def _variable(extent: Extent) -> Variable:
-    if isinstance(extent, Interval):
-        return Variable(extent)
-    return Variable.of_size(cast("int", extent))
+    return Variable(extent) if isinstance(extent, Interval) else Variable.of_size(extent)  # pyright: ignore[reportArgumentType] - numbers alone
 
 
 def _symbolic_map(

@@ -11,7 +11,13 @@ from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from indexing.parameters import PARAMETER, counted, over_parameters, united
+from indexing.parameters import (
+    PARAMETER,
+    check_parameters,
+    counted,
+    over_parameters,
+    united,
+)
 from indexing.symbolic_bounds import Ends, limits
 from indexing.variable import Variable, is_symbolic
 from simplifier import Interval
@@ -43,6 +49,7 @@ def read_integer(value: SizeLike) -> Size:
 
     Raises:
         TypeError: the value is neither.
+        MapError: a symbol cannot be a parameter.
 
     >>> from simplifier import symbol
     >>> read_integer(symbol("N") * 4), read_integer(8)
@@ -50,7 +57,11 @@ def read_integer(value: SizeLike) -> Size:
     """
     if isinstance(value, Form):
         return value
-    return plain(over_parameters(value).form) if is_symbolic(value) else index(value)
+    if not is_symbolic(value):
+        return index(value)
+    form, parameters = over_parameters(value)
+    check_parameters(parameters, "sizes")
+    return plain(form)
 
 
 def plain(form: Form | None) -> Size:
@@ -230,7 +241,10 @@ def numbers(sizes: Iterable[Size]) -> list[int] | None:
 
 def is_numeric(extents: Iterable[object]) -> bool:
     """Whether all extents are numbers or intervals between numbers."""
-    return all(isinstance(extent, int | Interval) for extent in extents)
+    for extent in extents:
+        if type(extent) is not int and not isinstance(extent, Interval):
+            return False
+    return True
 
 
 def scaled(form: Form, size: Size) -> Form:
@@ -251,11 +265,11 @@ def divided(size: Size, count: int, message: str) -> tuple[Size, list[Constraint
     return floor_divided(size, count), equal(plain(rest), 0, message)
 
 
-def at_least(least: int, size: Size) -> Size:
+def at_least(number: int, size: Size) -> Size:
     """The greater of a number and a size."""
     if isinstance(size, int):
-        return max(least, size)
-    return operations.maximum((forms.constant(least), size))
+        return max(number, size)
+    return operations.maximum((forms.constant(number), size))
 
 
 def least(one: Size, other: Size) -> Size:

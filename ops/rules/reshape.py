@@ -52,7 +52,7 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     (d0, d1)<N> -> (d0 * 4 + d1), domain: d0 in [0, N - 1], d1 in [0, 3], N in [1, inf]
     >>> print(reshape((N,), (M, 4)).output_to_input[0])
     (d0, d1)<M, N> -> (d0 * 4 + d1), domain: d0 in [0, M - 1], d1 in [0, 3], M in [1, inf],
-    N in [4, inf], N - M * 4 in [0, 0]
+    N in [4, inf], M * 4 - N in [0, 0]
     """
     operand_sizes = checked_sizes("reshape", "operand", operand_sizes)
     output_sizes = checked_sizes("reshape", "output", output_sizes)

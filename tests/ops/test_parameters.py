@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import cache, reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ops
-from indexing import IndexingMap
+from indexing import IndexingMap, MapError
 from ops import OpIndexing, ShapeError
 from ops.hlo import Window
 from simplifier import symbol
@@ -136,11 +136,17 @@ def sizes_of(made: OpIndexing | tuple[OpIndexing, ...], values: dict[str, int]) 
     ]
 
 
+@cache
+def _over_parameters(build: Build) -> OpIndexing | tuple[OpIndexing, ...]:
+    return build(N, M, K)
+
+
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+@settings(max_examples=20)
 @given(sizes=st.tuples(st.integers(0, 6), st.integers(0, 4), st.integers(0, 4)))
 def test_numbers_for_sizes(build: Build, sizes: tuple[int, int, int]) -> None:
     """Where these are no sizes of the operation, no map but of what needs none has a point."""
-    symbolic, values = build(N, M, K), dict(zip("NMK", sizes, strict=True))
+    symbolic, values = _over_parameters(build), dict(zip("NMK", sizes, strict=True))
     found = [fixed(each, values) for each in maps_of(symbolic)]
     assert any(each.parameters for each in maps_of(symbolic)) or build is BUILDERS["generated"]
     try:
@@ -257,6 +263,11 @@ def test_refusals_name_what_is_wrong(ask: Callable[[], object], message: str) ->
     with pytest.raises(ShapeError) as caught:
         ask()
     assert str(caught.value) == message
+
+
+def test_a_symbol_that_is_called_like_a_variable_is_refused() -> None:
+    with pytest.raises(MapError, match="sizes: parameter 0 is called s0, as a variable is by its"):
+        ops.reverse((symbol("s0"),), (0,))
 
 
 def test_a_condition_that_no_number_meets_leaves_no_point() -> None:
