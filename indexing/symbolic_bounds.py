@@ -90,6 +90,19 @@ def limited_variable(form: Form) -> str | None:
     return name if is_free and rest.terms else None
 
 
+def conditions_for_values(ends: Ends) -> list[Constraint]:
+    """The constraints under which there is a number between all ends.
+
+    >>> conditions_for_values(Ends(forms.ZERO, forms.variable("~N") - 1))
+    [(Form(~N), Interval(lower=1, upper=None))]
+    """
+    return [
+        bare((greatest - least, Interval(0, None)))
+        for least in _parts(ends.lower, AtomKind.MAX)
+        for greatest in _parts(ends.upper, AtomKind.MIN)
+    ]
+
+
 def limits(form: Form, ends: Ends) -> tuple[Interval, list[Constraint]]:
     """The numbers that bound a form, and the constraints for its other ends.
 
@@ -109,9 +122,14 @@ def limits(form: Form, ends: Ends) -> tuple[Interval, list[Constraint]]:
 
 def _split(end: Form | None, joined_by: AtomKind) -> tuple[list[int], list[Form]]:
     """The numbers that an end is made of, and the expressions."""
-    if end is None:
-        return [], []
-    atom = end.only_atom
-    parts = atom.arguments if atom is not None and atom.kind is joined_by else (end,)
+    parts = _parts(end, joined_by)
     numbers = [part.constant for part in parts if part.is_constant]
     return numbers, [part for part in parts if not part.is_constant]
+
+
+def _parts(end: Form | None, joined_by: AtomKind) -> tuple[Form, ...]:
+    """The ends of which an end is the greatest or least."""
+    if end is None:
+        return ()
+    atom = end.only_atom
+    return atom.arguments if atom is not None and atom.kind is joined_by else (end,)

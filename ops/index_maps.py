@@ -208,11 +208,14 @@ def checked_numbers(op: str, role: str, values: Iterable[SizeLike]) -> tuple[Siz
     listed = _listed(op, role, values)
     if all(hasattr(value, "__index__") for value in listed):
         return tuple(map(operator.index, cast("tuple[int, ...]", listed)))
+    return tuple(_checked_number(op, role, value) for value in listed)
+
+
+def _checked_number(op: str, role: str, value: SizeLike) -> Size:
     try:
-        return tuple(map(read_integer, listed))
+        return read_integer(value)
     except TypeError:
-        expected = "expected integers or integer expressions"
-        raise ShapeError(f"{op}: {role} are {listed!r}; {expected}") from None
+        raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
 
 
 def _listed(op: str, role: str, values: Iterable[T]) -> tuple[T, ...]:

@@ -262,7 +262,9 @@ def divided(size: Size, count: int, message: str) -> tuple[Size, list[Constraint
     (Form(~N floordiv 4), [(Form(~N mod 4), Interval(lower=0, upper=0))])
     """
     rest = operations.mod(as_form(size), forms.constant(count))
-    return floor_divided(size, count), equal(plain(rest), 0, message)
+    if rest.is_constant and rest.constant:
+        raise ShapeError(message)
+    return floor_divided(size, count), [] if rest.is_constant else [(rest, Interval(0, 0))]
 
 
 def at_least(number: int, size: Size) -> Size:

@@ -233,11 +233,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a fraction": (
         lambda: ops.reverse((N / 2,), (0,)),
-        "reverse: operand sizes are (N/2,); expected integers or integer expressions",
+        "reverse: operand sizes hold N/2; expected integers",
     ),
     "text": (
         lambda: ops.reverse(("N",), (0,)),  # pyright: ignore[reportArgumentType]
-        "reverse: operand sizes are ('N',); expected integers or integer expressions",
+        "reverse: operand sizes hold 'N'; expected integers",
     ),
     "a dimension": (
         lambda: ops.reverse((4,), (N,)),  # pyright: ignore[reportArgumentType]
