@@ -149,9 +149,10 @@ class Domain:
     @cached_property
     def is_known_empty(self) -> bool:
         """Whether some variable has no value; an empty domain need not be known to be empty."""
-        return (
-            any(variable.bounds.is_empty for variable in self.variables) or self._is_contradiction
-        )
+        for variable in self.variables:  # not any(): every map that is made asks this
+            if variable.bounds.is_empty:
+                return True
+        return self._is_contradiction
 
     @property
     def _is_contradiction(self) -> bool:

@@ -80,7 +80,7 @@ class Variable:
 
     bounds: Interval
     name: str
-    kind: VariableKind
+    kind: VariableKind = field(hash=False)  # the name tells it
     ends: SymbolicEnds | None = field(repr=False)
     """The ends that are expressions over parameters, until a map makes constraints of them."""
 

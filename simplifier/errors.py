@@ -21,6 +21,9 @@ _MAX_QUOTE: Final = 60
 _MAX_NAMES: Final = 20
 """Names that a message lists."""
 
+INTEGER: Final = (int, SupportsIndex)
+"""What counts as an integer; a protocol takes long to ask, and most are ``int``."""
+
 
 def quoted(value: object) -> str:
     """A value as Python writes it, cut where it is long.
@@ -97,7 +100,7 @@ def _are_integers(value: object) -> bool:
     if not isinstance(value, Collection):
         return False
     items = cast("Collection[object]", value)
-    return all(isinstance(item, SupportsIndex) for item in items)
+    return all(isinstance(item, INTEGER) for item in items)
 
 
 class UndecidedError(IndexingError, TypeError):

@@ -19,7 +19,7 @@ from indexing.transform.evaluate import has_point
 from indexing.transform.substitute import arranged, over_domain
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.canonical.scope import Scope, scope_of
-from simplifier.exact import ATTEMPT, BudgetError, Space
+from simplifier.exact import ATTEMPT, Allowance, BudgetError
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
 
@@ -140,8 +140,7 @@ def _has_point(domain: Domain) -> bool | None:
         found = has_point(domain)
         if found is not None:
             return found
-        space = Space(domain.bounds, budget=ATTEMPT)
-        with space.within_budget():
+        with Allowance(ATTEMPT).attempt(domain.bounds) as space:
             return not space.domain(domain.constraints).is_empty()
     return None
 

@@ -35,6 +35,12 @@ class RuntimeSource(Protocol):
         ...
 
 
+class AnySource(NamedTuple):
+    """Any source of a value with this clamp: all that maps depend on."""
+
+    clamp: Interval | None
+
+
 Origin = TypeVar("Origin", bound=RuntimeSource)
 
 ANY: Final = Interval(None, None)
@@ -137,6 +143,11 @@ class JointIndexing(Generic[Origin]):
         flat = self.flat
         shorter = retabulated(flat, f"d{len(self.domain.dims) - 1}")
         return self if shorter is flat else self.with_results_of(shorter)
+
+    def without_sources(self) -> JointIndexing[AnySource]:
+        """The same wherever values are found: equal for instructions that are read alike."""
+        origins = tuple(AnySource(each.clamp) for each in self.origins)
+        return JointIndexing(self.parts, self.domain, self.devices, origins, self.approximation)
 
     def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:
         """The parts as the results of one map of all of them, over its domain."""

@@ -125,8 +125,14 @@ class _ModuleReader:
             yield lexer.integer(), self._row()
 
     def _row(self) -> str | Mapping[str, int]:
-        if self._lexer.kind == "string":
-            return self._lexer.string()
+        lexer = self._lexer
+        if lexer.kind == "string":
+            return lexer.string()
+        pairs, stop = lexer.pairs_ahead() or ({}, 0)
+        numbers = {name: value for name, value in pairs.items() if isinstance(value, int)}
+        if numbers and len(numbers) == len(pairs):
+            lexer.jump(stop)
+            return MappingProxyType(numbers)
         return MappingProxyType(dict(self._fields()))
 
     def _fields(self) -> Iterator[tuple[str, int]]:

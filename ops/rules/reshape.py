@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.rule import MapsFunction
+
+
+_REMEMBERED: Final = 1 << 10
+"""For how many pairs of sizes the maps are kept."""
 
 
 def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
@@ -150,10 +155,11 @@ def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
 def _between_shapes(
     build: Callable[[Sizes, Sizes], OpIndexing],
 ) -> MapsFunction:
-    """Reads the sizes of the operand and of the result."""
+    """Reads the sizes of the operand and of the result; the maps for a pair of these are kept."""
+    shared = lru_cache(maxsize=_REMEMBERED)(build)
 
     def maps(instruction: Instruction) -> OpIndexing:
-        return build(sizes_of(instruction.operands[0]), sizes_of(instruction))
+        return shared(sizes_of(instruction.operands[0]), sizes_of(instruction))
 
     return maps
 
