@@ -36,7 +36,7 @@ from indexing.transform.unused import (
     without_unused_variables,
 )
 from simplifier.errors import check_type
-from simplifier.exact import ATTEMPT, NotQuasiAffineError
+from simplifier.exact import BUDGET, NotQuasiAffineError
 from simplifier.expr import form as forms
 from simplifier.expr.sympy_conversion import to_sympy
 
@@ -195,7 +195,7 @@ class IndexingMap(ExactRelation):
         self,
         *,
         exact: bool = False,
-        budget: int | None = ATTEMPT,
+        budget: int | None = BUDGET,
         preserve_size_one: bool = False,
         preserve_ranges: bool = False,
     ) -> IndexingMap:
@@ -209,7 +209,8 @@ class IndexingMap(ExactRelation):
             exact: whether isl finishes what the fast way leaves: every bound is reached, no
                 constraint follows from the others, and results are as small as
                 :func:`simplifier.simplify` finds them with ``exact``.
-            budget: operations of isl for each attempt; an attempt that takes more is left out.
+            budget: operations of isl for all attempts; one that takes more than a hundredth is left
+                out.
             preserve_size_one: whether a variable that has one value stays a variable instead of
                 being replaced by the value, such as a dimension of size 1.
             preserve_ranges: whether every range stays, as where each is a loop of a kernel, or its

@@ -11,7 +11,6 @@ from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
 from indexing.exact.differences import are_comparable, first_difference, with_same_parameters
-from indexing.exact.few_points import asked
 from indexing.exact.isl_sets import (
     accesses_of,
     both,
@@ -27,6 +26,7 @@ from indexing.relation import Relation, check_map, check_without_parameters
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, Space
+from simplifier.exact.isl import asked
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
@@ -76,8 +76,8 @@ class ExactRelation(Relation):
             return True
         return asked(
             lambda space: bool(points_of(self, space.context).is_empty()),
-            lambda: few_points.is_empty(self),
             budget,
+            otherwise=lambda: few_points.is_empty(self),
         )
 
     def equals(
@@ -148,8 +148,8 @@ class ExactRelation(Relation):
         pair = with_same_parameters(self, other)
         return asked(
             lambda space: ask_isl(*both(*pair, space.context, **options)),
-            lambda: ask_points(*pair, **options),
             budget,
+            otherwise=lambda: ask_points(*pair, **options),
         )
 
     def first_difference(
@@ -246,7 +246,7 @@ class ExactRelation(Relation):
             check_bounded(points, self.domain.names, "count")
             return count_points(points)
 
-        return asked(count, lambda: few_points.count(self), budget)
+        return asked(count, budget, otherwise=lambda: few_points.count(self))
 
     def count_results(self, *, budget: int | None = BUDGET) -> int:
         """The number of different elements that are reached.
@@ -271,7 +271,7 @@ class ExactRelation(Relation):
             # Of a map that reaches nothing twice it is far less work to count the points.
             return count_points(graph.domain() if graph.is_injective() else reached)
 
-        return asked(count, lambda: few_points.count_results(self), budget)
+        return asked(count, budget, otherwise=lambda: few_points.count_results(self))
 
     def is_injective(
         self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
@@ -289,8 +289,8 @@ class ExactRelation(Relation):
         options = {"runtime_as_parameters": runtime_as_parameters}
         return asked(
             lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
-            lambda: few_points.is_injective(self, **options),
             budget,
+            otherwise=lambda: few_points.is_injective(self, **options),
         )
 
     def covers(
@@ -321,7 +321,9 @@ class ExactRelation(Relation):
             image = image_of(self.forms, self.domain, space.context, **options)
             return bool(_tensor(self, sizes, image).is_subset(image))
 
-        return asked(is_covered, lambda: few_points.covers(self, sizes, **options), budget)
+        return asked(
+            is_covered, budget, otherwise=lambda: few_points.covers(self, sizes, **options)
+        )
 
     def is_bijective_onto(
         self,
@@ -360,7 +362,9 @@ class ExactRelation(Relation):
             return count_points(points_of(self, space.context)) == prod(sizes)
 
         return asked(
-            is_bijective, lambda: few_points.is_bijective_onto(self, sizes, **options), budget
+            is_bijective,
+            budget,
+            otherwise=lambda: few_points.is_bijective_onto(self, sizes, **options),
         )
 
     def sample(self, *, budget: int | None = BUDGET) -> Point | None:
@@ -377,12 +381,14 @@ class ExactRelation(Relation):
         """
         check_without_parameters(self, "sample")
         domain = self.domain
-        space = Space({}, budget=budget)
-        with space.within_budget():
+
+        def ask(space: Space) -> tuple[int, ...] | None:
             points = points_of(self, space.context)
-            if points.is_empty():
-                return None
-            values = first_point(points)
+            return None if points.is_empty() else first_point(points)
+
+        values = asked(ask, budget)
+        if values is None:
+            return None
         constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
         results = operations.substitute(self.forms, constants)
         return (*domain.by_role(values), tuple(map(_value, results)))
@@ -404,7 +410,9 @@ def _set_of_values(
         return read_set(points, space, names, followed, parameters)
 
     is_fixed = not (followed or parameters)
-    return asked(read, lambda: set_of_points(relation, names) if is_fixed else None, budget)
+    return asked(
+        read, budget, otherwise=lambda: set_of_points(relation, names) if is_fixed else None
+    )
 
 
 def _check_rank(relation: Relation, sizes: Sequence[int]) -> None:

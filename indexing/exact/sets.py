@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
@@ -19,7 +19,7 @@ from indexing.simplify import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, BudgetError, Space
+from simplifier.exact import BUDGET, Allowance, BudgetError, Space
 from simplifier.exact.isl import asked, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.exact.boxes import Box
+    from indexing.exact.few_points import Rows
     from indexing.relation import Relation
 
     Index = tuple[int, ...]
@@ -142,11 +143,14 @@ class IndexSet:
         if len(parameters) != len(self.parameters):
             expected = f"expected {len(self.parameters)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
-        space = Space({})
-        points = self._points(space.context)
-        for value in reversed(parameters):
-            points = slice_at(points, rank_of(points) - 1, value)
-        return read_set(points, space, self.hull.names[: self.rank])
+
+        def ask(space: Space) -> IndexSet:
+            points = self._points(space.context)
+            for value in reversed(parameters):
+                points = slice_at(points, rank_of(points) - 1, value)
+            return read_set(points, space, self.hull.names[: self.rank])
+
+        return asked(ask, BUDGET)
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -253,6 +257,9 @@ def _elements(box: Box) -> Iterator[Index]:
 
 # From isl.
 
+MAX_OPERATIONS_FOR_BOXES: Final = 50_000
+"""With so many operations boxes are looked for: constraints alone say the same."""
+
 
 def read_set(
     points: islpy.Set,
@@ -261,25 +268,23 @@ def read_set(
     runtime: Sequence[str] = (),
     parameters: Sequence[str] = (),
 ) -> IndexSet:
-    """An :class:`IndexSet` from one of isl's sets, within the budget of the space.
+    """An :class:`IndexSet` from one of isl's sets, as a part of a question in a space.
 
     ``names`` are those of the first coordinates; the last coordinates are the runtime variables
-    and the parameters that the set depends on. Boxes that take more than the budget are left out.
-
-    Raises:
-        BudgetError: the constraints take more operations of isl than the budget.
+    and the parameters that the set depends on. Boxes that take more than a budget of their own are
+    left out.
     """
-    with space.within_budget():
-        hull = _hull(points, names, runtime, parameters)
-        is_fixed = not (runtime or parameters)
-        lone = lone_box(points) if is_fixed and not points.is_empty() else None
-        if lone is not None:
-            return _set_of_boxes(hull, (lone,))
-        # Coalescing may bring quotients in that are not known as such.
-        points = points.compute_divs().coalesce().compute_divs()
-        pieces = sorted(_pieces(points, hull), key=_order)
+    hull = _hull(points, names, runtime, parameters)
+    is_fixed = not (runtime or parameters)
+    lone = lone_box(points) if is_fixed and not points.is_empty() else None
+    if lone is not None:
+        return _set_of_boxes(hull, (lone,))
+    # Coalescing may bring quotients in that are not known as such.
+    points = points.compute_divs().coalesce().compute_divs()
+    pieces = sorted(_pieces(points, hull), key=_order)
     if is_fixed:
-        with suppress(BudgetError), space.within_budget():
+        own = Allowance(MAX_OPERATIONS_FOR_BOXES)
+        with suppress(BudgetError), own.attempt({}, space.context):
             boxes = boxes_of(points)
             if boxes is not None:
                 return _set_of_boxes(hull, boxes)
@@ -293,12 +298,16 @@ def set_of_points(relation: Relation, names: Sequence[str] = ()) -> IndexSet | N
     >>> print(set_of_points(parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 5]")))
     (d0): d0 in [0, 1] or d0 in [4, 4] or d0 in [9, 9] or d0 in [16, 16] or d0 in [25, 25]
     """
-    rows = elements(relation, relation.forms)
+    return set_of_rows(elements(relation, relation.forms), names)
+
+
+def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None:
+    """The set of a table's rows; ``None`` without a table, or if they are too many to list."""
     boxes = None if rows is None else boxes_of_rows(rows)
     if rows is None or boxes is None:
         return None
     ends = zip(rows.min(0).tolist(), rows.max(0).tolist(), strict=True) if len(rows) else ()
-    bounds = [Interval(*pair) for pair in ends] or [Interval(0, -1)] * len(relation.forms)
+    bounds = [Interval(*pair) for pair in ends] or [Interval(0, -1)] * rows.shape[1]
     called = [*names, *[""] * (len(bounds) - len(names))]
     found = _set_of_boxes(Domain.of(map(Variable, bounds, called)), boxes)
     return found if len(boxes) <= MAX_BOXES else replace(found, boxes=None)

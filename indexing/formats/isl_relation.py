@@ -25,8 +25,8 @@ from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.bounds.interval import INFINITY
 from simplifier.errors import Span, TextError, quoted
-from simplifier.exact import Space
-from simplifier.exact.isl import integer, load_isl
+from simplifier.exact import ATTEMPT, Allowance, BudgetError, Space
+from simplifier.exact.isl import asked, integer, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, ZERO, Form, postorder
@@ -135,9 +135,11 @@ def read_isl(
     found = _parsed(relation) if isinstance(relation, str) else _converted(relation)
     if any(piece.is_rational() for piece in found.get_basic_maps()):
         raise MapError("from_isl: the relation has rational numbers; expected integers alone")
-    space = Space({}, found.get_ctx(), budget)
-    with space.within_budget():
-        made = _read(found.flatten(), parameters_as_runtime=parameters_as_runtime)
+
+    def read(_: Space) -> Relation:
+        return _read(found.flatten(), parameters_as_runtime=parameters_as_runtime)
+
+    made = asked(read, budget, context=found.get_ctx())
     return made if _has_many_cases(made) else simplified(made)
 
 
@@ -353,9 +355,9 @@ class _RelationReader:
     def _merged(self, function: islpy.PwAff) -> Form | None:
         """A function as one form: its only piece, or extrema of its pieces."""
         domain = function.domain()
-        pieces = function.coalesce().gist(domain).coalesce().get_pieces()
         cases = [
-            _Case(self._space.form_of(case), where.intersect(domain)) for where, case in pieces
+            _Case(self._space.form_of(case), where.intersect(domain))
+            for where, case in _fewest_pieces(function, domain).get_pieces()
         ]
         if not cases:
             return ZERO
@@ -440,6 +442,13 @@ def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
     for other in others:
         first = first.flat_range_product(other)
     return first
+
+
+def _fewest_pieces(function: islpy.PwAff, domain: islpy.Set) -> islpy.PwAff:
+    """The function with as few pieces as isl finds with some operations of its own."""
+    with suppress(BudgetError), Allowance(ATTEMPT).attempt({}, function.get_ctx()):
+        return function.coalesce().gist(domain).coalesce()
+    return function
 
 
 def _with_joined_extremum(space: Space, cases: list[_Case]) -> list[_Case] | None:

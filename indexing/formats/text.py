@@ -93,7 +93,8 @@ def _spelling(dialect: str) -> Spelling:
 
 
 def _declarations(domain: Domain) -> str:
-    declared = (*domain.by_role(domain.names), [each.name for each in domain.parameters])
+    parameters = tuple(parameter.name for parameter in domain.parameters)
+    declared = (*domain.by_role(domain.names), parameters)
     return "".join(
         f"{opening}{', '.join(names)}{closing}"
         for (opening, closing), names in zip(_BRACKETS, declared, strict=True)
@@ -217,27 +218,44 @@ def _read_domain(
     lexer.expect(":")
     if lexer.accept_all(*_EMPTY.split()):
         return dict.fromkeys(known, NO_VALUES), [(ZERO, Interval(1, 1))]
+    if parameters:
+        return _read_symbolic_domain(lexer, declared, known, parameters)
+    bounds = {name: _read_bounds(lexer, name) for name in declared}
     constraints: list[Constraint] = []
-
-    def read_limits(form: Form) -> Interval:
-        if not parameters:
-            return _read_limits(lexer)
-        interval, others = limits(form, _read_symbolic_limits(lexer, parameters))
-        constraints.extend(others)
-        return interval
-
-    bounds: dict[str, Interval] = {}
-    for name in declared:
-        _expect_bounds(lexer, name)
-        bounds[name] = read_limits(known[name])
     while lexer.text:
         form = read_expression(lexer, known)
-        constraints.append((form, read_limits(form)))
+        constraints.append((form, _read_limits(lexer)))
+    return bounds, constraints
+
+
+def _read_symbolic_domain(
+    lexer: ExpressionLexer,
+    declared: Sequence[str],
+    known: Mapping[str, Form],
+    parameters: Mapping[str, Form],
+) -> tuple[dict[str, Interval], list[Constraint]]:
+    """Bounds and constraints whose ends may be expressions over parameters."""
+    bounds: dict[str, Interval] = {}
+    constraints: list[Constraint] = []
+    for name in declared:
+        _expect_bounds(lexer, name)
+        ends = _read_symbolic_limits(lexer, parameters)
+        bounds[name], others = limits(known[name], ends)
+        constraints += others
+    while lexer.text:
+        form = read_expression(lexer, known)
+        interval, others = limits(form, _read_symbolic_limits(lexer, parameters))
+        constraints += [(form, interval), *others]
     return bounds, constraints
 
 
 _BOUNDS: Final = "the bounds of every variable must be given"
 _UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"
+
+
+def _read_bounds(lexer: ExpressionLexer, name: str) -> Interval:
+    _expect_bounds(lexer, name)
+    return _read_limits(lexer)
 
 
 def _expect_bounds(lexer: ExpressionLexer, name: str) -> None:

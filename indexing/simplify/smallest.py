@@ -1,7 +1,7 @@
 """The smallest form of a map: its domain, its results with the constraints as facts, its ranges.
 
 ``simplified_by_isl`` lets isl do what the fast way leaves. It leaves out an attempt that takes more
-than its budget, and keeps what the others find.
+than its share of the allowance, and keeps what the others find.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from indexing.simplify.normal_form import (
 from indexing.simplify.tightening import simplified_domain
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import BudgetError, exact_range
+from simplifier.exact import MAX_ATTEMPTS, Allowance, BudgetError
 from simplifier.exact.improve import finished as finished_form
+from simplifier.exact.questions import range_within
 from simplifier.expr import form as forms
 from simplifier.expr.form import VARIABLE, ZERO
 from simplifier.fixpoint import range_of
@@ -135,7 +136,7 @@ def simplified_by_isl(
     Raises:
         NotQuasiAffineError: a product of variables, or a divisor that is not a constant.
     """
-    exact = _ExactSimplification(budget, preserve_size_one)
+    exact = _ExactSimplification(Allowance(budget, MAX_ATTEMPTS), preserve_size_one)
     preserved = {"preserve_size_one": preserve_size_one, "preserve_ranges": preserve_ranges}
     smallest = simplified(indexing_map, **preserved)
     domain = exact.domain(smallest.domain)
@@ -150,9 +151,9 @@ def simplified_by_isl(
 
 
 class _ExactSimplification(NamedTuple):
-    """Simplification by isl, with a budget of operations for each attempt."""
+    """Simplification by isl, with one allowance of operations for all attempts."""
 
-    budget: int | None
+    allowance: Allowance
     preserve_size_one: bool
 
     def form(self, form: Form, domain: Domain, constraints: tuple[Constraint, ...]) -> Form:
@@ -166,7 +167,7 @@ class _ExactSimplification(NamedTuple):
             if not (self.preserve_size_one and bounds.is_point)
         }
         scope = scope_of(tuple(bounds.items()), constraints)
-        return finished_form(scope, form, bounds, constraints, self.budget)
+        return finished_form(scope, form, bounds, constraints, self.allowance)
 
     def domain(self, domain: Domain) -> Domain:
         """Bounds and constraints sharpen each other until nothing changes."""
@@ -186,7 +187,7 @@ class _ExactSimplification(NamedTuple):
         for identifier in domain.identifiers:
             with suppress(BudgetError):
                 variable = forms.variable(identifier)
-                values = exact_range(variable, domain.bounds, domain.constraints, self.budget)
+                values = range_within(self.allowance, variable, domain.bounds, domain.constraints)
                 narrowed.append((variable, values))
         return self._simplified(domain.constrained(narrowed))
 
@@ -204,7 +205,7 @@ class _ExactSimplification(NamedTuple):
     ) -> list[Constraint]:
         """The constraint under the others; nothing if they imply it."""
         form, interval = constraint
-        values = exact_range(form, domain.bounds, others, self.budget)
+        values = range_within(self.allowance, form, domain.bounds, others)
         if interval.contains(values):
             return []
         return [(self.form(form, domain, others), interval.intersect(values))]

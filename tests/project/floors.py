@@ -66,7 +66,8 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
-        ("ops.index_maps", "ops.limits"),
+        ("ops.sizes", "ops.limits"),
+        ("ops.index_maps",),
         ("ops.hlo",),
         ("ops.devices",),
         ("ops.rules",),
