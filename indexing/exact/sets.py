@@ -16,6 +16,7 @@ from indexing.exact.counting import count_points
 from indexing.exact.few_points import boxes_of_rows, elements
 from indexing.exact.isl_sets import EVERYTHING, extent, in_order, rank_of, slice_at
 from indexing.simplify import simplified_domain
+from indexing.symbolic_bounds import limit_texts
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
@@ -208,10 +209,7 @@ class IndexSet:
                 yield _conjunction_text(zip(self.hull.names, box, strict=True))
         else:
             for piece in self.pieces:
-                yield _conjunction_text(
-                    (piece.text_of(form), interval)
-                    for form, interval in _bounds_and_constraints(piece)
-                )
+                yield ", ".join(limit_texts(piece))
 
     def _check_fixed(self, question: str) -> None:
         if self.parameters:
