@@ -331,7 +331,9 @@ def _hull(
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
-    """The conjunctions of a set."""
+    """The conjunctions of a set; ends over parameters take the place of numbers that follow."""
+    if hull.parameters:
+        hull = hull.with_variables(variable.within(EVERYTHING) for variable in hull)
     space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
     for conjunction in points.get_basic_sets():
         if not conjunction.is_empty():

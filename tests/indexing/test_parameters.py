@@ -480,6 +480,8 @@ def test_parameters_of_isl() -> None:
     rows = IndexingMap.from_sizes([D0 + N], dims=[N])
     assert str(rows.to_isl()) == "[N] -> { [d0] -> [N + d0] : N >= 0 and 0 <= d0 < N }"
     assert from_isl(rows.to_isl(), parameters_as_runtime=False) == rows.simplify()
+    assert str(rows.image()) == "(d0)<N>: d0 in [N, N * 2 - 1], N in [1, inf]"
+    assert str(rows.domain_set()) == "(d0)<N>: d0 in [0, N - 1], N in [1, inf]"
     assert str(rows.image().to_isl()) == "[N] -> { [d0] : N <= d0 < 2N }"
 
 
