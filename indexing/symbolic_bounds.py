@@ -14,10 +14,14 @@ from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, AtomKind
+from simplifier.expr.printer import DOCUMENT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indexing.domain import Constraint, Domain
     from simplifier.expr.form import Form
+    from simplifier.expr.printer import Spelling
 
 
 class Ends(NamedTuple):
@@ -46,7 +50,7 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
         _add(found[name], forms.ZERO, bounds)
     left: list[Constraint] = []
     for form, interval in domain.constraints:
-        limited = _limited_variable(form)
+        limited = limited_variable(form)
         if limited is None:
             left.append((form, interval))
         else:
@@ -66,7 +70,7 @@ def limited_sides(domain: Domain) -> set[tuple[str, str]]:
     return {
         (limited, side)
         for form, interval in domain.constraints
-        if (limited := _limited_variable(form)) is not None
+        if (limited := limited_variable(form)) is not None
         for side, end in (("lower", interval.lower), ("upper", interval.upper))
         if end is not None
     }
@@ -79,7 +83,7 @@ def _add(ends: tuple[list[Form], list[Form]], base: Form, interval: Interval) ->
             side.append(base + end)
 
 
-def _limited_variable(form: Form) -> str | None:
+def limited_variable(form: Form) -> str | None:
     """The variable that a constraint bounds: it plus an expression over parameters alone."""
     names = [name for name in forms.variables_of((form,)) if name[0] != PARAMETER]
     if len(names) != 1 or form.constant or any(atom.kind in EXTREMA for atom in form.terms):
@@ -88,6 +92,19 @@ def _limited_variable(form: Form) -> str | None:
     rest = form - forms.variable(name)
     is_free = not any(used == name for used in forms.variables_of((rest,)))
     return name if is_free and rest.terms else None
+
+
+def conditions_for_values(ends: Ends) -> list[Constraint]:
+    """The constraints under which there is a number between all ends.
+
+    >>> conditions_for_values(Ends(forms.ZERO, forms.variable("~N") - 1))
+    [(Form(~N), Interval(lower=1, upper=None))]
+    """
+    return [
+        bare((greatest - least, Interval(0, None)))
+        for least in _parts(ends.lower, AtomKind.MAX)
+        for greatest in _parts(ends.upper, AtomKind.MIN)
+    ]
 
 
 def limits(form: Form, ends: Ends) -> tuple[Interval, list[Constraint]]:
@@ -109,9 +126,30 @@ def limits(form: Form, ends: Ends) -> tuple[Interval, list[Constraint]]:
 
 def _split(end: Form | None, joined_by: AtomKind) -> tuple[list[int], list[Form]]:
     """The numbers that an end is made of, and the expressions."""
-    if end is None:
-        return [], []
-    atom = end.only_atom
-    parts = atom.arguments if atom is not None and atom.kind is joined_by else (end,)
+    parts = _parts(end, joined_by)
     numbers = [part.constant for part in parts if part.is_constant]
     return numbers, [part for part in parts if not part.is_constant]
+
+
+def _parts(end: Form | None, joined_by: AtomKind) -> tuple[Form, ...]:
+    """The ends of which an end is the greatest or least."""
+    if end is None:
+        return ()
+    atom = end.only_atom
+    return atom.arguments if atom is not None and atom.kind is joined_by else (end,)
+
+
+def limit_texts(domain: Domain, spelling: Spelling = DOCUMENT) -> Iterator[str]:
+    """The bounds of all variables, then the other constraints: ``d0 in [0, N - 1]``."""
+    ends, others = ends_and_constraints(domain)
+    for name, each in zip(domain.names, ends.values(), strict=True):
+        yield f"{name} in {text_of_ends(domain, each, spelling)}"
+    for text, (_, interval) in others.constraint_texts(spelling):
+        yield f"{text} in {interval}"
+
+
+def text_of_ends(domain: Domain, ends: Ends, spelling: Spelling = DOCUMENT) -> str:
+    """``[0, N - 1]``, in the reader's names."""
+    lower = "-inf" if ends.lower is None else domain.text_of(ends.lower, spelling)
+    upper = "inf" if ends.upper is None else domain.text_of(ends.upper, spelling)
+    return f"[{lower}, {upper}]"

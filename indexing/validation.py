@@ -131,7 +131,8 @@ def read_constraints(
     constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean | bool],
 ) -> list[Constraint]:
     """The constraints: forms, and the intervals that they must lie in."""
-    given = _items(constraints, "constraints", "pairs of an expression and an interval")
+    expected = "pairs of an expression and an interval, or conditions"
+    given = _items(constraints, "constraints", expected)
     facts = (_read_constraint(each, f"constraint {place}") for place, each in enumerate(given))
     return [constraint for fact in facts for constraint in fact]
 

@@ -91,7 +91,7 @@ class Variable:
         kind: VariableKind = VariableKind.DEFAULT,
     ) -> None:
         _check_name(name, kind)
-        numbers, ends = _numbers_and_ends(bounds)
+        numbers, ends = (bounds, None) if type(bounds) is Interval else _numbers_and_ends(bounds)
         object.__setattr__(self, "ends", ends)
         object.__setattr__(self, "bounds", interval_of(numbers, "Variable: bounds"))
         object.__setattr__(
@@ -106,7 +106,7 @@ class Variable:
         Raises:
             MapError: the size is neither an integer of at least 0 nor an expression.
         """
-        if is_symbolic(size):
+        if type(size) is not int and is_symbolic(size):
             return cls((0, size - 1), name)
         count = size_of(size, "Variable: size")
         return cls(Interval(0, count - 1), name) if name else _counting(count)

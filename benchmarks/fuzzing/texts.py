@@ -7,9 +7,10 @@ into the text. Nothing else is raised, by the reader or by questions about what 
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from time import process_time
 from typing import TYPE_CHECKING, Any, Final
@@ -17,9 +18,27 @@ from typing import TYPE_CHECKING, Any, Final
 import ops
 from benchmarks.problems import CONFORMANCE, happens
 from indexing import MapError, from_affine_map, from_isl, parse_map
-from indexing.layout import PaddedLayout, Shape, ShapeError, array_size, logical_to_linear
+from indexing.layout import (
+    PaddedLayout,
+    Shape,
+    ShapeError,
+    array_size,
+    layout_picture,
+    linear_to_logical,
+    logical_to_linear,
+    logical_to_physical,
+    strides,
+)
 from ops import hlo
-from simplifier import IndexingError, TextError, format_expr, parse_expr, simplify
+from simplifier import (
+    IndexingError,
+    TextError,
+    bounds_of,
+    cost,
+    format_expr,
+    parse_expr,
+    simplify,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,26 +60,55 @@ class Language:
 
     read: Callable[[str], Any]
     write: Callable[[Any], str] = str
-    ask: Callable[[Any], object] = repr
+    questions: Mapping[str, Callable[[Any], object]] = field(default_factory=dict[str, Any])
     refusals: tuple[type[IndexingError], ...] = (TextError,)
     """The errors of the reader."""
     read_back: Callable[[str], Any] | None = None
     """The reader of what is written, if it is another."""
 
 
-def _ask_shape(shape: Shape) -> None:
-    array_size(shape)
-    logical_to_linear(shape)
-
+_OF_MAPS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "simplify": lambda read: read.simplify(),
+    "inverse": lambda read: read.inverse(),
+    "result_bounds": lambda read: read.result_bounds(),
+    "rescale_symbols": lambda read: read.rescale_symbols(),
+    "is_empty": lambda read: read.is_empty(),
+    "sample": lambda read: read.sample(),
+    "to_affine_map": lambda read: read.to_affine_map(),
+    "to_affine_set": lambda read: read.to_affine_set(),
+    "to_c": lambda read: read.to_c(),
+    "to_isl": lambda read: read.to_isl(),
+    "to_numpy": lambda read: read.to_numpy(),
+    "to_triton": lambda read: read.to_triton(),
+    "pickle": lambda read: pickle.loads(pickle.dumps(read)),  # noqa: S301 - our own
+}
+_OF_EXPRESSIONS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "simplify": lambda read: simplify(read, {}),
+    "simplify exactly": lambda read: simplify(read, {}, exact=True),
+    "bounds_of": lambda read: bounds_of(read, {}),
+    "cost": cost,
+}
+_OF_SHAPES: Final[Mapping[str, Callable[[Any], object]]] = {
+    "array_size": array_size,
+    "linear_to_logical": linear_to_logical,
+    "logical_to_linear": logical_to_linear,
+    "logical_to_physical": logical_to_physical,
+    "strides": strides,
+    "picture": layout_picture,
+}
 
 LANGUAGES: Final[Mapping[str, Language]] = {
-    "maps": Language(parse_map, ask=lambda read: read.simplify()),
-    "affine maps": Language(from_affine_map, refusals=(TextError, MapError), read_back=parse_map),
+    "maps": Language(parse_map, questions=_OF_MAPS),
+    "affine maps": Language(
+        from_affine_map, refusals=(TextError, MapError), read_back=parse_map, questions=_OF_MAPS
+    ),
     "isl": Language(from_isl, refusals=(IndexingError,), read_back=parse_map),
-    "expressions": Language(parse_expr, format_expr, ask=lambda read: simplify(read, {})),
-    "shapes": Language(Shape.parse, ask=_ask_shape),
+    "expressions": Language(parse_expr, format_expr, _OF_EXPRESSIONS),
+    "shapes": Language(Shape.parse, questions=_OF_SHAPES),
     "padded layouts": Language(PaddedLayout.parse, refusals=(TextError, ShapeError)),
-    "modules": Language(lambda text: _Module(hlo.parse(text)), ask=lambda read: read.analyze()),
+    "modules": Language(
+        lambda text: _Module(hlo.parse(text)), questions={"analyze": lambda read: read.analyze()}
+    ),
 }
 
 
@@ -235,6 +283,17 @@ def _renumbered(random: Random, text: str, _: str) -> str:
     return text[: place.start()] + random.choice(_NUMBERS) + text[place.end() :]
 
 
+def _exchanged(random: Random, text: str, _: str) -> str:
+    """Two numbers or two names change places, so that the text may still be read."""
+    tokens = re.findall(r"\d+|[^\W\d]\w*|\s+|.", text)
+    kind = random.choice((str.isdigit, str.isidentifier))
+    places = [place for place, token in enumerate(tokens) if kind(token)]
+    if len(places) > 1:
+        one, other = random.sample(places, 2)
+        tokens[one], tokens[other] = tokens[other], tokens[one]
+    return "".join(tokens)
+
+
 def _nested(random: Random, text: str, _: str) -> str:
     start, stop = _span(random, text, 300)
     opening, closing = random.choice(_BRACKETS)
@@ -248,6 +307,7 @@ def _garbled(random: Random, text: str, _: str) -> str:
 
 
 _NUMBERS: Final = (
+    *map(str, (*range(17), 31, 32, 33, 64, 100, 127, 128, 255, 256, 1000, 1024, 4096, 65536)),
     *("0", "-1", "1", "2", "00", "1e9", "0x10", "1.5", "-0", "9" * 40, "-" + "7" * 40, "1" * 5000),
     *(str(2**31), str(2**63 - 1), str(2**63), str(2**64), str(-(2**63)), "inf", "-inf", "nan"),
 )
@@ -264,15 +324,17 @@ _PIECES: Final = (
 _GARBLERS: Final = (
     *(_without, _cut, _doubled, _spliced, _swapped, _replaced, _renumbered, _nested, _garbled),
 )
+_GENTLE: Final = (_renumbered, _exchanged)
 
 
 def drawn(random: Random, *, language: str) -> TextCase:
-    """A text of a language, garbled one to four times."""
+    """A text of a language, garbled one to four times, half of them gently."""
     known = seeds(language)
     text = random.choice(known)
+    garblers = _GENTLE if happens(random, 0.5) else _GARBLERS
     for _ in range(random.choice((1, 1, 1, 2, 2, 3, 4))):
         other = random.choice(known if happens(random, 0.8) else _written())
-        text = random.choice(_GARBLERS)(random, text, other)
+        text = random.choice(garblers)(random, text, other)
     return TextCase(language, text)
 
 
@@ -311,11 +373,23 @@ def _answers(case: TextCase) -> str | None:
         read = language.read(case.text)
     except language.refusals:
         return None
+    wrong = (_fault_in(name, ask, read) for name, ask in language.questions.items())
+    return next(filter(None, wrong), None)
+
+
+def _fault_in(name: str, ask: Callable[[Any], object], read: object) -> str | None:
     start = process_time()
-    with suppress(IndexingError):
-        language.ask(read)
+    try:
+        ask(read)
+    except IndexingError as error:
+        if len(str(error)) > MAX_MESSAGE:
+            return f"{name}: the message has {len(str(error))} characters"
+    except TimeoutError:
+        raise
+    except Exception as error:  # noqa: BLE001 - any other exception is a find
+        return f"{name}: {type(error).__name__}: {error}"
     seconds = process_time() - start
-    return f"a question takes {seconds:.1f} s" if seconds > MAX_SECONDS else None
+    return f"{name} takes {seconds:.1f} s" if seconds > MAX_SECONDS else None
 
 
 KINDS: Final[Mapping[str, Callable[[Random], TextCase]]] = {

@@ -16,13 +16,13 @@ from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
 from indexing.parameters import is_positional
 from indexing.relation import Relation
-from indexing.symbolic_bounds import Ends, ends_and_constraints, limits
+from indexing.symbolic_bounds import Ends, limit_texts, limits
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_type, quoted
 from simplifier.expr.form import ZERO
 from simplifier.expr.parser import ExpressionLexer, read_expression
-from simplifier.expr.printer import DIALECTS, DOCUMENT, Spelling
+from simplifier.expr.printer import DIALECTS, Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -93,7 +93,8 @@ def _spelling(dialect: str) -> Spelling:
 
 
 def _declarations(domain: Domain) -> str:
-    declared = (*domain.by_role(domain.names), [each.name for each in domain.parameters])
+    parameters = tuple(parameter.name for parameter in domain.parameters)
+    declared = (*domain.by_role(domain.names), parameters)
     return "".join(
         f"{opening}{', '.join(names)}{closing}"
         for (opening, closing), names in zip(_BRACKETS, declared, strict=True)
@@ -103,21 +104,12 @@ def _declarations(domain: Domain) -> str:
 
 def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
     if domain.parameters:
-        ends, domain = ends_and_constraints(domain)
-        shown = (text_of_ends(domain, each, spelling) for each in ends.values())
-    else:
-        shown = (variable.bounds for variable in domain)
-    for name, bounds in zip(domain.names, shown, strict=True):
-        yield f"{name} in {bounds}"
+        yield from limit_texts(domain, spelling)
+        return
+    for name, variable in zip(domain.names, domain, strict=True):
+        yield f"{name} in {variable.bounds}"
     for text, (_, interval) in domain.constraint_texts(spelling):
         yield f"{text} in {interval}"
-
-
-def text_of_ends(domain: Domain, ends: Ends, spelling: Spelling = DOCUMENT) -> str:
-    """``[0, N - 1]``, in the reader's names."""
-    lower = "-inf" if ends.lower is None else domain.text_of(ends.lower, spelling)
-    upper = "inf" if ends.upper is None else domain.text_of(ends.upper, spelling)
-    return f"[{lower}, {upper}]"
 
 
 def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:
@@ -217,27 +209,44 @@ def _read_domain(
     lexer.expect(":")
     if lexer.accept_all(*_EMPTY.split()):
         return dict.fromkeys(known, NO_VALUES), [(ZERO, Interval(1, 1))]
+    if parameters:
+        return _read_symbolic_domain(lexer, declared, known, parameters)
+    bounds = {name: _read_bounds(lexer, name) for name in declared}
     constraints: list[Constraint] = []
-
-    def read_limits(form: Form) -> Interval:
-        if not parameters:
-            return _read_limits(lexer)
-        interval, others = limits(form, _read_symbolic_limits(lexer, parameters))
-        constraints.extend(others)
-        return interval
-
-    bounds: dict[str, Interval] = {}
-    for name in declared:
-        _expect_bounds(lexer, name)
-        bounds[name] = read_limits(known[name])
     while lexer.text:
         form = read_expression(lexer, known)
-        constraints.append((form, read_limits(form)))
+        constraints.append((form, _read_limits(lexer)))
+    return bounds, constraints
+
+
+def _read_symbolic_domain(
+    lexer: ExpressionLexer,
+    declared: Sequence[str],
+    known: Mapping[str, Form],
+    parameters: Mapping[str, Form],
+) -> tuple[dict[str, Interval], list[Constraint]]:
+    """Bounds and constraints whose ends may be expressions over parameters."""
+    bounds: dict[str, Interval] = {}
+    constraints: list[Constraint] = []
+    for name in declared:
+        _expect_bounds(lexer, name)
+        ends = _read_symbolic_limits(lexer, parameters)
+        bounds[name], others = limits(known[name], ends)
+        constraints += others
+    while lexer.text:
+        form = read_expression(lexer, known)
+        interval, others = limits(form, _read_symbolic_limits(lexer, parameters))
+        constraints += [(form, interval), *others]
     return bounds, constraints
 
 
 _BOUNDS: Final = "the bounds of every variable must be given"
 _UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"
+
+
+def _read_bounds(lexer: ExpressionLexer, name: str) -> Interval:
+    _expect_bounds(lexer, name)
+    return _read_limits(lexer)
 
 
 def _expect_bounds(lexer: ExpressionLexer, name: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from indexing.parameters import PARAMETER
 from indexing.simplify.normal_form import (
     NONE_PRESERVED,
     PreservedVariables,
@@ -19,7 +20,7 @@ from indexing.simplify.normal_form import (
     scope_within,
 )
 from indexing.simplify.residues import Residues, merged
-from indexing.symbolic_bounds import limited_sides
+from indexing.symbolic_bounds import limited_sides, limited_variable
 from simplifier import Interval
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
@@ -305,12 +306,28 @@ def _needed(
     left = sorted(group, key=_cost_and_order)
     for constraint in left[::-1]:
         index = left.index(constraint)
-        others = tuple(left[:index] + left[index + 1 :])
+        others = _comparable(constraint, left[:index] + left[index + 1 :])
         scope = scope_within(domain, (*facts, *others))
         if scope.is_empty:
             return None
         left[index : index + 1] = _beside_others(scope, constraint)
     return left
+
+
+def _comparable(constraint: Constraint, others: list[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints that may imply another one.
+
+    The bounds of a variable stay, whatever follows from constraints with other variables: so an end
+    over parameters is compared only with what is on the same variable, and on parameters alone.
+    """
+    limited = limited_variable(constraint[0])
+    if limited is None:
+        return tuple(others)
+    return tuple(
+        other
+        for other in others
+        if all(name == limited or name[0] == PARAMETER for name in forms.variables_of(other[:1]))
+    )
 
 
 def _cost_and_order(constraint: Constraint) -> tuple[object, ...]:

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 from indexing.errors import MapError
 from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
+from indexing.symbolic_bounds import (
+    conditions_for_values,
+    ends_and_constraints,
+    limited_variable,
+)
 from indexing.transform.evaluate import has_point
 from indexing.transform.substitute import arranged, over_domain
 from simplifier import Interval, NotQuasiAffineError
@@ -27,22 +32,26 @@ if TYPE_CHECKING:
 
 def unused_variables(indexing_map: Relation) -> ByRole[int]:
     """Positions of the variables that :func:`without_unused_variables` leaves out."""
-    return _positions(indexing_map.domain, _unused(indexing_map, _variables) or frozenset())
+    known = _with_conditions(indexing_map, _variables)
+    return _positions(indexing_map.domain, _unused(known, _variables) or frozenset())
 
 
 def unused_symbols(indexing_map: Relation) -> ByRole[int]:
     """Positions of the variables that :func:`without_unused_symbols` leaves out."""
-    return _positions(indexing_map.domain, _unused(indexing_map, _symbols) or frozenset())
+    known = _with_conditions(indexing_map, _symbols)
+    return _positions(indexing_map.domain, _unused(known, _symbols) or frozenset())
 
 
 def without_unused_variables(indexing_map: RelationT) -> RelationT:
     """The map without unused variables; the empty map if these have no values."""
-    return _without(indexing_map, _unused(indexing_map, _variables))
+    known = _with_conditions(indexing_map, _variables)
+    return _without(known, _unused(known, _variables))
 
 
 def without_unused_symbols(indexing_map: RelationT) -> RelationT:
     """The map without unused symbols; the empty map if these have no values."""
-    return _without(indexing_map, _unused(indexing_map, _symbols))
+    known = _with_conditions(indexing_map, _symbols)
+    return _without(known, _unused(known, _symbols))
 
 
 def _variables(domain: Domain) -> Sequence[str]:
@@ -60,6 +69,30 @@ def _positions(domain: Domain, identifiers: Collection[str]) -> ByRole[int]:
         for role in domain.by_role(domain.identifiers)
     )
     return dims, ranges, runtime
+
+
+def _with_conditions(
+    indexing_map: RelationT, candidates: Callable[[Domain], Sequence[str]]
+) -> RelationT:
+    """The map with conditions on parameters in place of the ends of candidates between them.
+
+    That some number lies between ends over parameters is all that they say of a candidate that
+    nothing else depends on.
+    """
+    domain = indexing_map.domain
+    if not domain.parameters or domain.is_known_empty:
+        return indexing_map
+    free = set(candidates(domain)) - set(forms.variables_of(indexing_map.forms))
+    for form, _ in domain.constraints:
+        if limited_variable(form) not in free:
+            free.difference_update(forms.variables_of((form,)))
+    others = [pair for pair in domain.constraints if limited_variable(pair[0]) not in free]
+    if len(others) == len(domain.constraints):
+        return indexing_map
+    ends, _ = ends_and_constraints(domain)
+    known = (condition for name in free for condition in conditions_for_values(ends[name]))
+    conditioned = domain.with_constraints(others).constrained([*known])
+    return indexing_map.derived(indexing_map.forms, conditioned)
 
 
 def _unused(

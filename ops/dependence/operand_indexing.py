@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain, substituted_constraints
+from indexing.domain import substituted_constraints
 from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
@@ -255,7 +255,8 @@ def joint_form(
     found = dict(zip(given, substitute(given.values(), renumbered), strict=True))
     values = renumbered | {f"rt{number}": form for number, form in found.items()}
     runtime = tuple(own.runtime[number] for number in left)
-    domain = Domain((*own.dims, Variable(every)), own.ranges, runtime).constrained(
+    plain = own.over((*own.dims, Variable(every)), own.ranges, runtime)
+    domain = plain.constrained(
         [
             *substituted_constraints(own.constraints, values),
             *((form, own.runtime[number].bounds) for number, form in found.items()),

@@ -192,8 +192,9 @@ UNTRUE: list[tuple[str, texts.Language]] = [
     ("ValueError: invalid literal for int", texts.Language(int)),
     ("and that as xxxxxxxxxx", texts.Language(len, write=lambda read: "x" * (read + 1))),
     ("is read in 0.0 s", texts.Language(slow)),
-    ("a question takes 0.0 s", texts.Language(len, write=lambda _: "(d0) -> ", ask=slow)),
-    ("the message has 30", texts.Language(refuse("x" * 3000, 0))),
+    ("idle takes 0.0 s", texts.Language(len, lambda _: "(d0) -> ", {"idle": slow})),
+    ("sum: TypeError: 'int' object", texts.Language(len, lambda _: "(d0) -> ", {"sum": sum})),
+    ("the message has 30", texts.Language(refuse("x " * 1500, 0))),
     ("which is not in the text", texts.Language(refuse("x", 99))),
 ]
 

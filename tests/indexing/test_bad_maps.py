@@ -662,7 +662,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         made([d0], [TEN], (), (), d0),
-        f"IndexingMap: constraints is d0; {PAIR.replace('a pair', 'a sequence of pairs')}",
+        "IndexingMap: constraints is d0; expected a sequence of pairs of an expression and an"
+        " interval, or conditions",
     ),
     (
         made([d0], [TEN], (), (), [(d0, (0, 3)), (d0, "x")]),

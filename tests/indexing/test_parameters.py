@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
@@ -22,6 +22,9 @@ from tests.strategies import maps_with_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+few = settings(max_examples=30)
+"""Each example is looked at for every value of the parameters."""
 
 D0, D1, K, M, N = map(symbol, ("d0", "d1", "K", "M", "N"))
 
@@ -47,6 +50,7 @@ def instances(made: IndexingMap) -> Iterator[tuple[dict[str, int], IndexingMap]]
 # One map for all values.
 
 
+@few
 @given(maps_with_parameters())
 def test_numbers_for_parameters(made: IndexingMap) -> None:
     for values, expected in instances(made):
@@ -68,6 +72,7 @@ KEPT: dict[str, Callable[[IndexingMap], IndexingMap]] = {
 
 
 @pytest.mark.parametrize("change", KEPT.values(), ids=KEPT)
+@few
 @given(made=maps_with_parameters())
 def test_what_changes_a_map_keeps_it_for_each_value(
     change: Callable[[IndexingMap], IndexingMap], made: IndexingMap
@@ -82,6 +87,7 @@ def _names(made: IndexingMap) -> list[str]:
     return [parameter.name for parameter in made.parameters]
 
 
+@few
 @given(maps_with_parameters())
 def test_text_and_pickle_are_the_same_map(made: IndexingMap) -> None:
     for same in (parse_map(str(made)), KEPT["pickle"](made)):
@@ -90,11 +96,13 @@ def test_text_and_pickle_are_the_same_map(made: IndexingMap) -> None:
     assert parse_map(str(made.simplify())) == made.simplify()
 
 
+@few
 @given(maps_with_parameters())
 def test_simplifying_twice_changes_nothing(made: IndexingMap) -> None:
     assert made.simplify().simplify() == made.simplify()
 
 
+@few
 @given(maps_with_parameters())
 def test_the_inverse_for_each_value(made: IndexingMap) -> None:
     inverse = made.inverse()
@@ -104,6 +112,7 @@ def test_the_inverse_for_each_value(made: IndexingMap) -> None:
         assert related(inverse.substitute(known)) == {(result, dims) for dims, result in there}
 
 
+@few
 @given(maps_with_parameters())
 def test_questions_for_each_value(made: IndexingMap) -> None:
     image, injective = made.image(), made.is_injective()
@@ -117,6 +126,7 @@ def test_questions_for_each_value(made: IndexingMap) -> None:
     assert made.is_empty() == all(expected.is_empty() for _, expected in instances(made))
 
 
+@few
 @given(maps_with_parameters(), maps_with_parameters())
 def test_equal_maps_are_equal_for_each_value(left: IndexingMap, right: IndexingMap) -> None:
     """As the numbers say, for values that either map allows."""
@@ -137,6 +147,7 @@ def test_equal_maps_are_equal_for_each_value(left: IndexingMap, right: IndexingM
     assert (first_difference(left, right) is None) == same
 
 
+@few
 @given(maps_with_parameters(), st.data())
 def test_composing_for_each_value(consumer: IndexingMap, data: st.DataObject) -> None:
     """Parameters of one name are one."""
@@ -149,6 +160,7 @@ def test_composing_for_each_value(consumer: IndexingMap, data: st.DataObject) ->
         assert related(composed.substitute(values)) == related(expected)
 
 
+@few
 @given(maps_with_parameters())
 def test_evaluating_is_substituting(made: IndexingMap) -> None:
     compiled = made.to_numpy()
@@ -159,6 +171,7 @@ def test_evaluating_is_substituting(made: IndexingMap) -> None:
             assert made.contains(dims, ranges, parameters=values)
 
 
+@few
 @given(maps_with_parameters())
 def test_code_is_that_of_runtime_variables(made: IndexingMap) -> None:
     """Parameters are the last arguments."""
@@ -177,7 +190,8 @@ def test_code_is_that_of_runtime_variables(made: IndexingMap) -> None:
 
 
 def _heads(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.startswith(("static", "def"))]
+    functions = ("static inline void", "static inline bool", "def indexing_map")
+    return [line for line in text.splitlines() if line.startswith(functions)]
 
 
 # Making them.
@@ -294,6 +308,57 @@ def test_reshape_there_and_back_is_the_identity() -> None:
     assert str(split.compose(join).simplify()) == (
         "(d0)<M, N> -> (d0), domain: d0 in [0, M * N - 1], M in [1, inf], N in [1, inf]"
     )
+
+
+SYMBOLIC_QUOTIENTS = {
+    "at most": "d0 floordiv M - N in [-inf, 0]",
+    "at least": "d0 floordiv M - N in [1, inf]",
+    "between": "d0 floordiv M - N in [-1, 0]",
+    "turned": "N - d0 floordiv M in [0, 2]",
+    "of a sum": "(d0 + d1 - 3) floordiv M + d1 - N in [0, 0]",
+    "by a sum": "d0 floordiv (M + d1 + 1) - N in [-inf, 0]",
+    "by what may be negative": "d0 floordiv (M * 2 - 3) - N in [-inf, 0]",
+}
+
+
+@pytest.mark.parametrize("constraint", SYMBOLIC_QUOTIENTS.values(), ids=SYMBOLIC_QUOTIENTS)
+def test_constraints_on_quotients_by_expressions(constraint: str) -> None:
+    bounds = "d0 in [-7, 9], d1 in [0, 2], M in [1, 3], N in [-2, 2]"
+    made = parse_map(f"(d0, d1)<M, N> -> (d0 + d1), domain: {bounds}, {constraint}")
+    simplest = made.simplify()
+    for values, expected in instances(made):
+        assert related(simplest.substitute(values)) == related(expected)
+
+
+UNUSED = [
+    ("s0 in [0, M - 1]", "N in [0, inf]", "M in [1, inf]"),
+    ("s0 in [M, N]", "N in [0, inf]", "M in [0, inf], N in [0, inf], N - M in [0, inf]"),
+    (
+        "s0 in [max(M, 3), min(N, 9)]",
+        "N in [0, inf]",
+        "M in [0, 9], N in [3, inf], N - M in [0, inf]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("bounds", "of_n", "left"), UNUSED, ids=[row[0] for row in UNUSED])
+def test_an_unused_range_leaves_the_condition_that_it_has_values(
+    bounds: str, of_n: str, left: str
+) -> None:
+    made = parse_map(
+        f"(d0)[s0]<M, N> -> (d0), domain: d0 in [0, 3], {bounds}, M in [0, inf], {of_n}"
+    )
+    assert made.unused_symbols() == ((), (0,), ())
+    found = made.without_unused_symbols()
+    if "N" not in left:
+        left = f"{left}, {of_n}"
+    assert str(found) == f"(d0)<M, N> -> (d0), domain: d0 in [0, 3], {left}"
+
+
+def test_a_range_that_others_depend_on_stays() -> None:
+    text = "(d0)[s0]<N> -> (d0), domain: d0 in [0, 3], s0 in [0, N - 1], N in [0, inf], "
+    made = parse_map(text + "d0 + s0 in [0, 4]")
+    assert made.without_unused_symbols() == made
 
 
 # Refusals.
@@ -415,6 +480,8 @@ def test_parameters_of_isl() -> None:
     rows = IndexingMap.from_sizes([D0 + N], dims=[N])
     assert str(rows.to_isl()) == "[N] -> { [d0] -> [N + d0] : N >= 0 and 0 <= d0 < N }"
     assert from_isl(rows.to_isl(), parameters_as_runtime=False) == rows.simplify()
+    assert str(rows.image()) == "(d0)<N>: d0 in [N, N * 2 - 1], N in [1, inf]"
+    assert str(rows.domain_set()) == "(d0)<N>: d0 in [0, N - 1], N in [1, inf]"
     assert str(rows.image().to_isl()) == "[N] -> { [d0] : N <= d0 < 2N }"
 
 

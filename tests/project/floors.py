@@ -67,7 +67,8 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
-        ("ops.index_maps", "ops.limits"),
+        ("ops.sizes", "ops.limits"),
+        ("ops.index_maps",),
         ("ops.hlo",),
         ("ops.devices",),
         ("ops.rules",),
@@ -114,6 +115,7 @@ LOADED_LATE: Final[Mapping[str, str]] = {
     "islpy": "a tenth of a second, and only exact questions need it",
     "numpy": "a tenth of a second, and only arrays need it",
     "tqdm": "an extra",
+    "importlib.metadata": "a fiftieth of a second, and only the version needs it",
     "concurrent.futures": "only work in several processes needs it",
     "multiprocessing": "only work in several processes needs it",
 }
