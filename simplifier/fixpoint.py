@@ -14,11 +14,10 @@ from simplifier.expr.form import (
     AtomKind,
     Form,
     combine,
-    constant,
     postorder,
     variables_of,
 )
-from simplifier.expr.operations import floordiv, rebuilt, replace, substitute
+from simplifier.expr.operations import rebuilt, replace, substitute
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted, natural_cost
 from simplifier.extraction.abstraction import (
@@ -29,6 +28,7 @@ from simplifier.extraction.abstraction import (
 )
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.divisions import with_shared_numbers
+from simplifier.extraction.gathering import gathered
 from simplifier.extraction.lower_bounds import least_cost_as_written, least_cost_of_parts
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import FINE
@@ -38,10 +38,10 @@ from simplifier.extraction.width import (
     goes_beyond,
     has_multiples,
     is_wide,
+    magnitude,
     width_as_written,
 )
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
@@ -118,7 +118,7 @@ def _read(scope: Scope, form: Form) -> Form:
         if result != form and is_dear and not is_plain(result):
             result = _read_again(scope, form, result)
         may_be_wide = result != form and not result.is_affine and has_multiples(result)
-        limit = width_as_written(scope, form) if may_be_wide else inf
+        limit = _width_of(scope, form) if may_be_wide else inf
         is_beyond = goes_beyond(scope, result, limit)
         if is_beyond:
             result = _narrower(scope, form, result, limit)
@@ -136,7 +136,7 @@ def _is_large(form: Form) -> bool:
 
 def _read_again(scope: Scope, form: Form, result: Form) -> Form:
     """The result, or a cheaper one of the form with quotients gathered, or of its parts."""
-    read = _gathered(form)
+    read = gathered(form)
     if read is not None:
         other = _extracted(scope, read.after)
         if cost_of_form(other) < cost_of_form(result):
@@ -311,10 +311,22 @@ def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
     return _parts_if(scope, form, result, lambda parts: cost_of_form(parts) < cost_of_form(result))
 
 
+def _width_of(scope: Scope, form: Form) -> float:
+    """The greatest absolute value that the form computes, its own included."""
+    own = magnitude(scope.range_of(scope.canonical(form)))
+    return max(width_as_written(scope, form), inf if own is None else own)
+
+
 def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     """The form by its parts, or as it stands, where nothing in it is beyond the limit."""
-    result = form if is_kept(scope, form) else result
-    return _parts_if(scope, form, result, lambda parts: not goes_beyond(scope, parts, limit))
+    most: float = inf
+    if is_kept(scope, form):
+        result, most = form, cost_of_form(form)
+
+    def is_better(parts: Form) -> bool:
+        return cost_of_form(parts) <= most and not goes_beyond(scope, parts, limit)
+
+    return _parts_if(scope, form, result, is_better)
 
 
 def _parts_if(scope: Scope, form: Form, result: Form, is_better: Callable[[Form], bool]) -> Form:
@@ -339,7 +351,10 @@ def _cheapest_parts(scope: Scope, form: Form) -> Form:
 
 
 def _by_parts(scope: Scope, form: Form) -> Form:
-    """The form with each argument of its atoms extracted where that is cheaper."""
+    """The form with each argument of its atoms extracted where that is cheaper.
+
+    An operation that is none on the domain leaves: ``x floordiv 1``.
+    """
     parts: list[Form] = []
 
     def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
@@ -348,6 +363,11 @@ def _by_parts(scope: Scope, form: Form) -> Form:
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
             if atom.kind in EXTREMA:
                 arguments = _undominated(scope, atom.kind, arguments)
+            whole = Form(0, {atom: 1})
+            value = scope.canonical(whole)
+            if value.is_affine and cost_of_form(value) <= cost_of_form(whole):
+                parts.append(whole)
+                return value
         return rebuilt(atom, arguments)
 
     result = combine(form, fold((form,), of_atom, combine))
@@ -394,52 +414,3 @@ def range_of(scope: Scope, form: Form) -> Interval:
         return interval
     within = scope.smaller.solution.substituted(form)
     return interval.intersect(range_of(scope.smaller.context, within))
-
-
-# Quotients of one source, read as they are written.
-
-
-def _gathered(form: Form) -> Rewrite | None:
-    """The form without remainders by constants, and with one quotient for each quotient of another.
-
-    In ``(N floordiv 36) * 36 + ((N floordiv 18) mod 2) * 18 + N mod 18`` the quotients by 36 and 18
-    cancel, whatever ``N`` is. Each of them in canonical form may look so different under its bounds
-    that nobody sees it any more. ``None`` where the canonical form sees as much: where no quotient
-    is divided and nothing gets cheaper.
-    """
-    inside = postorder((form,))
-    if not any(atom.kind is AtomKind.MOD and atom.divisor > 1 for atom in inside):
-        return None
-    after = combine(form, fold((form,), _as_quotient, combine))
-    is_nested = any(_divides_by_number(atom) and _only_quotient(atom.numerator) for atom in inside)
-    if not is_nested and cost_of_form(after) >= cost_of_form(form):
-        return None
-    return Rewrite((REMAINDER, FLATTEN), form, after)
-
-
-def _as_quotient(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-    """``N mod c = N - c*floor(N/c)``; ``floor((floor(N/g) + k)/c) = floor((N + g*k)/(g*c))``."""
-    if not _divides_by_number(atom):
-        return rebuilt(atom, arguments)
-    source, divisor = arguments[0], atom.divisor
-    inner = _only_quotient(source)
-    if inner is not None:
-        source = inner.numerator.plus_constant(source.constant * inner.divisor)
-        divisor *= inner.divisor
-    quotient = floordiv(source, constant(divisor))
-    return (
-        quotient if atom.kind is AtomKind.FLOORDIV else arguments[0].plus(quotient, -atom.divisor)
-    )
-
-
-def _divides_by_number(atom: Atom) -> bool:
-    return atom.divisor > 1 and (atom.kind is AtomKind.FLOORDIV or atom.kind is AtomKind.MOD)
-
-
-def _only_quotient(form: Form) -> Atom | None:
-    """The quotient that is the only term of the form, with coefficient 1."""
-    if len(form.terms) == 1:
-        ((atom, factor),) = form.terms.items()
-        if factor == 1 and atom.kind is AtomKind.FLOORDIV and atom.divisor > 1:
-            return atom
-    return None

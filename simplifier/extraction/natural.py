@@ -153,7 +153,7 @@ def _is_settled(form: Form, atom: Atom) -> bool:
     if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
         return False
     factor, constant = form.terms[atom], form.constant
-    if atom.numerator.constant and (factor < 0 or constant):
+    if atom.numerator.constant and (factor < 0 or (constant and constant % factor == 0)):
         return False
     if factor < 0 and constant == -factor * (atom.divisor - 1):
         return False

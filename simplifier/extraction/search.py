@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.branches import maxima
 from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -243,7 +242,7 @@ class _Search(NamedTuple):
         descents = [self._descent(form, self.order)]
         if natural:
             descents.append([*natural, *self._descent(start, self.order)])
-        if len(form.terms) > 1 and maxima(form) and (descents[0] or len(self.order) == 1):
+        if _has_quotient_beside_maximum(form) and (descents[0] or len(self.order) == 1):
             # A term that first moves into an extremum may become a remainder there.
             descents.append(self._descent(form, (extremum_steps, *self.order)))
         return min(descents, key=lambda descent: self.prices.sum(_end(form, descent)))
@@ -264,6 +263,11 @@ class _Search(NamedTuple):
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+
+def _has_quotient_beside_maximum(form: Form) -> bool:
+    kinds = {atom.kind for atom in form.terms}
+    return FLOORDIV in kinds and MAX in kinds
 
 
 def _says_more(scope: Scope, form: Form, natural: Form) -> bool:
