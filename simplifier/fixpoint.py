@@ -19,7 +19,7 @@ from simplifier.expr.form import (
 )
 from simplifier.expr.operations import rebuilt, replace, substitute
 from simplifier.expr.size import is_deep
-from simplifier.extraction import extracted, natural_cost
+from simplifier.extraction import extracted, extracted_within, natural_cost
 from simplifier.extraction.abstraction import (
     abstraction_of,
     inner_extrema,
@@ -38,8 +38,7 @@ from simplifier.extraction.width import (
     goes_beyond,
     has_multiples,
     is_wide,
-    magnitude,
-    width_as_written,
+    width_of_all,
 )
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
@@ -118,7 +117,7 @@ def _read(scope: Scope, form: Form) -> Form:
         if result != form and is_dear and not is_plain(result):
             result = _read_again(scope, form, result)
         may_be_wide = result != form and not result.is_affine and has_multiples(result)
-        limit = _width_of(scope, form) if may_be_wide else inf
+        limit = width_of_all(scope, form) if may_be_wide else inf
         is_beyond = goes_beyond(scope, result, limit)
         if is_beyond:
             result = _narrower(scope, form, result, limit)
@@ -311,22 +310,34 @@ def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
     return _parts_if(scope, form, result, lambda parts: cost_of_form(parts) < cost_of_form(result))
 
 
-def _width_of(scope: Scope, form: Form) -> float:
-    """The greatest absolute value that the form computes, its own included."""
-    own = magnitude(scope.range_of(scope.canonical(form)))
-    return max(width_as_written(scope, form), inf if own is None else own)
-
-
 def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
-    """The form by its parts, or as it stands, where nothing in it is beyond the limit."""
+    """A spelling, or the form by its parts, or as it stands: nothing in it is beyond the limit."""
     most: float = inf
     if is_kept(scope, form):
         result, most = form, cost_of_form(form)
 
-    def is_better(parts: Form) -> bool:
-        return cost_of_form(parts) <= most and not goes_beyond(scope, parts, limit)
+    def is_better(other: Form) -> bool:
+        return cost_of_form(other) <= most and not goes_beyond(scope, other, limit)
 
-    return _parts_if(scope, form, result, is_better)
+    spelling = _extracted_within(scope, form, limit, is_better)
+    return _parts_if(scope, form, result, is_better) if spelling is None else spelling
+
+
+def _extracted_within(
+    scope: Scope, form: Form, limit: float, is_better: Callable[[Form], bool]
+) -> Form | None:
+    """What is extracted where no term may be beyond the limit, if that is better."""
+    canonical, log = scope.canonical(form), scope.log
+    if natural_cost(scope, canonical) > cost_of_form(form):
+        return None  # no search leads back
+    steps = {}
+    if log is not None:
+        steps, log.extracted = log.extracted, steps
+    result = extracted_within(scope, canonical, limit)
+    is_taken = is_better(result)
+    if log is not None:
+        log.extracted = {**steps, **log.extracted} if is_taken else steps
+    return result if is_taken else None
 
 
 def _parts_if(scope: Scope, form: Form, result: Form, is_better: Callable[[Form], bool]) -> Form:
