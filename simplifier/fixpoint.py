@@ -24,7 +24,7 @@ from simplifier.extraction.abstraction import (
     abstraction_of,
     inner_extrema,
     inner_operations,
-    of_one_variable,
+    quotients_of,
 )
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.divisions import with_shared_numbers
@@ -195,7 +195,7 @@ def _with_extrema(scope: Scope, form: Form, extrema: Sequence[Atom]) -> Form:
 
 
 def _restored(scope: Scope, form: Form, abstraction: Abstraction) -> Form:
-    """The form with the cheapest meanings of its variables, and what is made of one as a whole.
+    """The form with the cheapest meanings of its variables, and quotients of one as a whole.
 
     So ``min(x, 31) floordiv 8`` is ``min(x floordiv 8, 3)``.
     """
@@ -206,7 +206,7 @@ def _restored(scope: Scope, form: Form, abstraction: Abstraction) -> Form:
     }
     found = {name: simplified(scope, meaning) for name, meaning in given.items()}
     alone: dict[Atom, Form] = {}
-    for atom in of_one_variable(form, given):
+    for atom in quotients_of(form, given):
         whole = Form(0, {atom: 1})
         by_parts, as_given = (substitute([whole], each)[0] for each in (found, given))
         alone[atom] = min(by_parts, _cheaper(scope, as_given), key=cost_of_form)
@@ -270,14 +270,14 @@ def _extracted(scope: Scope, form: Form) -> Form:
     return parts if is_kept(scope, parts) else result
 
 
-def _is_torn(scope: Scope, form: Form, canonical: Form) -> bool:
+def _is_torn(scope: Scope, form: Form, canonical: Form, tear: int = MAX_TEAR) -> bool:
     """Whether a canonical form shows so little of the form that no search leads back to it.
 
-    Both it and its natural reading are many times costlier.
+    Both it and its natural reading are so many times costlier.
     """
     if canonical.depth < _TORN_DEPTH:
         return False
-    most = cost_of_form(form) * MAX_TEAR
+    most = cost_of_form(form) * tear
     return cost_of_form(canonical) > most and natural_cost(scope, canonical) > most
 
 
@@ -410,9 +410,12 @@ def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tu
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:
-    """What is extracted of the canonical form, unless the form itself is cheaper."""
+    """What is extracted of the canonical form, unless the form itself is cheaper.
+
+    A part without maxima is not searched at all if its natural reading costs more.
+    """
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical):
+    if _is_torn(scope, form, canonical, MAX_TEAR if count_maxima(canonical) else 1):
         return form
     result = extracted(scope, canonical)
     return form if cost_of_form(result) > cost_of_form(form) else result
