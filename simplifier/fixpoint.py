@@ -17,7 +17,12 @@ from simplifier.expr.form import (
     postorder,
     variables_of,
 )
-from simplifier.expr.operations import rebuilt, replace, substitute
+from simplifier.expr.operations import (
+    rebuilt,
+    replace,
+    substitute,
+    without_common_factors,
+)
 from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted, extracted_within, natural_cost
 from simplifier.extraction.abstraction import (
@@ -41,6 +46,7 @@ from simplifier.extraction.width import (
     width_of_all,
 )
 from simplifier.laws.catalogue.extrema import PRUNE
+from simplifier.laws.catalogue.quotients import COMMON_FACTOR
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
@@ -106,7 +112,18 @@ def _step(scope: Scope, form: Form) -> Form:
         natural = natural_cost(scope, scope.canonical(form))
         if scope.facts or natural < cost_of_form(result):
             result = min(result, _read(scope, form), key=cost_of_form)
-    return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
+    if scope.smaller is not None:
+        result = _solved(scope, form, result, scope.smaller)
+    return result if result != form else _in_lowest_terms(scope, form)
+
+
+def _in_lowest_terms(scope: Scope, form: Form) -> Form:
+    """The form without the factors that numerators share with divisors, if it is no dearer."""
+    result = without_common_factors(form)
+    if result == form or cost_of_form(result) > cost_of_form(form):
+        return form
+    scope.read(Rewrite((COMMON_FACTOR,), form, result))
+    return result
 
 
 def _read(scope: Scope, form: Form) -> Form:
