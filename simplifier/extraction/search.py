@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import MAX, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
@@ -254,7 +254,7 @@ class _Search(NamedTuple):
         descents = [self._descent(form, self.order)]
         if natural:
             descents.append([*natural, *self._descent(start, self.order)])
-        if _has_quotient_beside_maximum(form) and (descents[0] or len(self.order) == 1):
+        if _has_operation_beside_maximum(form) and (descents[0] or len(self.order) == 1):
             # A term that first moves into an extremum may become a remainder there.
             descents.append(self._descent(form, (extremum_steps, *self.order)))
         return min(descents, key=lambda descent: self.prices.sum(_end(form, descent)))
@@ -277,9 +277,9 @@ class _Search(NamedTuple):
         return descent
 
 
-def _has_quotient_beside_maximum(form: Form) -> bool:
-    kinds = {atom.kind for atom in form.terms}
-    return FLOORDIV in kinds and MAX in kinds
+def _has_operation_beside_maximum(form: Form) -> bool:
+    kinds = {atom.kind for atom in form.terms if atom.arguments}
+    return MAX in kinds and len(kinds) > 1
 
 
 def count_maxima(form: Form) -> int:
