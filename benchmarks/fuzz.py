@@ -3,13 +3,19 @@
     python -m benchmarks.fuzz --seconds 60 --seed 1 --kinds affine,symbolic
     python -m benchmarks.fuzz --about maps --seconds 60
     python -m benchmarks.fuzz --about inverses --seconds 60
+    python -m benchmarks.fuzz --about texts --cases 100000
     python -m benchmarks.fuzz --about layouts --cases 10000
     python -m benchmarks.fuzz --programs --cases 2000 --jobs 2
 
 Every simplified expression is compared with direct evaluation and isl. It must not cost more than
 the question. It must not change when it is simplified again or after other work. The parser must
-read its text. Of small maps every method is compared with an enumeration of the points, and of
-inverses the step alone that solves for the dimensions.
+read its text. Checks that take longer are made of every tenth case. Of small maps every method is
+compared with an enumeration of the points, and of inverses the step alone that solves for the
+dimensions. Most cases are of kinds that are quick; the search prints how many it made of each kind,
+and of each check.
+
+Hostile texts are those of the tests' tables, garbled. They are read, and what is read is written
+and read back as the same; or they are refused, with an error that points into the text.
 
 Layouts are compared with the memory that NumPy makes of them. Programs are JAX programs of all
 families of operations, as written and as compiled for the CPU: the elements of their inputs change
@@ -17,6 +23,7 @@ one by one, and what changes with them is compared with the maps in both directi
 
 The search shrinks a failing case and prints it as a row of a table:
 tests/simplifier/test_found_by_fuzzing.py, tests/indexing/test_found_by_fuzzing.py for maps,
+tests/benchmarks/test_texts_found_by_fuzzing.py for texts,
 tests/ops/test_programs_found_by_fuzzing.py for programs. The exit status is 1 if a case fails.
 """
 
@@ -24,61 +31,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Generic
+from typing import TYPE_CHECKING, Final
 
-from benchmarks.fuzzing import checks, kinds, layouts, map_checks, map_kinds
-from benchmarks.fuzzing.checks import complaint, complaints
-from benchmarks.fuzzing.shrink import CaseT, shrunk
+from benchmarks.fuzzing import layouts
+from benchmarks.fuzzing.search import SUBJECTS, Search
 from benchmarks.problems import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from random import Random
+    from collections.abc import Callable, Iterator, Mapping
 
-
-@dataclass(frozen=True, slots=True)
-class Subject(Generic[CaseT]):
-    """What questions are about: kinds of random cases, and checks of the answers."""
-
-    kinds: Mapping[str, Callable[[Random], CaseT]]
-    checks: Mapping[str, Callable[[CaseT], str | None]]
-
-    def find(self, seed: int, number: int, kinds: Sequence[str], known: set[str]) -> Find | None:
-        """The shrunk failure of the case with this number; ``None`` if there is no new one."""
-        kind = kinds[number % len(kinds)]
-        case = self.kinds[kind](seeded(seed, number)).without_idle_variables()
-        name, said = next(complaints(case, self.checks), ("", ""))
-        if not said or said in known:
-            return None
-        check = self.checks[name]
-        smallest = shrunk(case, lambda near: complaint(near, check) is not None)
-        small_complaint = complaint(smallest, check) or said
-        known.update((said, small_complaint))
-        return Find(smallest.row, name, small_complaint, f"{name}, {kind} {seed}/{number}")
-
-
-SUBJECTS: Final[Mapping[str, Subject[Any]]] = {
-    "expressions": Subject(kinds.KINDS, checks.CHECKS),
-    "maps": Subject(map_kinds.KINDS, map_checks.CHECKS),
-    "inverses": Subject({"quotients": map_kinds.KINDS["quotients"]}, map_checks.SOLVED),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Find:
-    """A failure: the smallest case that shows it, the check that found it, and its message."""
-
-    row: str
-    check: str
-    complaint: str
-    origin: str
-
-    @property
-    def reproducer(self) -> str:
-        """A row of a table of tests, below a comment with the failure."""
-        return f'    # {self.complaint}\n    pytest.param({self.row}, id="{self.origin}"),'
+REPORTED: Final = 1000
+"""After so many cases the search says how far it is."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,20 +50,19 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.about in _WHOLE:
         return _WHOLE[options.about](options)
-    subject = SUBJECTS[options.about]
-    end, known = monotonic() + options.seconds, set[str]()
-    cases, found = 0, 0
+    search = Search(SUBJECTS[options.about], options.seed, options.kinds)
+    end, cases = monotonic() + options.seconds, 0
     for cases, number in enumerate(_numbers(options.first, options.cases), 1):
-        fault = subject.find(options.seed, number, options.kinds, known)
+        fault = search.find(number)
         if fault is not None:
-            found += 1
             print(fault.reproducer, flush=True)
-        if cases % 1000 == 0:
-            print(f"{cases} cases, {found} found", file=sys.stderr)
+        if cases % REPORTED == 0:
+            print(f"{cases} cases, {search.found} found", file=sys.stderr)
         if monotonic() > end:
             break
-    print(f"{cases} cases of seed {options.seed}: {found} found", file=sys.stderr)
-    return 1 if found else 0
+    print(search.counts, file=sys.stderr)
+    print(f"{cases} cases of seed {options.seed}: {search.found} found", file=sys.stderr)
+    return 1 if search.found else 0
 
 
 def _programs(options: argparse.Namespace) -> int:

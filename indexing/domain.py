@@ -3,6 +3,9 @@
 Formulas inside a map use identifiers, ``d0 d1 ... s0 s1 ... rt0 ...``: the role and position of a
 variable. The names that a reader gave come in only for output. So two maps that differ in names
 alone are the same problem to the simplifier.
+
+Parameters have no positions: maps share them by name. The identifier of ``N`` is ``~N``, which
+sorts behind the others, so that constraints begin with them: ``d0 - N``.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
+from indexing.parameters import parameter_identifier, united
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import listed, quoted
@@ -39,7 +43,7 @@ LETTERS: Final = ("d", "s", "rt")
 """What the identifiers of dimensions, ranges and runtime variables begin with."""
 
 ROLES: Final = ("dims", "ranges", "runtime")
-"""The roles of variables, as arguments and messages call them."""
+"""The roles of variables with positions, as arguments and messages call them."""
 
 NO_VALUES: Final = Interval(0, -1)
 
@@ -56,6 +60,8 @@ class Domain:
     ranges: tuple[Variable, ...] = ()
     runtime: tuple[Variable, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    parameters: tuple[Variable, ...] = ()
+    """Sorted by name."""
 
     @classmethod
     def of(
@@ -64,19 +70,28 @@ class Domain:
         ranges: Iterable[Variable] = (),
         runtime: Iterable[Variable] = (),
         constraints: Iterable[Constraint] = (),
+        parameters: Iterable[Variable] = (),
     ) -> Domain:
         """The domain of the variables, constrained as by :meth:`constrained`."""
-        plain = cls(_unnamed(dims, "d"), _unnamed(ranges, "s"), _unnamed(runtime, "rt"))
+        named = united(parameters) if parameters else ()
+        plain = cls(_unnamed(dims, "d"), _unnamed(ranges, "s"), _unnamed(runtime, "rt"), (), named)
         return plain.constrained(constraints) if constraints or plain.is_known_empty else plain
 
     def __reduce__(self) -> tuple[type[Domain], tuple[object, ...]]:
         """Cached properties are not pickled."""
-        return Domain, (self.dims, self.ranges, self.runtime, self.constraints)
+        fields = (*self.roles, self.constraints)
+        return Domain, (*fields, self.parameters) if self.parameters else fields
 
     @cached_property
     def identifiers(self) -> tuple[str, ...]:
-        """The identifiers of the variables, in order of declaration."""
-        return _identifiers(len(self.dims), len(self.ranges), len(self.runtime))
+        """The identifiers of the variables, in order of declaration; parameters are last."""
+        positional = _identifiers(len(self.dims), len(self.ranges), len(self.runtime))
+        return positional + self.parameter_identifiers if self.parameters else positional
+
+    @property
+    def parameter_identifiers(self) -> tuple[str, ...]:
+        """The identifiers of the parameters."""
+        return tuple(parameter_identifier(parameter.name) for parameter in self.parameters)
 
     @property
     def roles(self) -> ByRole[Variable]:
@@ -84,16 +99,36 @@ class Domain:
         return self.dims, self.ranges, self.runtime
 
     def by_role(self, values: Iterable[T]) -> ByRole[T]:
-        """Splits values, one for each variable in order of declaration, as :attr:`roles` does."""
+        """Splits values, one for each variable in order of declaration, as :attr:`roles` does.
+
+        Values of parameters, which come last, are left out.
+        """
         values = tuple(values)
         first = len(self.dims)
         second = first + len(self.ranges)
-        return values[:first], values[first:second], values[second:]
+        return values[:first], values[first:second], values[second : second + len(self.runtime)]
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """All variables in order of declaration."""
-        return (*self.dims, *self.ranges, *self.runtime)
+        """All variables in order of declaration; parameters are last."""
+        return (*self.dims, *self.ranges, *self.runtime, *self.parameters)
+
+    def with_variables(
+        self, variables: Iterable[Variable], constraints: Iterable[Constraint] = ()
+    ) -> Domain:
+        """The domain of other variables, in order of declaration, in the same roles.
+
+        The constraints are in normal order.
+        """
+        variables = tuple(variables)
+        parameters = variables[len(variables) - len(self.parameters) :]
+        return Domain(*self.by_role(variables), tuple(constraints), parameters)
+
+    def over(
+        self, dims: Iterable[Variable], ranges: Iterable[Variable], runtime: Iterable[Variable]
+    ) -> Domain:
+        """The domain of other variables and the same parameters, without constraints."""
+        return Domain.of(dims, ranges, runtime, (), self.parameters)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -114,9 +149,10 @@ class Domain:
     @cached_property
     def is_known_empty(self) -> bool:
         """Whether some variable has no value; an empty domain need not be known to be empty."""
-        return (
-            any(variable.bounds.is_empty for variable in self.variables) or self._is_contradiction
-        )
+        for variable in self.variables:  # not any(): every map that is made asks this
+            if variable.bounds.is_empty:
+                return True
+        return self._is_contradiction
 
     @property
     def _is_contradiction(self) -> bool:
@@ -154,7 +190,7 @@ class Domain:
 
     def with_constraints(self, constraints: Iterable[Constraint] = ()) -> Domain:
         """The same variables with only these constraints, which are in normal order."""
-        return Domain(self.dims, self.ranges, self.runtime, tuple(constraints))
+        return Domain(self.dims, self.ranges, self.runtime, tuple(constraints), self.parameters)
 
     def with_named(self, constraints: Sequence[Constraint]) -> Domain:
         """The domain with more constraints, written in the reader's names.
@@ -179,7 +215,7 @@ class Domain:
             variable.within(bounds[identifier]) if identifier in bounds else variable
             for identifier, variable in zip(self.identifiers, self.variables, strict=True)
         )
-        return Domain(*self.by_role(within), constraints)
+        return self.with_variables(within, constraints)
 
     def named(self, form: Form) -> Form:
         """The form in the reader's names."""
@@ -286,19 +322,23 @@ _CONTRADICTION: Final[tuple[Constraint, ...]] = ((forms.ZERO, Interval(1, 1)),)
 
 
 def distinctly_named(
-    dims: Iterable[Variable], ranges: Iterable[Variable] = (), runtime: Iterable[Variable] = ()
+    dims: Iterable[Variable],
+    ranges: Iterable[Variable] = (),
+    runtime: Iterable[Variable] = (),
+    parameters: Iterable[Variable] = (),
 ) -> Domain:
     """The domain of variables from several maps: of two with one name, the first keeps it.
 
     The other loses its name, and so does a variable whose name is the identifier of one without.
+    Parameters keep their names: those with one name become one.
 
     >>> row = Variable((0, 3), "row")
     >>> distinctly_named([row], [row, Variable((0, 3), "s0")]).names
     ('row', 's0', 's1')
     """
-    domain = Domain.of(dims, ranges, runtime)
+    domain = Domain.of(dims, ranges, runtime, (), parameters)
     while len(set(domain.names)) < len(domain.names):
-        domain = Domain.of(*domain.by_role(_first_come(domain)))
+        domain = domain.over(*domain.by_role(_first_come(domain)))
     return domain
 
 
@@ -306,9 +346,26 @@ def _first_come(domain: Domain) -> Iterator[Variable]:
     """The variables without names that earlier ones have, or that are identifiers in use."""
     pairs = zip(domain.identifiers, domain.variables, strict=True)
     taken = {identifier for identifier, variable in pairs if not variable.name}
+    taken.update(parameter.name for parameter in domain.parameters)
     for variable in domain:
         yield Variable(variable.bounds) if variable.name in taken else variable
         taken.add(variable.name)
+
+
+def bare(constraint: Constraint) -> Constraint:
+    """The same constraint on a form without a constant, or on a variable instead of its multiple.
+
+    >>> bare((forms.variable("d0") * 2 + 1, Interval(2, 7)))
+    (Form(d0), Interval(lower=1, upper=3))
+    """
+    form, interval = constraint
+    form, interval = form.plus_constant(-form.constant), interval - form.constant
+    if len(form.terms) != 1 or not form.is_affine:
+        return form, interval
+    ((atom, factor),) = form.terms.items()
+    lower, upper = (interval if factor > 0 else -interval).ends
+    factor = abs(factor)
+    return forms.variable(atom.name), Interval.from_range((-(-lower // factor), upper // factor))
 
 
 def substituted_constraints(

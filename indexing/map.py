@@ -5,10 +5,10 @@ Its methods are the algorithms of the rooms below, with plain imports; here they
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec
 
 from indexing import validation
-from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
@@ -19,7 +19,7 @@ from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.transform.compose import compose
-from indexing.transform.evaluate import CompiledMap, contains, evaluate, points
+from indexing.transform.evaluate import NO_PARAMETERS, CompiledMap, contains, evaluate, points
 from indexing.transform.substitute import (
     concatenate_results,
     ranges_to_dims,
@@ -36,7 +36,8 @@ from indexing.transform.unused import (
     without_unused_variables,
 )
 from simplifier.errors import check_type
-from simplifier.exact import ATTEMPT, NotQuasiAffineError
+from simplifier.exact import BUDGET, NotQuasiAffineError
+from simplifier.expr import form as forms
 from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     import sympy
 
     from indexing.domain import ByRole, Constraint
-    from indexing.transform.evaluate import Index, Point
-    from indexing.validation import ByName
+    from indexing.transform.evaluate import Index, Point, Value
+    from indexing.validation import ByName, Parameter, Size
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.bounds.interval import IntervalLike
@@ -71,6 +72,8 @@ class IndexingMap(ExactRelation):
         ranges: variables that run over all their values, such as a reduced dimension.
         runtime: variables known only while the program runs, such as the offset of a dynamic-slice.
         constraints: pairs of an expression and the interval it must lie in.
+        parameters: variables that maps share by name, such as a size ``N``, or their symbols; ends
+            of other variables may be expressions over them. Those in ends need not be listed.
 
     Raises:
         MapError: an argument has the wrong type, a name is used twice, or an expression uses a name
@@ -96,12 +99,9 @@ class IndexingMap(ExactRelation):
         ranges: Iterable[Variable] = (),
         runtime: Iterable[Variable] = (),
         constraints: Iterable[tuple[sympy.Expr | int, IntervalLike]] = (),
+        parameters: Iterable[Parameter] = (),
     ) -> None:
-        domain = Domain.of(
-            validation.read_variables("dims", dims),
-            validation.read_variables("ranges", ranges),
-            validation.read_variables("runtime", runtime),
-        )
+        domain = validation.read_domain(dims, ranges, runtime, parameters)
         domain.check()
         forms = domain.resolved(validation.read_results(results), "result")
         self._set(forms, domain.with_named(validation.read_constraints(constraints)))
@@ -110,17 +110,26 @@ class IndexingMap(ExactRelation):
     def from_sizes(
         cls,
         results: Sequence[sympy.Expr | int],
-        dims: Iterable[int] = (),
-        ranges: Iterable[int] = (),
-        runtime: Iterable[int] = (),
+        dims: Iterable[Size] = (),
+        ranges: Iterable[Size] = (),
+        runtime: Iterable[Size] = (),
     ) -> IndexingMap:
-        """A map whose variables count from 0 to one less than their size."""
-        return cls(
-            results,
+        """A map whose variables count from 0 to one less than their size.
+
+        The symbols in sizes are parameters; sizes are not negative.
+
+        >>> from simplifier import symbol
+        >>> d0, d1, N = symbol("d0"), symbol("d1"), symbol("N")
+        >>> print(IndexingMap.from_sizes([d0 * 4 + d1], dims=[N, 4]))
+        (d0, d1)<N> -> (d0 * 4 + d1), domain: d0 in [0, N - 1], d1 in [0, 3], N in [0, inf]
+        """
+        roles = (
             validation.read_sizes("dims", dims),
             validation.read_sizes("ranges", ranges),
             validation.read_sizes("runtime", runtime),
         )
+        parameters = validation.counted_parameters(chain(*roles))
+        return cls(results, *roles, parameters=parameters)
 
     @classmethod
     def from_gpu_grid(
@@ -147,14 +156,17 @@ class IndexingMap(ExactRelation):
         return cls(results, validation.read_grid(grid), ranges, runtime, constraints)
 
     @classmethod
-    def identity(cls, sizes: Iterable[int]) -> IndexingMap:
+    def identity(cls, sizes: Iterable[Size]) -> IndexingMap:
         """The map from every element of a tensor to itself.
 
         >>> print(IndexingMap.identity([4, 8]))
         (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        domain = Domain.of(validation.read_sizes("sizes", sizes))
-        return cls.from_forms((domain.by_name[name] for name in domain.names), domain)
+        dims = validation.read_sizes("sizes", sizes)
+        parameters = validation.counted_parameters(dims)
+        domain = validation.read_domain(dims, parameters=parameters)
+        index, *_ = domain.by_role(map(forms.variable, domain.identifiers))
+        return cls.from_forms(index, domain)
 
     @property
     def results(self) -> tuple[sympy.Expr, ...]:
@@ -183,7 +195,7 @@ class IndexingMap(ExactRelation):
         self,
         *,
         exact: bool = False,
-        budget: int | None = ATTEMPT,
+        budget: int | None = BUDGET,
         preserve_size_one: bool = False,
         preserve_ranges: bool = False,
     ) -> IndexingMap:
@@ -197,7 +209,8 @@ class IndexingMap(ExactRelation):
             exact: whether isl finishes what the fast way leaves: every bound is reached, no
                 constraint follows from the others, and results are as small as
                 :func:`simplifier.simplify` finds them with ``exact``.
-            budget: operations of isl for each attempt; an attempt that takes more is left out.
+            budget: operations of isl for all attempts; one that takes more than a hundredth is left
+                out.
             preserve_size_one: whether a variable that has one value stays a variable instead of
                 being replaced by the value, such as a dimension of size 1.
             preserve_ranges: whether every range stays, as where each is a loop of a kernel, or its
@@ -392,11 +405,13 @@ class IndexingMap(ExactRelation):
         dims: Iterable[Variable] = (),
         ranges: Iterable[Variable] = (),
         runtime: Iterable[Variable] = (),
+        parameters: Iterable[Parameter] = (),
     ) -> IndexingMap:
         """The map with expressions or integers for some variables.
 
         The bounds of a replaced variable become a constraint on its value. Values use the variables
-        that stay, and new ones, which become the last of their role.
+        that stay, and new ones, which become the last of their role. What values of parameters use
+        becomes a parameter, if it is no variable of the map.
 
         Raises:
             MapError: there is no variable with a name, or a value uses a variable that is replaced
@@ -412,9 +427,18 @@ class IndexingMap(ExactRelation):
         tile * 8 + lane in [0, 29]
         >>> print(IndexingMap.identity([4, 8]).substitute({"d0": 3}))
         (d0) -> (3, d0), domain: d0 in [0, 7]
+        >>> rows = IndexingMap.identity([symbol("N"), 8])
+        >>> print(rows.substitute({"N": 64}))
+        (d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 7]
+        >>> print(rows.substitute({"N": symbol("M") * 4}))
+        (d0, d1)<M> -> (d0, d1), domain: d0 in [0, M * 4 - 1], d1 in [0, 7], M in [0, inf]
         """
-        new = validation.read_roles(dims, ranges, runtime)
-        return self._derive(substitute, validation.read_values(values, "substitute"), new)
+        return self._derive(
+            substitute,
+            validation.read_values(values, "substitute"),
+            validation.read_roles(dims, ranges, runtime),
+            validation.read_parameters(parameters),
+        )
 
     # Results.
 
@@ -450,21 +474,36 @@ class IndexingMap(ExactRelation):
 
     # Values.
 
-    def evaluate(self, dims: Index, ranges: Index = (), runtime: Index = ()) -> Index:
+    def evaluate(
+        self,
+        dims: Index,
+        ranges: Index = (),
+        runtime: Index = (),
+        parameters: ByName[Value] = NO_PARAMETERS,
+    ) -> Index:
         """The index at one point, or at many: NumPy arrays broadcast. The domain is not checked.
 
         >>> from indexing import parse_map
         >>> halves = "(d0)[s0] -> (d0 floordiv 2, s0), domain: d0 in [0, 9], s0 in [0, 3]"
         >>> parse_map(halves).evaluate([-3], [1])
         (-2, 1)
+        >>> reverse = parse_map("(d0)<N> -> (N - 1 - d0), domain: d0 in [0, N - 1], N in [0, inf]")
+        >>> reverse.evaluate([3], parameters={"N": 64})
+        (60,)
         """
-        return evaluate(self, dims, ranges, runtime)
+        given = validation.read_names(parameters, "evaluate: parameters")
+        return evaluate(self, dims, ranges, runtime, given)
 
     def contains(
-        self, dims: Sequence[int], ranges: Sequence[int] = (), runtime: Sequence[int] = ()
+        self,
+        dims: Sequence[int],
+        ranges: Sequence[int] = (),
+        runtime: Sequence[int] = (),
+        parameters: ByName[int] = NO_PARAMETERS,
     ) -> bool:
         """Whether the point lies in the domain."""
-        return contains(self, dims, ranges, runtime)
+        given = validation.read_names(parameters, "contains: parameters")
+        return contains(self, dims, ranges, runtime, given)
 
     def points(self) -> Iterator[Point]:
         """All points of the domain with their results, in order; the last variable is fastest.

@@ -84,11 +84,17 @@ def from_affine_map(
     return _map_of(read_affine_map(text, bounds, affine_set, runtime))
 
 
-def from_isl(relation: str | IslRelation, *, budget: int | None = BUDGET) -> IndexingMap:
+def from_isl(
+    relation: str | IslRelation,
+    *,
+    budget: int | None = BUDGET,
+    parameters_as_runtime: bool = True,
+) -> IndexingMap:
     """The map of one of isl's relations or functions, or of a text of isl.
 
     A result that the dimensions determine is an expression; for any other, a range runs over its
-    values. Parameters become runtime variables. A set is a map without dimensions.
+    values. A set is a map without dimensions. isl's parameters become runtime variables or, without
+    ``parameters_as_runtime``, parameters.
 
     Costs milliseconds for relations of everyday maps: some integer programmes for each result. A
     relation with very many cases is not simplified.
@@ -100,6 +106,8 @@ def from_isl(relation: str | IslRelation, *, budget: int | None = BUDGET) -> Ind
 
     >>> print(from_isl("[n] -> { [i] -> [floor(i/8), i mod 8] : 0 <= i < 64 and i < n }"))
     (i){n} -> (i floordiv 8, i mod 8), domain: i in [0, 63], n in [1, inf], i - n in [-inf, -1]
+    >>> print(from_isl("[n] -> { [i] -> [i + n] : 0 <= i < n }", parameters_as_runtime=False))
+    (i)<n> -> (i + n), domain: i in [0, n - 1], n in [1, inf]
     >>> print(from_isl("{ [i] -> [j] : 0 <= i < 4 and 8i <= j <= 8i + 7 }"))
     (i)[j] -> (i * 8 + j), domain: i in [0, 3], j in [0, 7]
     >>> from_isl("{ [i] -> [i * i] }")
@@ -109,7 +117,8 @@ def from_isl(relation: str | IslRelation, *, budget: int | None = BUDGET) -> Ind
     ^^^^^^^^^^^^^^^^^^
     hint: expected such as { [i] -> [i mod 8] : 0 <= i < 64 }
     """
-    return _map_of(read_isl(relation, budget=budget))
+    read = read_isl(relation, budget=budget, parameters_as_runtime=parameters_as_runtime)
+    return _map_of(read)
 
 
 def _map_of(relation: Relation) -> IndexingMap:

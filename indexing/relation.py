@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from indexing.errors import MapError
-from simplifier.errors import quoted
+from simplifier.errors import listed, quoted
 from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
@@ -81,6 +81,11 @@ class Relation:
         return self.domain.runtime
 
     @property
+    def parameters(self) -> tuple[Variable, ...]:
+        """Variables that maps share by name, such as a size ``N``; sorted by name."""
+        return self.domain.parameters
+
+    @property
     def is_known_empty(self) -> bool:
         """Whether the map is known to have no point; an empty map need not be known as such."""
         return self.domain.is_known_empty
@@ -113,6 +118,14 @@ class Relation:
 
 RelationT = TypeVar("RelationT", bound=Relation)
 """A class of relations: what an algorithm is given, it gives back."""
+
+
+def check_without_parameters(relation: Relation, question: str) -> None:
+    """Raise a :class:`MapError` if the answer to a question depends on parameters."""
+    if relation.parameters:
+        named = listed([parameter.name for parameter in relation.parameters])
+        expected = "expected numbers for all parameters, see substitute()"
+        raise MapError(f"{question}: the map has the parameters {named}; {expected}")
 
 
 def check_map(given: object, where: str) -> None:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from indexing.domain import ROLES
+import sympy
+
+from indexing.domain import ROLES, Domain
 from indexing.errors import MapError
-from indexing.variable import GRID, Variable, interval_of, size_of
+from indexing.parameters import check_parameters, counted, over_parameters, parameter_of, united
+from indexing.symbolic_bounds import Ends, limits
+from indexing.variable import GRID, Variable, interval_of, is_symbolic, size_of
 from simplifier.errors import quoted
+from simplifier.expr import form as forms
 from simplifier.expr.sympy_conversion import ConversionError, from_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import sympy
 
     from indexing.domain import ByRole, Constraint
     from simplifier.bounds.interval import IntervalLike
     from simplifier.expr.form import Form
 
 T = TypeVar("T")
+
+Parameter: TypeAlias = "Variable | sympy.Symbol"
+"""A parameter: its bounds and name, or a symbol, whose assumptions are its bounds."""
+
+Size: TypeAlias = "sympy.Expr | int"
+"""A size: a number, or an expression over parameters."""
 
 ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
 """A value for each of some variables, by name or symbol."""
@@ -42,6 +52,42 @@ def read_variables(argument: str, variables: Iterable[Variable]) -> list[Variabl
     return read
 
 
+def read_domain(
+    dims: Iterable[Variable],
+    ranges: Iterable[Variable] = (),
+    runtime: Iterable[Variable] = (),
+    parameters: Iterable[Parameter] = (),
+) -> Domain:
+    """The domain of the variables, with constraints for the ends that are over parameters."""
+    domain = Domain.of(*read_roles(dims, ranges, runtime))
+    declared = read_parameters(parameters)
+    if not declared and all(variable.ends is None for variable in domain):
+        return domain
+    constraints: list[Constraint] = []
+    for identifier, variable in zip(domain.identifiers, domain, strict=True):
+        lower, upper = (over_parameters(end) for end in variable.ends or (None, None))
+        declared += (*lower.parameters, *upper.parameters)
+        constraints += limits(forms.variable(identifier), Ends(lower.form, upper.form))[1]
+    named = united(declared)
+    check_parameters(named, "IndexingMap")
+    numbers = domain.with_variables(variable.within(variable.bounds) for variable in domain)
+    return replace(numbers, parameters=named).constrained(constraints)
+
+
+def read_parameters(parameters: Iterable[Parameter]) -> list[Variable]:
+    """Parameters: variables with names, or symbols, whose assumptions are their bounds."""
+    read = [
+        parameter_of(given) if isinstance(given, sympy.Symbol) else given
+        for given in _items(parameters, "parameters", "Variables or symbols")
+    ]
+    for position, given in enumerate(read):
+        if not isinstance(given, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            message = f"parameters[{position}] is {quoted(given)}"
+            raise MapError(f"IndexingMap: {message}; expected a Variable or a symbol")
+    check_parameters(read, "IndexingMap")
+    return read
+
+
 def read_roles(
     dims: Iterable[Variable], ranges: Iterable[Variable], runtime: Iterable[Variable]
 ) -> ByRole[Variable]:
@@ -53,11 +99,20 @@ def read_roles(
     return first, second, third
 
 
-def read_sizes(argument: str, sizes: Iterable[int]) -> list[Variable]:
+def read_sizes(argument: str, sizes: Iterable[Size]) -> list[Variable]:
     """One variable for each size."""
     numbered = enumerate(_items(sizes, argument, "sizes"))
     named = ((size, f"IndexingMap: {argument}[{position}]") for position, size in numbered)
-    return [Variable.of_size(size_of(size, where)) for size, where in named]
+    return [
+        Variable.of_size(size if is_symbolic(size) else size_of(size, where))
+        for size, where in named
+    ]
+
+
+def counted_parameters(variables: Iterable[Variable]) -> tuple[Variable, ...]:
+    """The parameters in sizes, with the bounds that follow from these not being negative."""
+    lasts = (over_parameters(variable.ends[1]).form for variable in variables if variable.ends)
+    return united(parameter for last in lasts if last for parameter in counted(last + 1))
 
 
 def read_grid(grid: Iterable[int]) -> list[Variable]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import index
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from indexing.errors import MapError
 from simplifier import Interval, IntervalError
@@ -14,7 +14,16 @@ from simplifier.errors import quoted
 from simplifier.expr.parser import is_name
 
 if TYPE_CHECKING:
+    import sympy
+    from typing_extensions import TypeIs
+
     from simplifier.bounds.interval import IntervalLike
+
+    SymbolicEnds: TypeAlias = tuple[sympy.Expr | None, sympy.Expr | None]
+    """The ends of an interval that are expressions."""
+
+    Bounds: TypeAlias = IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]
+    """An interval, or a pair whose ends may be expressions."""
 
 
 class VariableKind(enum.Enum):
@@ -56,6 +65,9 @@ class Variable:
     The coordinates of a launch are called after their kind, as in XLA: the name gives the kind, and
     the kind the name.
 
+    An end may be an expression over parameters, as in ``Variable((0, N - 1))``: the map that it is
+    given to has it as a constraint, and :attr:`bounds` are the ends that are numbers.
+
     Raises:
         MapError: the bounds are no interval, the name cannot be read as one, or it is not that of
             the kind.
@@ -68,25 +80,34 @@ class Variable:
 
     bounds: Interval
     name: str
-    kind: VariableKind
+    kind: VariableKind = field(hash=False)  # the name tells it
+    ends: SymbolicEnds | None = field(repr=False)
+    """The ends that are expressions over parameters, until a map makes constraints of them."""
 
     def __init__(
-        self, bounds: IntervalLike, name: str = "", kind: VariableKind = VariableKind.DEFAULT
+        self,
+        bounds: Bounds,
+        name: str = "",
+        kind: VariableKind = VariableKind.DEFAULT,
     ) -> None:
         _check_name(name, kind)
-        object.__setattr__(self, "bounds", interval_of(bounds, "Variable: bounds"))
+        numbers, ends = (bounds, None) if type(bounds) is Interval else _numbers_and_ends(bounds)
+        object.__setattr__(self, "ends", ends)
+        object.__setattr__(self, "bounds", interval_of(numbers, "Variable: bounds"))
         object.__setattr__(
             self, "name", name or ("" if kind is VariableKind.DEFAULT else kind.value)
         )
         object.__setattr__(self, "kind", _KINDS.get(name, kind))
 
     @classmethod
-    def of_size(cls, size: int, name: str = "") -> Variable:
+    def of_size(cls, size: sympy.Expr | int, name: str = "") -> Variable:
         """The variable that counts ``size`` elements: ``[0, size - 1]``.
 
         Raises:
-            MapError: the size is no integer, or less than 0.
+            MapError: the size is neither an integer of at least 0 nor an expression.
         """
+        if type(size) is not int and is_symbolic(size):
+            return cls((0, size - 1), name)
         count = size_of(size, "Variable: size")
         return cls(Interval(0, count - 1), name) if name else _counting(count)
 
@@ -96,6 +117,7 @@ class Variable:
         object.__setattr__(other, "bounds", bounds)
         object.__setattr__(other, "name", self.name)
         object.__setattr__(other, "kind", self.kind)
+        object.__setattr__(other, "ends", None)
         return other
 
 
@@ -103,6 +125,21 @@ class Variable:
 def _counting(size: int) -> Variable:
     """The variable of a size; programs have many tensors of few sizes."""
     return Variable(Interval(0, size - 1))
+
+
+def _numbers_and_ends(bounds: Bounds) -> tuple[IntervalLike, SymbolicEnds | None]:
+    """The ends that are numbers, and those that are expressions."""
+    if not isinstance(bounds, tuple) or not any(map(is_symbolic, bounds)):
+        return cast("IntervalLike", bounds), None
+    lower, upper = bounds
+    ends = (lower if is_symbolic(lower) else None, upper if is_symbolic(upper) else None)
+    numbers = (None if ends[0] else lower, None if ends[1] else upper)
+    return cast("IntervalLike", numbers), ends
+
+
+def is_symbolic(value: object) -> TypeIs[sympy.Expr]:
+    """Whether a value is an expression with symbols, not a number."""
+    return bool(getattr(value, "free_symbols", None))
 
 
 def interval_of(bounds: IntervalLike, where: str) -> Interval:

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain
+from indexing.domain import LETTERS, Domain, bare
 from indexing.layout import ShapeError
+from indexing.parameters import united
+from ops.sizes import (
+    equal,
+    is_numeric,
+    parameters_in,
+    read_integer,
+    shown_sizes,
+    variable_of,
+)
 from simplifier import Interval
 from simplifier.expr import form as forms
+from simplifier.expr.form import Form
 from simplifier.expr.operations import floordiv, mod
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from indexing.domain import Constraint
-    from simplifier.expr.form import Form
+    from indexing.domain import ByRole, Constraint
+    from ops.sizes import Extent, Size, SizeLike
+
+T = TypeVar("T")
 
 
-Sizes: TypeAlias = "Sequence[int]"
+Sizes: TypeAlias = "Sequence[SizeLike]"
 """The sizes of the dimensions of a tensor, major first."""
 
-Extent: TypeAlias = "int | Interval"
-"""The values of a variable: a size ``n`` for ``[0, n - 1]``, or an interval."""
+CheckedSizes: TypeAlias = "Sequence[Size]"
+"""Sizes as rules compute with them."""
 
 
 @cache
@@ -50,13 +64,13 @@ def dimensions_of(sizes: Sizes) -> list[Form]:
     return [dim(position) for position in range(len(sizes))]
 
 
-def block_and_offset(index: Form, size: int) -> tuple[Form, Form]:
+def block_and_offset(index: Form, size: Size) -> tuple[Form, Form]:
     """The number of the block of some size that holds an index, and the offset in the block.
 
     >>> block_and_offset(dim(0), 4)
     (Form(d0 floordiv 4), Form(d0 mod 4))
     """
-    divisor = forms.constant(max(size, 1))
+    divisor = size if isinstance(size, Form) else forms.constant(max(size, 1))
     return floordiv(index, divisor), mod(index, divisor)
 
 
@@ -66,16 +80,58 @@ def index_map(
     ranges: Iterable[Extent] = (),
     constraints: Iterable[Constraint] = (),
     runtime: Iterable[Extent] = (),
+    over: Iterable[Size] = (),
 ) -> IndexingMap:
-    """The map with these results over a box of dimensions, ranges and runtime variables."""
-    domain = Domain.of(
-        map(_variable, dims), map(_variable, ranges), map(_variable, runtime), constraints
-    )
-    return IndexingMap.from_forms(results, domain)
+    """The map with these results over a box of dimensions, ranges and runtime variables.
+
+    ``over`` are further sizes that results and constraints use, which may have parameters.
+    """
+    roles = (tuple(dims), tuple(ranges), tuple(runtime))
+    if not is_numeric(chain(*roles, over)):
+        return _symbolic_map(tuple(results), roles, tuple(constraints))
+    own, counted, read = (map(_variable, role) for role in roles)
+    return IndexingMap.from_forms(results, Domain.of(own, counted, read, constraints))
 
 
 def _variable(extent: Extent) -> Variable:
-    return Variable(extent) if isinstance(extent, Interval) else Variable.of_size(extent)
+    return Variable(extent) if isinstance(extent, Interval) else Variable.of_size(extent)  # pyright: ignore[reportArgumentType] - numbers alone
+
+
+def _symbolic_map(
+    results: tuple[Form, ...], roles: ByRole[Extent], constraints: tuple[Constraint, ...]
+) -> IndexingMap:
+    """:func:`index_map` with parameters."""
+    variables: list[list[Variable]] = []
+    limited = [*constraints]
+    for letter, role in zip(LETTERS, roles, strict=True):
+        variables.append([])
+        for position, extent in enumerate(role):
+            variable, ends = variable_of(f"{letter}{position}", extent)
+            variables[-1].append(variable)
+            limited += ends
+    used = (*results, *(form for form, _ in limited))
+    parameters = parameters_in(used, chain(*roles))
+    dims, ranges, runtime = variables
+    domain = Domain.of(dims, ranges, runtime, map(bare, limited), parameters)
+    return IndexingMap.from_forms(results, domain)
+
+
+def on_condition(indexing_map: IndexingMap, conditions: Sequence[Constraint]) -> IndexingMap:
+    """The map where conditions on parameters hold.
+
+    >>> square = index_map([dim(1), dim(0)], [forms.variable("~M"), forms.variable("~N")])
+    >>> same = (forms.variable("~M") - forms.variable("~N"), Interval(0, 0))
+    >>> print(on_condition(square, [same]))
+    (d0, d1)<M, N> -> (d1, d0), domain: d0 in [0, M - 1], d1 in [0, N - 1], M in [0, inf],
+    N in [0, inf], M - N in [0, 0]
+    """
+    if not conditions or indexing_map.is_undefined:
+        return indexing_map
+    domain = indexing_map.domain
+    used = parameters_in((form for form, _ in conditions), ())
+    wider = replace(domain, parameters=united((*domain.parameters, *used)))
+    limited = wider.constrained(map(bare, conditions))
+    return IndexingMap.from_forms(indexing_map.forms, limited)
 
 
 def constrained(indexing_map: IndexingMap, form: Form, interval: Interval) -> IndexingMap:
@@ -138,21 +194,51 @@ def unrelated(output_sizes: Sizes, operand_sizes: Sizes) -> tuple[IndexingMap, I
 # Checks.
 
 
-def checked_sizes(op: str, role: str, sizes: Iterable[int]) -> tuple[int, ...]:
-    """The sizes as integers that are not negative."""
-    checked = checked_integers(op, f"{role} sizes", sizes)
+def checked_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tuple[Size, ...]:
+    """The sizes: integers that are not negative, and forms of expressions."""
+    checked = checked_numbers(op, f"{role} sizes", sizes)
     for axis, size in enumerate(checked):
-        if size < 0:
+        if isinstance(size, int) and size < 0:
             raise ShapeError(f"{op}: {role} dimension {axis} has size {size}; expected 0 or more")
     return checked
 
 
-def checked_integers(op: str, role: str, values: Iterable[int]) -> tuple[int, ...]:
-    """The values as a tuple of integers."""
+def checked_numbers(op: str, role: str, values: Iterable[SizeLike]) -> tuple[Size, ...]:
+    """The values as integers, or forms of expressions."""
+    listed = _listed(op, role, values)
+    if all(hasattr(value, "__index__") for value in listed):
+        return tuple(map(operator.index, cast("tuple[int, ...]", listed)))
+    return tuple(_checked_number(op, role, value) for value in listed)
+
+
+def _checked_number(op: str, role: str, value: SizeLike) -> Size:
     try:
-        listed = tuple(values)
+        return read_integer(value)
+    except TypeError:
+        raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
+
+
+def _listed(op: str, role: str, values: Iterable[T]) -> tuple[T, ...]:
+    try:
+        return tuple(values)
     except TypeError:
         raise ShapeError(f"{op}: {role} are {values!r}; expected integers") from None
+
+
+def checked_numeric_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tuple[int, ...]:
+    """The sizes as integers that are not negative, where no others have maps."""
+    numbers: list[int] = []
+    for size in checked_sizes(op, role, sizes):
+        if not isinstance(size, int):
+            (shown,) = shown_sizes((size,))
+            raise ShapeError(f"{op}: {role} has the size {shown}; expected numbers alone")
+        numbers.append(size)
+    return tuple(numbers)
+
+
+def checked_integers(op: str, role: str, values: Iterable[int]) -> tuple[int, ...]:
+    """The values as a tuple of integers."""
+    listed = _listed(op, role, values)
     for value in listed:
         if not hasattr(value, "__index__"):
             raise ShapeError(f"{op}: {role} hold {value!r}; expected integers")
@@ -178,8 +264,12 @@ def check_count(op: str, role: str, values: Sequence[object], expected: int) -> 
         )
 
 
-def check_sizes(op: str, role: str, sizes: Sizes, expected: Sizes, why: str = "") -> None:
+def check_sizes(
+    op: str, role: str, sizes: CheckedSizes, expected: Sizes, why: str = ""
+) -> list[Constraint]:
     """Raise a :class:`ShapeError` unless the sizes are those expected, for a reason.
+
+    What depends on parameters is a condition: these are returned.
 
     >>> check_sizes("negate", "the result", (2, 3), (2, 4), "as in the operand")
     Traceback (most recent call last):
@@ -191,7 +281,9 @@ as in the operand
     if len(sizes) != len(expected):
         message = f"{op}: the rank of {role} is {len(sizes)}"
         raise ShapeError(f"{message}; expected {len(expected)}{reason}")
+    conditions: list[Constraint] = []
     for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
         if size != wanted:
             message = f"{op}: dimension {axis} of {role} has size {size}"
-            raise ShapeError(f"{message}; expected {wanted}{reason}")
+            conditions += equal(size, read_integer(wanted), f"{message}; expected {wanted}{reason}")
+    return conditions

@@ -6,6 +6,7 @@ under it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +21,9 @@ _MAX_QUOTE: Final = 60
 _MAX_NAMES: Final = 20
 """Names that a message lists."""
 
+INTEGER: Final = (int, SupportsIndex)
+"""What counts as an integer; a protocol takes long to ask, and most are ``int``."""
+
 
 def quoted(value: object) -> str:
     """A value as Python writes it, cut where it is long.
@@ -31,6 +35,10 @@ def quoted(value: object) -> str:
         text = repr(value[: _MAX_QUOTE + 1] if isinstance(value, str) else value)
     except (RecursionError, ValueError):  # deeply nested, or with an integer of very many digits
         text = f"a large {type(value).__name__}"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
@@ -40,13 +48,26 @@ def listed(names: Collection[str]) -> str:
     >>> listed(["d0", "s0"]), listed([])
     ('d0, s0', 'none')
     """
-    first = ", ".join(islice(names, _MAX_NAMES))
+    first = ", ".join(map(_cut, islice(names, _MAX_NAMES)))
     more = len(names) - _MAX_NAMES
     return f"{first} and {more} more" if more > 0 else first or "none"
 
 
 class IndexingError(Exception):
-    """Root of every exception that this library raises on purpose."""
+    """Root of every exception that this library raises on purpose.
+
+    A word of hundreds of characters is cut in the message.
+    """
+
+    def __str__(self) -> str:
+        return _with_short_words(super().__str__())
+
+
+_LONG_WORD: Final = re.compile(r"\S{300,}")
+
+
+def _with_short_words(message: str) -> str:
+    return _LONG_WORD.sub(lambda word: _cut(word[0]), message)
 
 
 class ArgumentError(IndexingError, TypeError):
@@ -79,7 +100,7 @@ def _are_integers(value: object) -> bool:
     if not isinstance(value, Collection):
         return False
     items = cast("Collection[object]", value)
-    return all(isinstance(item, SupportsIndex) for item in items)
+    return all(isinstance(item, INTEGER) for item in items)
 
 
 class UndecidedError(IndexingError, TypeError):
@@ -170,5 +191,5 @@ class TextError(IndexingError, ValueError):
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"{self.span}: {self.message}\n{self.span.excerpt()}"
-        return f"{text}\nhint: {self.hint}" if self.hint else text
+        text = f"{self.span}: {_with_short_words(self.message)}\n{self.span.excerpt()}"
+        return f"{text}\nhint: {_with_short_words(self.hint)}" if self.hint else text

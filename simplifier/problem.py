@@ -92,7 +92,7 @@ class Problem:
             self._symbols[symbol.name] = symbol
             self._assume(symbol)
         elif known != symbol:
-            message = f"simplify: two different symbols are called {symbol.name!r}; expected one"
+            message = f"two different symbols are called {symbol.name!r}; expected one"
             raise BoundsError(message)
 
     def _assume(self, symbol: sympy.Symbol) -> None:
@@ -111,7 +111,7 @@ class Problem:
             self._declare(name)
             name = name.name
         elif not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            message = f"simplify: bounds are given for {name!r}; expected a symbol or its name"
+            message = f"bounds are given for {name!r}; expected a symbol or its name"
             raise BoundsError(message)
         old = self.bounds.get(name)
         self.bounds[name] = interval if old is None else old.intersect(interval)
@@ -127,17 +127,35 @@ _PAIR: Final = 2
 
 
 def ask(
+    function: str,
     solve: Callable[..., Answer],
     expressions: tuple[Expression, ...],
     bounds: Bounds,
     constraints: Constraints = (),
     *options: object,
 ) -> Answer:
-    """``solve(problem, *options)``, or what it answered to an equal question."""
+    """``solve(problem, *options)``, or what it answered to an equal question.
+
+    Raises:
+        BoundsError: bounds or constraints are wrong; the message names the public function.
+    """
+    check_type(constraints, Iterable, f"{function}: constraints", "a sequence")
+    try:
+        return _asked(solve, expressions, bounds, constraints, options)
+    except BoundsError as error:
+        raise BoundsError(f"{function}: {error}") from None
+
+
+def _asked(
+    solve: Callable[..., Answer],
+    expressions: tuple[Expression, ...],
+    bounds: Bounds,
+    constraints: Constraints,
+    options: tuple[object, ...],
+) -> Answer:
     if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-        raise BoundsError(f"bounds: are {bounds!r}; expected a mapping from symbols or their names")
+        raise BoundsError(f"bounds are {bounds!r}; expected a mapping from symbols or their names")
     flat: list[Any] = [*expressions, *_ends(bounds.values())]
-    check_type(constraints, Iterable, "simplify: constraints", "a sequence")
     for constraint in constraints:
         flat += _constraint(constraint)
     try:

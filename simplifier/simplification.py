@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simplifier.bounds.interval import EMPTY
 from simplifier.errors import check_type
-from simplifier.exact import ATTEMPT, BUDGET, exact_range
+from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, exact_range
 from simplifier.exact.improve import finished
 from simplifier.expr.form import ZERO
 from simplifier.expr.parser import parse_form
@@ -31,7 +31,7 @@ def simplify(
     constraints: Constraints = (),
     *,
     exact: bool = False,
-    budget: int | None = ATTEMPT,
+    budget: int | None = BUDGET,
     trace: Trace | None = None,
 ) -> sympy.Expr:
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
@@ -45,8 +45,9 @@ def simplify(
         exact: whether to finish by isl what the fast way leaves: parts that are constant or affine
             on the domain, equal to each other, redundant in a minimum or maximum, or too small to
             change a quotient. Every step is proved equal; takes milliseconds in everyday cases.
-        budget: operations of isl that each attempt of the exact way may take, ``None`` for no
-            limit. An attempt that takes more is given up, and what was proved before is kept.
+        budget: operations of isl that all attempts of the exact way may take, ``None`` for no
+            limit. An attempt that takes more than a hundredth is given up, and what was proved
+            before is kept.
         trace: takes the steps that lead to the result, found anew and not from memory; the result
             is the same without it.
 
@@ -71,8 +72,8 @@ def simplify(
     0
     """
     if exact:
-        return ask(_finished, (expression,), bounds, constraints, budget, trace)
-    return ask(_simplified, (expression,), bounds, constraints, trace)
+        return ask("simplify", _finished, (expression,), bounds, constraints, budget, trace)
+    return ask("simplify", _simplified, (expression,), bounds, constraints, trace)
 
 
 def _simplified(problem: Problem, trace: Trace | None) -> sympy.Expr:
@@ -86,8 +87,9 @@ def _finished(problem: Problem, budget: int | None, trace: Trace | None) -> symp
     scope = problem.scope()
     form = ZERO if scope is None else simplified(scope, problem.form)
     last = form
+    allowance = Allowance(budget, MAX_ATTEMPTS)
     if scope is not None:
-        last = finished(scope, form, problem.bounds, problem.constraints, budget)
+        last = finished(scope, form, problem.bounds, problem.constraints, allowance)
     if trace is not None:
         trace.follow(problem)
         trace.finish(problem, form, last)
@@ -120,8 +122,8 @@ def bounds_of(
     [-5, 3] [-4, 2]
     """
     if exact:
-        return ask(_exact_bounds, (expression,), bounds, constraints, budget)
-    return ask(_bounds, (expression,), bounds, constraints)
+        return ask("bounds_of", _exact_bounds, (expression,), bounds, constraints, budget)
+    return ask("bounds_of", _bounds, (expression,), bounds, constraints)
 
 
 def _bounds(problem: Problem) -> Interval:

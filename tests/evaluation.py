@@ -79,7 +79,11 @@ def where(points: Columns, constraints: Iterable[tuple[Form, Interval]]) -> Colu
     """The points that meet all constraints."""
     for form, interval in constraints:
         values, _ = values_of(form, points)
-        inside = np.array([value in interval for value in values], dtype=bool)
+        inside = np.ones(len(values), dtype=bool)
+        if interval.lower is not None:
+            inside &= np.asarray(values >= interval.lower, dtype=bool)
+        if interval.upper is not None:
+            inside &= np.asarray(values <= interval.upper, dtype=bool)
         points = {name: column[inside] for name, column in points.items()}
     return points
 

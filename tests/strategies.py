@@ -288,10 +288,35 @@ def maps(draw: st.DrawFn, results: int | None = None, dims: int | None = None) -
     return IndexingMap.from_forms(draw(many), domain.constrained(constraints))
 
 
+@st.composite
+def maps_with_parameters(draw: st.DrawFn) -> IndexingMap:
+    """Small maps with the parameters M and N, both bounded, and bounds that are over them."""
+    domain = Domain.of(
+        draw(st.lists(_SMALL_VARIABLE, max_size=2)),
+        draw(st.lists(_SMALL_VARIABLE, max_size=1)),
+        parameters=[Variable(draw(_SMALL_VARIABLE).bounds, name) for name in ("M", "N")],
+    )
+    ends = st.tuples(
+        st.sampled_from(domain.identifiers).map(forms.variable),
+        quasi_affine(domain.parameter_identifiers, leaves=2),
+        st.integers(-2, 4),
+    )
+    constraints = [
+        (variable - end, Interval(None, above))
+        for variable, end, above in draw(st.lists(ends, max_size=2))
+    ]
+    expression = quasi_affine(domain.identifiers, leaves=3)
+    limits = st.tuples(expression, st.integers(-3, 3).map(lambda low: Interval(low, low + 6)))
+    constraints += draw(st.lists(limits, max_size=1))
+    results = draw(st.lists(expression, max_size=2))
+    return IndexingMap.from_forms(results, domain.constrained(constraints))
+
+
 def _variable(lower: int, size: int) -> Variable:
     return Variable(Interval(lower, lower + size - 1))
 
 
+_SMALL_VARIABLE = st.builds(_variable, st.integers(-3, 3), st.integers(1, 6))
 _VARIABLE_NAMES = (
     *("d0", "d1", "s0", "s1", "rt0", "row", "_", "mod2", "v_1"),
     *("th_x", "bl_y", "warp"),  # coordinates of a launch
@@ -311,11 +336,21 @@ def any_maps(draw: st.DrawFn) -> IndexingMap:
     if not draw(st.integers(0, 19)):
         return UndefinedMap(draw(st.text(max_size=20)))
     names = draw(st.lists(st.sampled_from(_VARIABLE_NAMES), unique=True, max_size=5))
+    parameters = draw(
+        st.lists(st.sampled_from(("M", "N", "inf", "batch")), unique=True, max_size=1)
+    )
+    names = [name for name in names if name not in parameters]
     variables = [Variable(draw(_ANY_INTERVAL), name) for name in names]
     first = draw(st.integers(0, len(names)))
     second = draw(st.integers(first, len(names)))
-    domain = Domain.of(variables[:first], variables[first:second], variables[second:])
-    expression = expressions(domain.identifiers) if names else _SMALL.map(forms.constant)
+    domain = Domain.of(
+        variables[:first],
+        variables[first:second],
+        variables[second:],
+        parameters=[Variable(draw(_ANY_INTERVAL), name) for name in parameters],
+    )
+    known = domain.identifiers
+    expression = expressions(known) if known else _SMALL.map(forms.constant)
     limits = st.tuples(expression, st.one_of(_ANY_INTERVAL, st.just(NO_VALUES)))
     constraints = draw(st.lists(limits, max_size=2))
     results = draw(st.lists(expression, max_size=3))

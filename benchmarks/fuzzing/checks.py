@@ -147,3 +147,10 @@ CHECKS: Final[Mapping[str, Callable[[Case], str | None]]] = {
     "same in any order": _same_in_any_order,
     "text is read back": _text_is_read_back,
 }
+
+SHARES: Final[Mapping[str, float]] = {
+    "equal for isl": 0.1,
+    "bounds hold extremes": 0.1,
+    "same in any order": 0.1,
+}
+"""Checks that take longer than the answer itself are made of this share of the cases."""

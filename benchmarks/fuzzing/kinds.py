@@ -208,6 +208,15 @@ def _quotient_chain(random: Random, recipe: Recipe, names: Sequence[str]) -> For
 
 
 KINDS: Final[Mapping[str, Callable[[Random], Case]]] = {
+    "small": replace(
+        _AFFINE,
+        names=("x", "y"),
+        leaves=(2, 4),
+        numbers=(0, 0, 1, -1, 2, 3, 4, 6, 8, -2, -5),
+        divisors=(2, 2, 3, 4, 5, 6, 8, -2, -3),
+        lowers=(0, 0, 0, 1, -1, -3, 5),
+        widths=(0, 1, 2, 3, 4, 6, 7, 9, 12, 15),
+    ).case,
     "affine": _AFFINE.case,
     "unbounded": replace(_AFFINE, lowers=(0, 0, 1, -3, None), widths=(None, None, 1, 7, 31)).case,
     "symbolic": replace(_AFFINE, signs=EVERYTHING, leaves=(2, 6), widths=(0, 1, 2, 7, None)).case,
@@ -227,3 +236,19 @@ KINDS: Final[Mapping[str, Callable[[Random], Case]]] = {
     "published": _published,
     "long": _long,
 }
+
+WEIGHTS: Final[Mapping[str, float]] = {
+    "small": 65,
+    "affine": 10,
+    "unbounded": 6,
+    "symbolic": 7,
+    "huge": 3,
+    "limited": 7,
+    "digits": 1.5,
+    "sums": 1,
+    "chain": 1,
+    "published": 0.2,
+    "deep": 0.1,
+    "long": 0.1,
+}
+"""How many of a hundred cases are of a kind: few of those that take long."""

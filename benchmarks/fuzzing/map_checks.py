@@ -199,12 +199,12 @@ def _rows_of_inverse(inverse: IndexingMap, starts: Iterable[tuple[Values, Values
     dims, ranges, runtime = inverse.domain.roles
     free = box(variable.bounds for variable in ranges)
     bounds = [variable.bounds for variable in (*dims, *runtime)]
-    return [
-        (*start, *values, *known)
+    inside = [
+        (start, known)
         for start, known in starts
         if all(value in ends for value, ends in zip((*start, *known), bounds, strict=True))
-        for values in free
     ]
+    return [(*start, *values, *known) for start, known in inside for values in free]
 
 
 # Values.

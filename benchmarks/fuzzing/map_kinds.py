@@ -29,10 +29,10 @@ _SHIFTS: Final = (0, 0, 0, 0, 1, -2, 2, -7, 32)
 _LOWERS: Final = (0, 0, 0, 0, -1, -3, 2, 5)
 
 
-def _domain(random: Random) -> Domain:
+def _domain(random: Random, most: int = MAX_POINTS) -> Domain:
     """One to three dimensions, up to two ranges, at most one runtime variable."""
     counts = random.randint(1, 3), random.choice((0, 0, 1, 1, 2)), random.choice((0, 0, 0, 1))
-    left = MAX_POINTS
+    left = most
     variables: list[Variable] = []
     for _ in range(sum(counts)):
         size = random.randint(1, min(7, left))
@@ -115,6 +115,20 @@ def _limit(random: Random) -> Interval:
     return Interval(lower, lower + random.choice((0, 0, 1, 3, 10)))
 
 
+def _digits(random: Random) -> MapCase:
+    """One or two digits of one source, on few points: what is quick to ask everything about."""
+    domain = _domain(random, 12)
+    names = domain.identifiers
+    source = _sum(random, names)
+    results: list[Form] = []
+    for _ in range(random.choice((1, 1, 2))):
+        radix = random.choice((2, 3, 4, 5, 6))
+        digit = operations.floordiv(source, forms.constant(random.choice((1, 2, 3, 4))))
+        rest = operations.mod(source, forms.constant(radix))
+        results.append(random.choice((digit, rest, rest.plus(digit, radix))))
+    return MapCase.of(results, domain)
+
+
 _PARTS: Final = Recipe(divisors=(2, 2, 3, 4, 5, 6, 7, 8, -2, -3), leaves=(1, 4))
 
 
@@ -172,8 +186,18 @@ def _indices(random: Random) -> MapCase:
 
 KINDS: Final[Mapping[str, Callable[[Random], MapCase]]] = {
     "quotients": _quotients,
+    "digits": _digits,
     "mixed": _mixed,
     "windows": _windows,
     "indices": _indices,
 }
 """The kinds of maps."""
+
+WEIGHTS: Final[Mapping[str, float]] = {
+    "quotients": 0.5,
+    "digits": 10,
+    "mixed": 45,
+    "windows": 40,
+    "indices": 4.5,
+}
+"""How many of a hundred cases are of a kind: few of those that take long."""

@@ -65,7 +65,7 @@ def shrunk(case: CaseT, is_faulty: Callable[[CaseT], bool]) -> CaseT:
 def _weight(case: AnyCase) -> tuple[int, int, str]:
     """Orders cases: shorter text, smaller numbers, earlier letters; bounds before no bounds."""
     row = case.row
-    return len(row) + 9 * row.count("None"), sum(map(int, re.findall(r"\d+", row))), row
+    return len(row) + 9 * row.count("None"), sum(map(int, re.findall(r"\d{1,100}", row))), row
 
 
 def neighbours(case: Case) -> Iterator[Case]:

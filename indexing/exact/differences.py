@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import MapError
-from indexing.exact.isl_sets import both, first_point, point_set
+from indexing.exact.isl_sets import EVERYTHING, both, first_point, point_set
 from indexing.exact.sets import read_set
+from indexing.parameters import united
 from indexing.relation import check_map
 from simplifier.exact import BUDGET, Space
 from simplifier.exact.isl import asked
@@ -29,6 +30,7 @@ class Difference:
         left: everything that the first map reaches from there; empty where it is not defined.
         right: everything that the second map reaches.
         element: the first element that only one of them reaches.
+        parameters: the values of the parameters there, with their names.
 
     >>> from indexing import first_difference, parse_map
     >>> rounds = parse_map("(d0) -> (d0 floordiv 4), domain: d0 in [0, 9]")
@@ -41,6 +43,7 @@ class Difference:
     left: IndexSet
     right: IndexSet
     element: tuple[int, ...]
+    parameters: tuple[tuple[str, int], ...] = ()
 
     @property
     def kind(self) -> Literal["domain", "value"]:
@@ -49,7 +52,9 @@ class Difference:
 
     def __str__(self) -> str:
         runtime = f" {{{_joined(self.runtime)}}}" if self.runtime else ""
-        return f"at ({_joined(self.dims)}){runtime}: {self._sides()}"
+        named = ", ".join(f"{name} = {value}" for name, value in self.parameters)
+        where = f"({_joined(self.dims)}){runtime}{named and f' with {named}'}"
+        return f"at {where}: {self._sides()}"
 
     def _sides(self) -> str:
         if self.kind == "domain":
@@ -84,17 +89,21 @@ def first_difference(
             f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
         )
 
+    pair = with_same_parameters(left, right)
+
     def ask(space: Space) -> Difference | None:
-        mine, others = both(left, right, space.context, runtime_as_parameters=runtime_as_parameters)
+        mine, others = both(*pair, space.context, runtime_as_parameters=runtime_as_parameters)
         only_one = mine.subtract(others).union(others.subtract(mine))
         if only_one.is_empty():
             return None
         point = first_point(only_one.domain())
         element = first_point(_reached(only_one, point))
         reached = [_reached(side, point) for side in (mine, others)]
-        dims = len(left.domain.dims)
+        dims, named = len(left.domain.dims), pair[0].parameters
         here, there = (read_set(points, space) for points in reached)
-        return Difference(point[:dims], point[dims:], here, there, element)
+        values = len(point) - len(named)
+        parameters = zip((each.name for each in named), point[values:], strict=True)
+        return Difference(point[:dims], point[dims:values], here, there, element, (*parameters,))
 
     return asked(ask, budget)
 
@@ -110,6 +119,19 @@ def are_comparable(left: Relation, right: Relation, *, runtime_as_parameters: bo
         for side in (left, right)
     ]
     return sides[0] == sides[1]
+
+
+def with_same_parameters(left: Relation, right: Relation) -> tuple[Relation, Relation]:
+    """Both maps with the parameters of either: a map holds for every value of one it has not."""
+    if left.parameters == right.parameters:
+        return left, right
+    return _with_parameters_of(left, right), _with_parameters_of(right, left)
+
+
+def _with_parameters_of(relation: Relation, other: Relation) -> Relation:
+    more = (each.within(EVERYTHING) for each in other.parameters)
+    parameters = united((*relation.parameters, *more))
+    return relation.derived(relation.forms, replace(relation.domain, parameters=parameters))
 
 
 def _reached(relation: islpy.Map, point: tuple[int, ...]) -> islpy.Set:

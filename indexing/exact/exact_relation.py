@@ -10,8 +10,7 @@ from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
-from indexing.exact.differences import are_comparable, first_difference
-from indexing.exact.few_points import asked
+from indexing.exact.differences import are_comparable, first_difference, with_same_parameters
 from indexing.exact.isl_sets import (
     accesses_of,
     both,
@@ -23,10 +22,11 @@ from indexing.exact.isl_sets import (
     rank_of,
 )
 from indexing.exact.sets import read_set, set_of_points
-from indexing.relation import Relation, check_map
+from indexing.relation import Relation, check_map, check_without_parameters
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, Space
+from simplifier.exact.isl import asked
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
@@ -47,8 +47,8 @@ class ExactRelation(Relation):
     """A relation with questions that isl answers exactly.
 
     Two elements are related if some values of ranges and runtime variables within the domain relate
-    them. With ``runtime_as_parameters`` a question is about each value of the runtime variables
-    separately.
+    them. A question is about each value of the parameters separately, and with
+    ``runtime_as_parameters`` also about each value of the runtime variables.
 
     Each question raises
 
@@ -56,7 +56,8 @@ class ExactRelation(Relation):
       expression multiplies variables or divides by one;
     * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
       its ``budget``; the default is seconds, ``None`` is no limit;
-    * :class:`MapError <indexing.MapError>` if the map is undefined.
+    * :class:`MapError <indexing.MapError>` if the map is undefined, or the answer is a number, a
+      point or about sizes, and depends on parameters.
     """
 
     __slots__ = ()
@@ -75,8 +76,8 @@ class ExactRelation(Relation):
             return True
         return asked(
             lambda space: bool(points_of(self, space.context).is_empty()),
-            lambda: few_points.is_empty(self),
             budget,
+            otherwise=lambda: few_points.is_empty(self),
         )
 
     def equals(
@@ -144,10 +145,11 @@ class ExactRelation(Relation):
         options = {"runtime_as_parameters": runtime_as_parameters}
         if not are_comparable(self, other, **options):
             return False
+        pair = with_same_parameters(self, other)
         return asked(
-            lambda space: ask_isl(*both(self, other, space.context, **options)),
-            lambda: ask_points(self, other, **options),
+            lambda space: ask_isl(*both(*pair, space.context, **options)),
             budget,
+            otherwise=lambda: ask_points(*pair, **options),
         )
 
     def first_difference(
@@ -197,10 +199,8 @@ class ExactRelation(Relation):
         (d0): d0 in [16, 30] step 2
         """
         domain = self.domain if dims is None else _restricted(self.domain, dims)
-        *_, runtime = domain.by_role(domain.names)
-        return _set_of_values(
-            self.derived(self.forms, domain), (), runtime if runtime_as_parameters else (), budget
-        )
+        relation = self.derived(self.forms, domain)
+        return _set_of_values(relation, (), budget, runtime_as_parameters=runtime_as_parameters)
 
     def range_set(
         self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
@@ -220,11 +220,10 @@ class ExactRelation(Relation):
         >>> print(parse_map(padded).domain_set())
         (d0): d0 in [3, 7]
         """
-        names, _, runtime = self.domain.by_role(self.domain.names)
+        names, *_ = self.domain.by_role(self.domain.names)
         dims, *_ = self.domain.by_role(map(forms.variable, self.domain.identifiers))
-        return _set_of_values(
-            self.derived(dims, self.domain), names, runtime if runtime_as_parameters else (), budget
-        )
+        relation = self.derived(dims, self.domain)
+        return _set_of_values(relation, names, budget, runtime_as_parameters=runtime_as_parameters)
 
     def count(self, *, budget: int | None = BUDGET) -> int:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
@@ -240,13 +239,14 @@ class ExactRelation(Relation):
         >>> parse_map(half).count()
         500000500000
         """
+        check_without_parameters(self, "count")
 
         def count(space: Space) -> int:
             points = points_of(self, space.context)
             check_bounded(points, self.domain.names, "count")
             return count_points(points)
 
-        return asked(count, lambda: few_points.count(self), budget)
+        return asked(count, budget, otherwise=lambda: few_points.count(self))
 
     def count_results(self, *, budget: int | None = BUDGET) -> int:
         """The number of different elements that are reached.
@@ -261,6 +261,7 @@ class ExactRelation(Relation):
         >>> parse_map(windows).count(), parse_map(windows).count_results()
         (3000000, 2000001)
         """
+        check_without_parameters(self, "count_results")
         names = [f"result {number}" for number in range(len(self.forms))]
 
         def count(space: Space) -> int:
@@ -270,7 +271,7 @@ class ExactRelation(Relation):
             # Of a map that reaches nothing twice it is far less work to count the points.
             return count_points(graph.domain() if graph.is_injective() else reached)
 
-        return asked(count, lambda: few_points.count_results(self), budget)
+        return asked(count, budget, otherwise=lambda: few_points.count_results(self))
 
     def is_injective(
         self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
@@ -288,8 +289,8 @@ class ExactRelation(Relation):
         options = {"runtime_as_parameters": runtime_as_parameters}
         return asked(
             lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
-            lambda: few_points.is_injective(self, **options),
             budget,
+            otherwise=lambda: few_points.is_injective(self, **options),
         )
 
     def covers(
@@ -311,6 +312,7 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
+        check_without_parameters(self, "covers")
         check_integers(sizes, "covers: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
@@ -319,7 +321,9 @@ class ExactRelation(Relation):
             image = image_of(self.forms, self.domain, space.context, **options)
             return bool(_tensor(self, sizes, image).is_subset(image))
 
-        return asked(is_covered, lambda: few_points.covers(self, sizes, **options), budget)
+        return asked(
+            is_covered, budget, otherwise=lambda: few_points.covers(self, sizes, **options)
+        )
 
     def is_bijective_onto(
         self,
@@ -341,6 +345,7 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
+        check_without_parameters(self, "is_bijective_onto")
         check_integers(sizes, "is_bijective_onto: sizes")
         _check_rank(self, sizes)
         options = {"runtime_as_parameters": runtime_as_parameters}
@@ -357,7 +362,9 @@ class ExactRelation(Relation):
             return count_points(points_of(self, space.context)) == prod(sizes)
 
         return asked(
-            is_bijective, lambda: few_points.is_bijective_onto(self, sizes, **options), budget
+            is_bijective,
+            budget,
+            otherwise=lambda: few_points.is_bijective_onto(self, sizes, **options),
         )
 
     def sample(self, *, budget: int | None = BUDGET) -> Point | None:
@@ -372,31 +379,40 @@ class ExactRelation(Relation):
         >>> parse_map(odd).sample()
         ((2,), (2,), (), (4,))
         """
+        check_without_parameters(self, "sample")
         domain = self.domain
-        space = Space({}, budget=budget)
-        with space.within_budget():
+
+        def ask(space: Space) -> tuple[int, ...] | None:
             points = points_of(self, space.context)
-            if points.is_empty():
-                return None
-            values = first_point(points)
+            return None if points.is_empty() else first_point(points)
+
+        values = asked(ask, budget)
+        if values is None:
+            return None
         constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
         results = operations.substitute(self.forms, constants)
         return (*domain.by_role(values), tuple(map(_value, results)))
 
 
 def _set_of_values(
-    relation: Relation, names: Sequence[str], parameters: Sequence[str], budget: int | None
+    relation: Relation, names: Sequence[str], budget: int | None, *, runtime_as_parameters: bool
 ) -> IndexSet:
     """The values of the results, with these names; those of parameters follow them."""
     domain = relation.domain
+    *_, runtime = domain.by_role(domain.names)
+    followed = runtime if runtime_as_parameters else ()
+    parameters = [parameter.name for parameter in domain.parameters]
 
     def read(space: Space) -> IndexSet:
         points = image_of(
-            relation.forms, domain, space.context, runtime_as_parameters=bool(parameters)
+            relation.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
         )
-        return read_set(points, space, names, parameters)
+        return read_set(points, space, names, followed, parameters)
 
-    return asked(read, lambda: None if parameters else set_of_points(relation, names), budget)
+    is_fixed = not (followed or parameters)
+    return asked(
+        read, budget, otherwise=lambda: set_of_points(relation, names) if is_fixed else None
+    )
 
 
 def _check_rank(relation: Relation, sizes: Sequence[int]) -> None:

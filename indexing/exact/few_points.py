@@ -6,25 +6,20 @@ A table has a row for each point; equal rows are listed once, in lexicographic o
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, strided
+from indexing.exact.isl_sets import parameters_of
 from indexing.transform.evaluate import MAX_INT64, result_columns
-from simplifier.exact import BudgetError
-from simplifier.exact.isl import FIRST_OPERATIONS, checked_budget
-from simplifier.exact.isl import asked as asked_within
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from indexing.exact.boxes import Box, StridedInterval
     from indexing.relation import Relation
-    from simplifier.exact import Space
     from simplifier.expr.form import Form
-
-    Answer = TypeVar("Answer")
 
 Rows: TypeAlias = Any
 """A matrix of NumPy."""
@@ -34,28 +29,6 @@ MAX_POINTS: Final = 1 << 20
 
 MAX_BOXES_LISTED: Final = 16 * MAX_BOXES
 """A set of more boxes would be a text of many pages."""
-
-
-def asked(
-    ask_isl: Callable[[Space], Answer], ask_points: Callable[[], Answer | None], budget: int | None
-) -> Answer:
-    """What isl answers or, where it takes many operations, what the points do.
-
-    Raises:
-        BudgetError: it takes more than the budget, and there are too many points to go through; or
-            the budget is not positive.
-    """
-    checked_budget(budget)
-    few = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
-    try:
-        return asked_within(ask_isl, few)
-    except BudgetError:
-        found = ask_points()
-        if found is not None:
-            return found
-        if budget == few:
-            raise
-    return asked_within(ask_isl, budget)
 
 
 def has_few_points(relation: Relation) -> bool:
@@ -99,8 +72,9 @@ def is_subset(left: Relation, right: Relation, *, runtime_as_parameters: bool) -
 
 def is_injective(relation: Relation, *, runtime_as_parameters: bool) -> bool | None:
     """Whether no two points of dimensions and ranges lead to one element."""
-    dims, ranges, runtime = _variables(relation)
-    targets = (*relation.forms, *(runtime if runtime_as_parameters else ()))
+    dims, ranges, _ = _variables(relation)
+    parameters = parameters_of(relation.domain, runtime_as_parameters=runtime_as_parameters)
+    targets = (*relation.forms, *parameters)
     pairs = elements(relation, (*targets, *dims, *ranges))
     return None if pairs is None else len(different(pairs[:, : len(targets)])) == len(pairs)
 
@@ -165,6 +139,31 @@ def elements(relation: Relation, wanted: Sequence[Form]) -> Rows | None:
     return None if rows is None else different(rows)
 
 
+def reached(maps: Sequence[Relation]) -> Rows | None:
+    """The elements that some maps reach, each once."""
+    rows = _joined([elements(each, each.forms) for each in maps])
+    return None if rows is None else different(rows)
+
+
+def reached_again(maps: Sequence[Relation]) -> Rows | None:
+    """The elements that are reached from two points, of one map or of two."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    rows = _joined([_table(each, each.forms) for each in maps])
+    if rows is None or not rows.shape[1]:
+        return None if rows is None else rows[1:2]
+    found, times = np.unique(rows, axis=0, return_counts=True)
+    return found[times > 1]
+
+
+def _joined(tables: Sequence[Rows | None]) -> Rows | None:
+    """The rows of all tables; ``None`` if one is missing, or there is none."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    known = [table for table in tables if table is not None]
+    return np.concatenate(known) if known and len(known) == len(tables) else None
+
+
 def _sizes_of_union(
     left: Relation, right: Relation, *, runtime_as_parameters: bool
 ) -> tuple[int, int, int] | None:
@@ -173,8 +172,9 @@ def _sizes_of_union(
 
     rows: list[Rows] = []
     for each in (left, right):
-        dims, _, runtime = _variables(each)
-        pairs = elements(each, (*dims, *(runtime if runtime_as_parameters else ()), *each.forms))
+        dims, *_ = _variables(each)
+        parameters = parameters_of(each.domain, runtime_as_parameters=runtime_as_parameters)
+        pairs = elements(each, (*dims, *parameters, *each.forms))
         if pairs is None:
             return None
         rows.append(pairs)

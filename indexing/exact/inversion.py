@@ -63,8 +63,8 @@ def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> Relat
 
     Proof: the equations ``result = y``, ``sum = n``, and those among the constraints are true for
     exactly the elements that the map relates; :mod:`indexing.exact.solving` solves them for all
-    variables but the runtime ones, which are known. The other constraints become conditions. They
-    are rewritten by equations only.
+    variables but runtime ones and parameters, which are known. The other constraints become
+    conditions. They are rewritten by equations only.
     """
     domain = simplest.domain
     numerators = _shared_numerators(given_results)
@@ -77,13 +77,14 @@ def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> Relat
     sums = [
         Equation(whole - forms.variable(name), forms.ZERO) for name, whole in numerators.items()
     ]
-    *_, runtime = domain.by_role(domain.identifiers)
-    sought = {name: ends for name, ends in scope.bounds.items() if name not in runtime}
+    known = domain.identifiers[len(domain.dims) + len(domain.ranges) :]
+    sought = {name: ends for name, ends in scope.bounds.items() if name not in known}
     solution = solved(scope, [*outputs, *sums, *_equalities(domain)], sought)
     others = substituted_constraints(_inequalities(scope, domain, outputs), solution.values)
     values = [solution.values[identifier] for identifier in domain.identifiers[: len(domain.dims)]]
     free = _in_order(values, solution)
-    made = distinctly_named(_dims_of(simplest), _ranges_of(domain, solution, free), domain.runtime)
+    ranges = _ranges_of(domain, solution, free)
+    made = distinctly_named(_dims_of(simplest), ranges, domain.runtime, domain.parameters)
     old = (*(f"y{position}" for position in range(len(outputs))), *free)
     renaming = dict(zip(old, map(forms.variable, made.identifiers), strict=False))
     constraints = substituted_constraints([*solution.conditions, *others], renaming)

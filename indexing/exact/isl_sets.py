@@ -1,13 +1,12 @@
 """Maps as isl's relations and sets of points, and a look at such sets one coordinate at a time.
 
-Ranges and runtime variables are projected out. Runtime variables that are parameters become
-coordinates behind the others. An axis is the number of a coordinate, from 0; ``None`` is a missing
-least or greatest value.
+Ranges and runtime variables are projected out. Parameters, and runtime variables that are such,
+become coordinates behind the others. An axis is the number of a coordinate, from 0; ``None`` is a
+missing least or greatest value.
 """
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from indexing.errors import MapError
@@ -30,9 +29,10 @@ def relation_of(
     indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
 ) -> islpy.Map:
     """All pairs of ``dims`` and ``results``; parameters follow the ``dims``."""
-    dims, _, runtime = _variables(indexing_map.domain)
-    sources = (*dims, *runtime) if runtime_as_parameters else dims
-    return _pairs(indexing_map.domain, sources, indexing_map.forms, context)
+    domain = indexing_map.domain
+    dims, *_ = _variables(domain)
+    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
+    return _pairs(domain, (*dims, *parameters), indexing_map.forms, context)
 
 
 def both(
@@ -49,20 +49,21 @@ def accesses_of(
     indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
 ) -> islpy.Map:
     """All pairs of ``(dims, ranges)`` and ``results``; parameters follow the ``results``."""
-    dims, ranges, runtime = _variables(indexing_map.domain)
-    results = indexing_map.forms
-    targets = (*results, *runtime) if runtime_as_parameters else results
-    return _pairs(indexing_map.domain, (*dims, *ranges), targets, context)
+    domain = indexing_map.domain
+    dims, ranges, _ = _variables(domain)
+    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
+    return _pairs(domain, (*dims, *ranges), (*indexing_map.forms, *parameters), context)
 
 
 def graph_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
     """All pairs of a point of the domain and its ``results``."""
-    variables = chain.from_iterable(_variables(indexing_map.domain))
-    return _pairs(indexing_map.domain, [*variables], indexing_map.forms, context)
+    domain = indexing_map.domain
+    variables = [*map(forms.variable, domain.identifiers)]
+    return _pairs(domain, variables, indexing_map.forms, context)
 
 
 def points_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:
-    """Every point of the domain: dimensions, ranges and runtime variables."""
+    """Every point of the domain: the values of all its variables."""
     domain = indexing_map.domain
     return Space(domain.bounds, context).domain(domain.constraints)
 
@@ -71,9 +72,10 @@ def domain_of(
     indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
 ) -> islpy.Set:
     """The ``dims`` that have a result; parameters follow them."""
-    dims, _, runtime = _variables(indexing_map.domain)
-    wanted = (*dims, *runtime) if runtime_as_parameters else dims
-    return _tuples(indexing_map.domain, wanted, context)
+    domain = indexing_map.domain
+    dims, *_ = _variables(domain)
+    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
+    return _tuples(domain, (*dims, *parameters), context)
 
 
 def image_of(
@@ -84,8 +86,21 @@ def image_of(
     runtime_as_parameters: bool = False,
 ) -> islpy.Set:
     """The values of the results at all points; parameters follow them."""
-    runtime = _variables(domain)[2] if runtime_as_parameters else ()
-    return _tuples(domain, (*results, *runtime), context)
+    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
+    return _tuples(domain, (*results, *parameters), context)
+
+
+def parameters_of(domain: Domain, *, runtime_as_parameters: bool) -> tuple[Form, ...]:
+    """What a question is about each value of: parameters, behind runtime variables if wanted."""
+    *_, runtime = _variables(domain)
+    named = map(forms.variable, domain.parameter_identifiers)
+    return (*(runtime if runtime_as_parameters else ()), *named)
+
+
+def names_of_parameters(domain: Domain, *, runtime_as_parameters: bool) -> tuple[str, ...]:
+    """The names of :func:`parameters_of`."""
+    first = len(domain.dims) + len(domain.ranges)
+    return domain.names[first if runtime_as_parameters else first + len(domain.runtime) :]
 
 
 def _variables(domain: Domain) -> tuple[tuple[Form, ...], ...]:

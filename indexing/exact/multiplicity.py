@@ -12,20 +12,21 @@ from functools import reduce
 from itertools import chain, product
 from math import prod
 from operator import mul
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias
 
 from indexing.errors import MapError
+from indexing.exact import few_points
 from indexing.exact.counting import count_points
 from indexing.exact.isl_sets import check_bounded, coordinates, image_of, points_of, relation_of
-from indexing.exact.sets import read_set
-from indexing.relation import RelationT, check_map
+from indexing.exact.sets import read_set, set_of_rows
+from indexing.relation import RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
-from indexing.transform.evaluate import result_columns
+from indexing.transform.evaluate import MAX_INT64, result_columns
 from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
-from simplifier.exact import BUDGET, BudgetError, Space
-from simplifier.exact.isl import FIRST_OPERATIONS, asked, checked_budget, integer, load_isl
+from simplifier.exact import ATTEMPT, BUDGET, BudgetError, Space
+from simplifier.exact.isl import asked, checked_budget, integer, load_isl
 from simplifier.exact.isl import number as isl_number
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
@@ -39,11 +40,14 @@ if TYPE_CHECKING:
     from indexing.relation import Relation
 
 
+Array: TypeAlias = Any
+"""An array of NumPy."""
+
 Times: TypeAlias = "tuple[int, ...]"
 """How often each of several maps reaches an element."""
 
-MAX_POINTS: Final = 1 << 24
-"""Points of a part that are gone through if isl has no answer: some seconds."""
+MAX_POINTS: Final = 1 << 22
+"""Points of a part that are gone through if isl has no answer: seconds, and 300 MB."""
 
 _FEW_POINTS: Final = 1 << 12
 """Points that are gone through before isl is asked: it takes longer to ask."""
@@ -93,6 +97,7 @@ def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
     given = [*maps]
     for each in given:
         check_map(each, "multiplicities: one of the maps")
+        check_without_parameters(each, "multiplicities")
     ranks = sorted({len(each.forms) for each in given})
     if len(ranks) > 1:
         message = f"multiplicities: there are maps with {listed([*map(str, ranks)])} results"
@@ -126,27 +131,22 @@ def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mappin
 
 def _kinds_of(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int]:
     """The kinds of the elements that any of the maps reaches, and how many there are of each."""
-    work = _work(maps)
-    if work <= _FEW_POINTS:
+    points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
+    is_countable = points <= MAX_POINTS and _volume(_hull(maps)) <= MAX_INT64
+    if is_countable and points <= _FEW_POINTS:
         return _kinds_by_enumeration(maps)
-    if work <= MAX_POINTS:
-        budget = FIRST_OPERATIONS if budget is None else min(budget, FIRST_OPERATIONS)
+    if is_countable:
+        budget = ATTEMPT if budget is None else min(budget, ATTEMPT)
     try:
         found = asked(lambda space: _kinds_by_isl(maps, space), budget)
     except (NotQuasiAffineError, BudgetError):
-        if work > MAX_POINTS:
+        if not is_countable:
             raise
         found = None
-    if found is None and work > MAX_POINTS:
-        message = f"multiplicities: {work} points would have to be gone through"
+    if found is None and not is_countable:
+        message = f"multiplicities: {points} points would have to be gone through"
         raise MapError(f"{message}; expected {MAX_POINTS} at most")
     return _kinds_by_enumeration(maps) if found is None else found
-
-
-def _work(maps: Sequence[Relation]) -> int:
-    """The number of points to go through, of the maps and of the box that they reach."""
-    points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
-    return points + len(maps) * _volume(_hull(maps))
 
 
 def _volume(box: Iterable[Interval]) -> int:
@@ -195,18 +195,40 @@ def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
     hull = _hull(maps)
-    tables = np.zeros((len(maps), _volume(hull)), dtype=np.int64)
-    for table, each in zip(tables, maps, strict=True):
-        for points, columns in result_columns(each):
-            element = np.zeros(points, dtype=np.int64)
-            for column, interval in zip(columns, hull, strict=True):
-                offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
-                element = element * (interval.size or 0) + offset
-            reached, times = np.unique(element, return_counts=True)
-            table[reached] += times
-    kinds, numbers = np.unique(tables, axis=1, return_counts=True)
-    rows = zip(kinds.T.tolist(), numbers.tolist(), strict=True)
-    return {tuple(times): number for times, number in rows if any(times)}
+    counted = [_counted_elements(each, hull) for each in maps]
+    # With counts NumPy sorts: the table of hashes that it takes else is slow for some numbers.
+    everywhere: Array = np.concatenate([each for each, _ in counted])
+    elements: Array = np.unique(everywhere, return_counts=True)[0]
+    tables = np.zeros((len(maps), len(elements)), dtype=np.int64)
+    kinds = np.zeros(len(elements), dtype=np.int64)
+    for table, (reached, times) in zip(tables, counted, strict=True):
+        np.add.at(table, _positions(reached, elements), times)
+        _, kinds = np.unique(kinds * (table.max(initial=0) + 1) + table, return_inverse=True)
+    _, examples, numbers = np.unique(kinds, return_index=True, return_counts=True)
+    rows: list[list[int]] = tables[:, examples].T.tolist()
+    return {tuple(times): number for times, number in zip(rows, numbers.tolist(), strict=True)}
+
+
+def _positions(numbers: Array, ordered: Array) -> Array:
+    return ordered.searchsorted(numbers)
+
+
+def _counted_elements(indexing_map: Relation, hull: Sequence[Interval]) -> tuple[Array, Array]:
+    """The numbers in the hull of elements that are reached, and how often, some thousand at once.
+
+    An element may occur again.
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+    for points, columns in result_columns(indexing_map):
+        element = np.zeros(points, dtype=np.int64)
+        for column, interval in zip(columns, hull, strict=True):
+            offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
+            element = element * (interval.size or 0) + offset
+        found.append(np.unique(element, return_counts=True))
+    reached, times = (np.concatenate(part) for part in zip(*found, strict=True))
+    return reached, times
 
 
 # Elements that are reached, and those that are reached again.
@@ -220,7 +242,7 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET)
     >>> print(reached(map(parse_map, ends), 1))
     (d0): d0 in [0, 3] or d0 in [6, 9]
     """
-    given = [*maps]
+    given = _without_parameters(maps)
 
     def ask(space: Space) -> IndexSet:
         found = _nothing(rank, space.context)
@@ -228,20 +250,20 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET)
             found = found.union(image_of(each.forms, each.domain, space.context))
         return read_set(found, space)
 
-    return asked(ask, budget)
+    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached(given)))
 
 
 def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
     """The elements of a tensor of this rank that are reached at least twice.
 
-    By two maps, or by one from two points of its dimensions and ranges.
+    By two maps, or by one from two points of its domain.
 
     >>> from indexing import parse_map
     >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
     >>> print(reached_again([windows], 1))
     (d0): d0 in [2, 18] step 2
     """
-    given = [*maps]
+    given = _without_parameters(maps)
 
     def ask(space: Space) -> IndexSet:
         again = seen = _nothing(rank, space.context)
@@ -251,7 +273,14 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = B
             seen = seen.union(image)
         return read_set(again, space)
 
-    return asked(ask, budget)
+    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached_again(given)))
+
+
+def _without_parameters(maps: Iterable[Relation]) -> list[Relation]:
+    given = [*maps]
+    for each in given:
+        check_without_parameters(each, "reached")
+    return given
 
 
 def _nothing(rank: int, context: islpy.Context) -> islpy.Set:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
@@ -19,7 +19,7 @@ from indexing.simplify import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, BudgetError, Space
+from simplifier.exact import BUDGET, Allowance, BudgetError, Space
 from simplifier.exact.isl import asked, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.exact.boxes import Box
+    from indexing.exact.few_points import Rows
     from indexing.relation import Relation
 
     Index = tuple[int, ...]
@@ -47,8 +48,8 @@ class IndexSet:
     with the same elements are equal; iteration is in lexicographic order.
 
     Attributes:
-        hull: one variable for each coordinate, within the least bounds that hold all elements; its
-            runtime variables are the parameters that the set depends on.
+        hull: one variable for each coordinate, within the least bounds that hold all elements; the
+            set depends on its runtime variables and parameters.
         pieces: domains of the same variables; an element lies in at least one of them.
         boxes: the elements as disjoint boxes of strided intervals, in order; ``None`` if there are
             many boxes, or parameters.
@@ -77,8 +78,8 @@ class IndexSet:
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
-        """The runtime variables that the set depends on."""
-        return self.hull.runtime
+        """The runtime variables and parameters that the set depends on."""
+        return self.hull.runtime + self.hull.parameters
 
     @property
     def is_empty(self) -> bool:
@@ -142,11 +143,14 @@ class IndexSet:
         if len(parameters) != len(self.parameters):
             expected = f"expected {len(self.parameters)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
-        space = Space({})
-        points = self._points(space.context)
-        for value in reversed(parameters):
-            points = slice_at(points, rank_of(points) - 1, value)
-        return read_set(points, space, self.hull.names[: self.rank])
+
+        def ask(space: Space) -> IndexSet:
+            points = self._points(space.context)
+            for value in reversed(parameters):
+                points = slice_at(points, rank_of(points) - 1, value)
+            return read_set(points, space, self.hull.names[: self.rank])
+
+        return asked(ask, BUDGET)
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -188,8 +192,10 @@ class IndexSet:
 
     def __str__(self) -> str:
         head = f"({', '.join(self.hull.names[: self.rank])})"
-        if self.parameters:
-            head += f"{{{', '.join(self.hull.names[self.rank :])}}}"
+        if self.hull.runtime:
+            head += f"{{{', '.join(self.hull.by_role(self.hull.names)[2])}}}"
+        if self.hull.parameters:
+            head += f"<{', '.join(parameter.name for parameter in self.hull.parameters)}>"
         alternatives = " or ".join(self._alternatives())
         return f"{head}: {alternatives}" if alternatives else head
 
@@ -251,28 +257,34 @@ def _elements(box: Box) -> Iterator[Index]:
 
 # From isl.
 
+MAX_OPERATIONS_FOR_BOXES: Final = 50_000
+"""With so many operations boxes are looked for: constraints alone say the same."""
+
 
 def read_set(
-    points: islpy.Set, space: Space, names: Sequence[str] = (), parameters: Sequence[str] = ()
+    points: islpy.Set,
+    space: Space,
+    names: Sequence[str] = (),
+    runtime: Sequence[str] = (),
+    parameters: Sequence[str] = (),
 ) -> IndexSet:
-    """An :class:`IndexSet` from one of isl's sets, within the budget of the space.
+    """An :class:`IndexSet` from one of isl's sets, as a part of a question in a space.
 
-    ``names`` are those of the first coordinates; the last coordinates are the parameters. Boxes
-    that take more than the budget are left out.
-
-    Raises:
-        BudgetError: the constraints take more operations of isl than the budget.
+    ``names`` are those of the first coordinates; the last coordinates are the runtime variables
+    and the parameters that the set depends on. Boxes that take more than a budget of their own are
+    left out.
     """
-    with space.within_budget():
-        hull = _hull(points, names, parameters)
-        lone = None if points.is_empty() or parameters else lone_box(points)
-        if lone is not None:
-            return _set_of_boxes(hull, (lone,))
-        # Coalescing may bring quotients in that are not known as such.
-        points = points.compute_divs().coalesce().compute_divs()
-        pieces = sorted(_pieces(points, hull), key=_order)
-    if not parameters:
-        with suppress(BudgetError), space.within_budget():
+    hull = _hull(points, names, runtime, parameters)
+    is_fixed = not (runtime or parameters)
+    lone = lone_box(points) if is_fixed and not points.is_empty() else None
+    if lone is not None:
+        return _set_of_boxes(hull, (lone,))
+    # Coalescing may bring quotients in that are not known as such.
+    points = points.compute_divs().coalesce().compute_divs()
+    pieces = sorted(_pieces(points, hull), key=_order)
+    if is_fixed:
+        own = Allowance(MAX_OPERATIONS_FOR_BOXES)
+        with suppress(BudgetError), own.attempt({}, space.context):
             boxes = boxes_of(points)
             if boxes is not None:
                 return _set_of_boxes(hull, boxes)
@@ -286,12 +298,16 @@ def set_of_points(relation: Relation, names: Sequence[str] = ()) -> IndexSet | N
     >>> print(set_of_points(parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 5]")))
     (d0): d0 in [0, 1] or d0 in [4, 4] or d0 in [9, 9] or d0 in [16, 16] or d0 in [25, 25]
     """
-    rows = elements(relation, relation.forms)
+    return set_of_rows(elements(relation, relation.forms), names)
+
+
+def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None:
+    """The set of a table's rows; ``None`` without a table, or if they are too many to list."""
     boxes = None if rows is None else boxes_of_rows(rows)
     if rows is None or boxes is None:
         return None
     ends = zip(rows.min(0).tolist(), rows.max(0).tolist(), strict=True) if len(rows) else ()
-    bounds = [Interval(*pair) for pair in ends] or [Interval(0, -1)] * len(relation.forms)
+    bounds = [Interval(*pair) for pair in ends] or [Interval(0, -1)] * rows.shape[1]
     called = [*names, *[""] * (len(bounds) - len(names))]
     found = _set_of_boxes(Domain.of(map(Variable, bounds, called)), boxes)
     return found if len(boxes) <= MAX_BOXES else replace(found, boxes=None)
@@ -301,16 +317,19 @@ def _set_of_boxes(hull: Domain, boxes: tuple[Box, ...]) -> IndexSet:
     return IndexSet(hull, tuple(_piece_of_box(box, hull) for box in boxes), boxes)
 
 
-def _hull(points: islpy.Set, names: Sequence[str], parameters: Sequence[str]) -> Domain:
+def _hull(
+    points: islpy.Set, names: Sequence[str], runtime: Sequence[str], parameters: Sequence[str]
+) -> Domain:
     """The variables within the least bounds."""
-    rank = rank_of(points) - len(parameters)
-    called = [*names, *[""] * (rank - len(names)), *parameters]
+    rank = rank_of(points) - len(runtime) - len(parameters)
+    behind = rank + len(runtime)
+    called = [*names, *[""] * (rank - len(names)), *runtime, *parameters]
     is_empty = points.is_empty()
     variables = [
         Variable(Interval(0, -1) if is_empty else extent(points, axis), name)
         for axis, name in enumerate(called)
     ]
-    return Domain.of(variables[:rank], (), variables[rank:])
+    return Domain.of(variables[:rank], (), variables[rank:behind], (), variables[behind:])
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:

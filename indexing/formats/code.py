@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
@@ -28,6 +27,7 @@ from simplifier.fixpoint import range_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from indexing.domain import Domain
     from indexing.relation import Relation
     from simplifier.expr.form import Atom, Form
 
@@ -103,10 +103,31 @@ _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
 
 def check_portable(wanted: Sequence[Form], domain: Domain, asker: str) -> None:
     """Raise a :class:`MapError` if a value may need more than 64 bits."""
+    for parameter in domain.parameters:
+        if parameter.bounds.size is None:
+            limits = f"{parameter.name} has the bounds {parameter.bounds}"
+            expected = "expected a bounded parameter, see with_constraint()"
+            raise MapError(f"{asker}: {limits}; {expected}")
     reason = reason_against_64_bits(wanted, domain)
     if reason is not None:
         message = f"{asker}: {reason}"
         raise MapError(message)
+
+
+def with_numeric_bounds(domain: Domain) -> Domain:
+    """The domain with a number at each end that follows from the bounds of parameters.
+
+    >>> from indexing import parse_map
+    >>> rows = parse_map("(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, 64]").domain
+    >>> with_numeric_bounds(rows).dims[0].bounds
+    Interval(lower=0, upper=63)
+    """
+    if not domain.parameters or domain.is_known_empty:
+        return domain
+    bounds = scope_with_facts(domain).bounds
+    pairs = zip(domain.identifiers, domain, strict=True)
+    sharp = (variable.within(bounds[identifier]) for identifier, variable in pairs)
+    return domain.with_variables(sharp, domain.constraints)
 
 
 def check_name(name: str, asker: str, reserved: frozenset[str]) -> None:
@@ -212,7 +233,7 @@ def constraint_checks(domain: Domain, language: Language, comparison: str) -> Co
     What is known of the point are its bounds: the constraints are what is asked.
     """
     constraints = [constraint for _, constraint in domain.constraint_texts()]
-    box = Domain(domain.dims, domain.ranges, domain.runtime)
+    box = domain.with_constraints()
     code = code_of([form for form, _ in constraints], box, language)
     rows = zip(code.values, (interval for _, interval in constraints), strict=True)
     return replace(code, values=tuple(_comparisons(rows, comparison)))
@@ -274,14 +295,14 @@ def to_c(indexing_map: Relation, name: str = "indexing_map") -> str:
     variables or not, is one. Divisions that never see a negative number are plain C divisions.
 
     Raises:
-        MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is no C
-            name.
+        MapError: a variable or parameter is not bounded, a value may need more than 64 bits, or
+            ``name`` is no C name.
     """
-    domain = indexing_map.domain
+    domain = with_numeric_bounds(indexing_map.domain)
     check_name(name, "to_c", _C.reserved)
     constraints = (form for form, _ in domain.constraints)
     check_portable([*indexing_map.forms, *constraints], domain, "to_c")
-    functions = [*_c_results(indexing_map, name), "", *_c_contains(domain, name)]
+    functions = [*_c_results(indexing_map.forms, domain, name), "", *_c_contains(domain, name)]
     called = helpers_in(functions, _C_HELPERS)
     helpers = [
         f"static inline int64_t {helper}(int64_t a, int64_t b) {{ return {value}; }}"
@@ -294,8 +315,8 @@ def to_c(indexing_map: Relation, name: str = "indexing_map") -> str:
 _INCLUDES: Final = ("#include <stdbool.h>", "#include <stdint.h>")
 
 
-def _c_results(indexing_map: Relation, name: str) -> list[str]:
-    code = code_of(indexing_map.forms, indexing_map.domain, _C)
+def _c_results(results: Sequence[Form], domain: Domain, name: str) -> list[str]:
+    code = code_of(results, domain, _C)
     stores = [f"results[{position}] = {value};" for position, value in enumerate(code.values)]
     parameters = [*_declared(code.parameters), "int64_t *results"]
     head = f"static inline void {name}({', '.join(parameters)}) {{"
@@ -356,11 +377,13 @@ def to_triton(indexing_map: Relation, name: str = "indexing_map") -> str:
         MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is no
             Python name.
     """
-    domain = indexing_map.domain
+    domain = with_numeric_bounds(indexing_map.domain)
     check_name(name, "to_triton", _TRITON.reserved)
     constraints = (form for form, _ in domain.constraints)
     check_portable([*indexing_map.forms, *constraints], domain, "to_triton")
-    functions = [*_triton_results(indexing_map, name), "", "", *_triton_mask(domain, name)]
+    comment = f"# {for_comment(indexing_map)}"
+    results = _triton_results(indexing_map.forms, domain, name, comment)
+    functions = [*results, "", "", *_triton_mask(domain, name)]
     helpers = [
         line
         for helper, value in helpers_in(functions, _TRITON_HELPERS).items()
@@ -370,10 +393,10 @@ def to_triton(indexing_map: Relation, name: str = "indexing_map") -> str:
     return "\n".join(parts) + "\n"
 
 
-def _triton_results(indexing_map: Relation, name: str) -> list[str]:
-    code = code_of(indexing_map.forms, indexing_map.domain, _TRITON)
+def _triton_results(results: Sequence[Form], domain: Domain, name: str, comment: str) -> list[str]:
+    code = code_of(results, domain, _TRITON)
     lines = [*_in_64_bits(code.parameters), *code.statements, f"return {', '.join(code.values)}"]
-    return _triton_function(name, code.parameters, [f"# {for_comment(indexing_map)}", *lines])
+    return _triton_function(name, code.parameters, [comment, *lines])
 
 
 def _triton_mask(domain: Domain, name: str) -> list[str]:

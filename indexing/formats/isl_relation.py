@@ -2,11 +2,13 @@
 
 Dimensions are isl's inputs, results its outputs. Ranges are gone: two elements are related if some
 values of the ranges relate them. So are runtime variables, unless they are wanted as parameters.
+Parameters are isl's.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import suppress
 from itertools import combinations
 from types import MappingProxyType
@@ -14,16 +16,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import distinctly_named
 from indexing.errors import MapError
-from indexing.exact.isl_sets import EVERYTHING, extent, relation_of
+from indexing.exact.isl_sets import EVERYTHING, extent, names_of_parameters, relation_of
 from indexing.exact.sets import constraints_of
+from indexing.parameters import check_parameter, parameter_identifier
 from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.bounds.interval import INFINITY
-from simplifier.errors import Span, TextError
-from simplifier.exact import Space
-from simplifier.exact.isl import integer, load_isl
+from simplifier.errors import Span, TextError, quoted
+from simplifier.exact import ATTEMPT, Allowance, BudgetError, Space
+from simplifier.exact.isl import asked, integer, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, ZERO, Form, postorder
@@ -84,17 +87,13 @@ def to_isl(
     See :meth:`IndexingMap.to_isl`.
     """
     isl = load_isl()
-    relation = relation_of(
-        indexing_map,
-        context or isl.DEFAULT_CONTEXT,
-        runtime_as_parameters=runtime_as_parameters,
-    )
-    dims, _, runtime = _readable_names(indexing_map.domain)
-    if runtime_as_parameters:
-        kinds = isl.dim_type
-        relation = relation.move_dims(kinds.param, 0, kinds.in_, len(dims), len(runtime))
-        relation = _named(relation, kinds.param, runtime)
-    return _named(relation, isl.dim_type.in_, dims)
+    options = {"runtime_as_parameters": runtime_as_parameters}
+    relation = relation_of(indexing_map, context or isl.DEFAULT_CONTEXT, **options)
+    domain = _readably_named(indexing_map.domain)
+    dims, *_ = domain.by_role(domain.names)
+    parameters, kinds = names_of_parameters(domain, **options), isl.dim_type
+    relation = relation.move_dims(kinds.param, 0, kinds.in_, len(dims), len(parameters))
+    return _named(_named(relation, kinds.param, parameters), kinds.in_, dims)
 
 
 def _named(relation: islpy.Map, kind: islpy.dim_type, names: tuple[str, ...]) -> islpy.Map:
@@ -103,14 +102,21 @@ def _named(relation: islpy.Map, kind: islpy.dim_type, names: tuple[str, ...]) ->
     return relation
 
 
-def _readable_names(domain: Domain) -> tuple[tuple[str, ...], ...]:
-    """Names by role; a variable whose name isl cannot read goes by its identifier."""
+def _readably_named(domain: Domain) -> Domain:
+    """The domain with names for isl: a variable whose name it cannot read goes by its identifier.
+
+    Raises:
+        MapError: isl cannot read the name of a parameter.
+    """
+    for parameter in domain.parameters:
+        if not _readable(parameter.name):
+            message = f"to_isl: {quoted(parameter.name)} cannot name a parameter in isl"
+            raise MapError(f"{message}; expected another name, see rename()")
     roles = (
         [Variable(variable.bounds, _readable(variable.name)) for variable in role]
         for role in domain.roles
     )
-    named = distinctly_named(*roles)
-    return named.by_role(named.names)
+    return distinctly_named(*roles, parameters=domain.parameters)
 
 
 def _readable(name: str | None) -> str:
@@ -122,31 +128,39 @@ def _readable(name: str | None) -> str:
 # _RelationFields.
 
 
-def read_isl(relation: str | IslRelation, *, budget: int | None) -> Relation:
+def read_isl(
+    relation: str | IslRelation, *, budget: int | None, parameters_as_runtime: bool
+) -> Relation:
     """A relation from isl's; :func:`indexing.from_isl` says more."""
     found = _parsed(relation) if isinstance(relation, str) else _converted(relation)
     if any(piece.is_rational() for piece in found.get_basic_maps()):
         raise MapError("from_isl: the relation has rational numbers; expected integers alone")
-    space = Space({}, found.get_ctx(), budget)
-    with space.within_budget():
-        made = _read(found.flatten())
+
+    def read(_: Space) -> Relation:
+        return _read(found.flatten(), parameters_as_runtime=parameters_as_runtime)
+
+    made = asked(read, budget, context=found.get_ctx())
     return made if _has_many_cases(made) else simplified(made)
 
 
-def _read(relation: islpy.Map) -> Relation:
+def _read(relation: islpy.Map, *, parameters_as_runtime: bool) -> Relation:
     kinds = load_isl().dim_type
-    dims, runtime, outputs = (
+    dims, given, outputs = (
         [
             Variable(EVERYTHING, _readable(relation.get_dim_name(kind, position)))
             for position in range(relation.dim(kind))
         ]
         for kind in (kinds.in_, kinds.param, kinds.out)
     )
-    joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(runtime))
-    identifiers = distinctly_named(dims, (), runtime).identifiers
-    fields = _fields_of(joint, identifiers)
+    runtime, parameters = (given, []) if parameters_as_runtime else ([], given)
+    for parameter in parameters:
+        check_parameter(parameter, "from_isl: the parameter")
+    joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(given))
+    positional = distinctly_named(dims, (), runtime).identifiers
+    named = (parameter_identifier(parameter.name) for parameter in parameters)
+    fields = _fields_of(joint, (*positional, *named))
     ranges = [outputs[number] for number in fields.ranges.values()]
-    domain = distinctly_named(dims, ranges, runtime)
+    domain = distinctly_named(dims, ranges, runtime, parameters)
     return Relation.from_forms(fields.results, domain.constrained(fields.constraints))
 
 
@@ -211,7 +225,12 @@ def _parsed(text: str) -> islpy.Map:
 
 
 def _check(text: str) -> None:
-    """Refuses what isl would reject without saying where, and what would crash it."""
+    """Refuses what isl rejects without saying where, does not read on, or crashes of."""
+    if unreadable := re.search("[\0\ud800-\udfff]", text):
+        raise _error(f"unexpected character {unreadable[0]!r}", unreadable)
+    for number in re.finditer(r"\d+", text):
+        if 0 < sys.get_int_max_str_digits() < len(number[0]):
+            raise _error(f"integer of {len(number[0])} digits; Python reads fewer", number)
     opened: list[re.Match[str]] = []
     for mark in re.finditer(r"[()\[\]{}^]", text):
         if mark[0] in _CLOSING:
@@ -336,9 +355,9 @@ class _RelationReader:
     def _merged(self, function: islpy.PwAff) -> Form | None:
         """A function as one form: its only piece, or extrema of its pieces."""
         domain = function.domain()
-        pieces = function.coalesce().gist(domain).coalesce().get_pieces()
         cases = [
-            _Case(self._space.form_of(case), where.intersect(domain)) for where, case in pieces
+            _Case(self._space.form_of(case), where.intersect(domain))
+            for where, case in _fewest_pieces(function, domain).get_pieces()
         ]
         if not cases:
             return ZERO
@@ -405,10 +424,15 @@ def _outputs(relation: islpy.Map) -> int:
 
 
 def _is_window(values: islpy.Map) -> bool:
-    """Whether the inputs bound the only output on both sides."""
+    """Whether the inputs bound the only output on both sides.
+
+    Multiples of a number are no bound, though isl says so: they are an equation with a division.
+    """
     kind = load_isl().dim_type
     inputs = values.dim(kind.in_)
-    line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range()
+    for place in range(inputs):  # parameters are told apart by name
+        values = values.set_dim_name(kind.in_, place, f"i{place}")
+    line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range().remove_divs()
     return line.dim_has_lower_bound(kind.set, 0) and line.dim_has_upper_bound(kind.set, 0)
 
 
@@ -418,6 +442,13 @@ def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
     for other in others:
         first = first.flat_range_product(other)
     return first
+
+
+def _fewest_pieces(function: islpy.PwAff, domain: islpy.Set) -> islpy.PwAff:
+    """The function with as few pieces as isl finds with some operations of its own."""
+    with suppress(BudgetError), Allowance(ATTEMPT).attempt({}, function.get_ctx()):
+        return function.coalesce().gist(domain).coalesce()
+    return function
 
 
 def _with_joined_extremum(space: Space, cases: list[_Case]) -> list[_Case] | None:

@@ -65,9 +65,14 @@ def to_affine_set(indexing_map: Relation) -> str:
 
 
 def _declarations(domain: Domain) -> str:
-    dims, ranges, runtime = domain.by_role(domain.names)
-    symbols = f"[{', '.join(ranges + runtime)}]" if ranges or runtime else ""
+    dims, *_ = domain.by_role(domain.names)
+    symbols = f"[{', '.join(declared)}]" if (declared := _symbols(domain)) else ""
     return f"({', '.join(dims)}){symbols}"
+
+
+def _symbols(domain: Domain) -> tuple[str, ...]:
+    """The names of MLIR's symbols: the ranges, the runtime variables, the parameters."""
+    return domain.names[len(domain.dims) :]
 
 
 def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
@@ -84,8 +89,7 @@ def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
 
 def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
     """The texts of forms over the names of the variables."""
-    _, ranges, runtime = domain.by_role(domain.names)
-    symbols = frozenset(ranges + runtime)
+    symbols = frozenset(_symbols(domain))
     turned = [_turned(form) for form in named]
     for number, form in enumerate(turned):
         if objection := _objection(form, symbols) or _objection_to_constants(form):

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 import sympy
 
-from indexing.formats.text import format_map
-from simplifier.expr.form import AtomKind
+from indexing.formats.text import format_map, text_of_ends
+from indexing.symbolic_bounds import ends_and_constraints
+from simplifier.expr.form import AtomKind, variable
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import Printer, as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from indexing.domain import Domain
     from indexing.relation import Relation
-    from simplifier import Interval
     from simplifier.expr.form import Atom, Form
 
 
@@ -80,15 +81,18 @@ def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -
 def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
     """The titles of the parts of the table, with pairs of cells."""
     domain = indexing_map.domain
-    bounds = zip(domain.names, (str(variable.bounds) for variable in domain), strict=True)
+    ends, shown = ends_and_constraints(domain)
+    texts = (text_of_ends(domain, each) for each in ends.values())
+    bounds = tuple(zip(domain.names, texts, strict=True))
     yield from zip(("dimension", "range", "runtime"), domain.by_role(bounds), strict=True)
+    yield "parameter", bounds[len(bounds) - len(domain.parameters) :]
     write = _StridePrinter(domain.names).write
     results = (write(domain.named(form)) for form in indexing_map.forms)
     yield "result", [(str(position), text) for position, text in enumerate(results)]
     if domain.is_known_empty:
         yield "domain", [("known empty", "")]
     else:
-        rows = (constraint for _, constraint in domain.constraint_texts())
+        rows = (constraint for _, constraint in shown.constraint_texts())
         yield "constraint", [(write(domain.named(form)), str(bounds)) for form, bounds in rows]
 
 
@@ -123,8 +127,7 @@ def latex_of_map(indexing_map: Relation) -> str:
     formula = rf"{_declarations(indexing_map)} \mapsto {results}"
     if indexing_map.is_known_empty:
         return rf"$\displaystyle {formula}, \quad \text{{known empty}}$"
-    limits = indexing_map.domain.limits()
-    rows = [_inequality(writer.write(form), interval) for form, interval in limits]
+    rows = list(_inequalities(indexing_map.domain, writer))
     if not rows:
         return rf"$\displaystyle {formula}$"
     column = r" \\ ".join(rows)
@@ -189,25 +192,44 @@ _AROUND_FRACTION: Final = {
 
 def _declarations(indexing_map: Relation) -> str:
     domain = indexing_map.domain
+    declared = (*domain.by_role(domain.names), [each.name for each in domain.parameters])
     return "".join(
         _tuple(map(_latex_of_name, names), brackets)
-        for names, brackets in zip(domain.by_role(domain.names), ("()", "[]", "{}"), strict=True)
+        for names, brackets in zip(declared, ("()", "[]", "{}", "<>"), strict=True)
         if names or brackets == "()"
     )
 
 
 def _tuple(texts: Iterable[str], brackets: str) -> str:
-    opening, closing = (rf"\{mark}" if mark in "{}" else mark for mark in brackets)
+    opening, closing = (_LATEX_MARKS.get(mark, mark) for mark in brackets)
     return rf"\left{opening}{', '.join(texts)}\right{closing}"
+
+
+_LATEX_MARKS: Final = {"{": r"\{", "}": r"\}", "<": r"\langle ", ">": r"\rangle "}
 
 
 def _latex_of_name(name: str) -> str:
     return sympy.latex(symbol(name))
 
 
-def _inequality(text: str, interval: Interval) -> str:
-    if interval.is_point:
-        return rf"{text} = {interval.lower}"
-    lower = "" if interval.lower is None else rf"{interval.lower} \le "
-    upper = "" if interval.upper is None else rf" \le {interval.upper}"
+def _inequalities(domain: Domain, writer: _LatexWriter) -> Iterator[str]:
+    """Bounds, then constraints."""
+
+    def write(form: Form | None) -> str | None:
+        return None if form is None else writer.write(domain.named(form))
+
+    ends, shown = ends_and_constraints(domain)
+    for identifier, (lower, upper) in ends.items():
+        text = writer.write(domain.named(variable(identifier)))
+        yield _inequality(text, write(lower), write(upper))
+    for _, (form, interval) in shown.constraint_texts():
+        numbers = (None if end is None else str(end) for end in (interval.lower, interval.upper))
+        yield _inequality(writer.write(domain.named(form)), *numbers)
+
+
+def _inequality(text: str, least: str | None, greatest: str | None) -> str:
+    if least is not None and least == greatest:
+        return rf"{text} = {least}"
+    lower = "" if least is None else rf"{least} \le "
+    upper = "" if greatest is None else rf" \le {greatest}"
     return f"{lower}{text}{upper}" if lower or upper else rf"{text} \in \mathbb{{Z}}"

@@ -1,9 +1,9 @@
 """The text of maps as XLA writes it, both ways, and what such texts consist of.
 
-``(d0)[s0]{rt0} -> (d0 * 8, rt0), domain: d0 in [0, 3], ..., (d0 + s0) mod 2 in [0, 0]``:
-dimensions, ranges, runtime variables, results; then the bounds of every variable in order, then
-constraints. A line break may stand for a comma of the domain. A map without points reads ``... ->
-(0), domain: KNOWN EMPTY``, one that is undefined ``UNDEFINED: reason``.
+``(d0)[s0]{rt0}<N> -> (d0 * 8, rt0), domain: d0 in [0, N - 1], ..., (d0 + s0) mod 2 in [0, 0]``:
+dimensions, ranges, runtime variables, parameters, results; then the bounds of every variable in
+order, then constraints. A line break may stand for a comma of the domain. A map without points
+reads ``... -> (0), domain: KNOWN EMPTY``, one that is undefined ``UNDEFINED: reason``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
+from indexing.parameters import is_positional
 from indexing.relation import Relation
+from indexing.symbolic_bounds import Ends, ends_and_constraints, limits
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_type, quoted
 from simplifier.expr.form import ZERO
 from simplifier.expr.parser import ExpressionLexer, read_expression
-from simplifier.expr.printer import DIALECTS, Spelling
+from simplifier.expr.printer import DIALECTS, DOCUMENT, Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _EMPTY: Final = "KNOWN EMPTY"
-_BRACKETS: Final = ("()", "[]", "{}")
+_BRACKETS: Final = ("()", "[]", "{}", "<>")
 
 
 def format_map(
@@ -91,18 +93,32 @@ def _spelling(dialect: str) -> Spelling:
 
 
 def _declarations(domain: Domain) -> str:
+    parameters = tuple(parameter.name for parameter in domain.parameters)
+    declared = (*domain.by_role(domain.names), parameters)
     return "".join(
         f"{opening}{', '.join(names)}{closing}"
-        for (opening, closing), names in zip(_BRACKETS, domain.by_role(domain.names), strict=True)
+        for (opening, closing), names in zip(_BRACKETS, declared, strict=True)
         if names or opening == "("
     )
 
 
 def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
-    for name, variable in zip(domain.names, domain, strict=True):
-        yield f"{name} in {variable.bounds}"
+    if domain.parameters:
+        ends, domain = ends_and_constraints(domain)
+        shown = (text_of_ends(domain, each, spelling) for each in ends.values())
+    else:
+        shown = (variable.bounds for variable in domain)
+    for name, bounds in zip(domain.names, shown, strict=True):
+        yield f"{name} in {bounds}"
     for text, (_, interval) in domain.constraint_texts(spelling):
         yield f"{text} in {interval}"
+
+
+def text_of_ends(domain: Domain, ends: Ends, spelling: Spelling = DOCUMENT) -> str:
+    """``[0, N - 1]``, in the reader's names."""
+    lower = "-inf" if ends.lower is None else domain.text_of(ends.lower, spelling)
+    upper = "inf" if ends.upper is None else domain.text_of(ends.upper, spelling)
+    return f"[{lower}, {upper}]"
 
 
 def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:
@@ -141,13 +157,14 @@ def _read_map(
     if lexer.accept_all(*_EMPTY.split()):
         lexer.finish()
         return Relation.from_forms((), Domain(()).emptied())
-    dims, ranges, rest = _read_declarations(lexer)
-    declared = [*dims, *ranges, *rest]
-    roles = (dims, _without(ranges, runtime), [*_within(ranges, runtime), *rest])
+    dims, ranges, rest, parameters = _read_declarations(lexer)
+    declared = [*dims, *ranges, *rest, *parameters]
+    roles = (dims, _without(ranges, runtime), [*_within(ranges, runtime), *rest], parameters)
     known = _domain(roles, repeat(Interval(None, None))).by_name
     lexer.expect("->", "before the results")
     results = read_items(lexer, "()", "before the results", lambda: read_expression(lexer, known))
-    bounds, constraints = _read_domain(lexer, declared, known, unbounded=unbounded)
+    symbols = {name: known[name] for name in parameters}
+    bounds, constraints = _read_domain(lexer, declared, known, symbols, unbounded=unbounded)
     lexer.finish()
     ordered = (bounds[name] for name in known)
     return Relation.from_forms(results, _domain(roles, ordered).constrained(constraints))
@@ -162,26 +179,37 @@ def _within(names: Iterable[str], others: Collection[str]) -> list[str]:
 
 
 def _read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
-    """The names of dimensions, ranges and runtime variables; only dimensions are required."""
+    """The names of the variables by role; only the dimensions are required."""
     declared: dict[str, None] = {}
     roles: list[dict[str, None]] = []
     for brackets in _BRACKETS:
         is_there = not roles or lexer.text == brackets[0]
-        roles.append(read_names(lexer, brackets, declared) if is_there else {})
+        names = read_parameters if brackets == "<>" else read_names
+        roles.append(names(lexer, brackets, declared) if is_there else {})
         declared |= roles[-1]
     return roles
 
 
 def _domain(roles: Iterable[Iterable[str]], bounds: Iterable[Interval]) -> Domain:
     left = iter(bounds)
-    dims, ranges, runtime = ([Variable(next(left), name) for name in names] for names in roles)
-    return Domain.of(dims, ranges, runtime)
+    dims, ranges, runtime, parameters = (
+        [Variable(next(left), name) for name in names] for names in roles
+    )
+    return Domain.of(dims, ranges, runtime, (), parameters)
 
 
 def _read_domain(
-    lexer: ExpressionLexer, declared: Sequence[str], known: Mapping[str, Form], *, unbounded: bool
+    lexer: ExpressionLexer,
+    declared: Sequence[str],
+    known: Mapping[str, Form],
+    parameters: Mapping[str, Form],
+    *,
+    unbounded: bool,
 ) -> tuple[dict[str, Interval], list[Constraint]]:
-    """The bounds of the variables, which stand in the order of declaration, and the constraints."""
+    """The bounds of the variables, which stand in the order of declaration, and the constraints.
+
+    With parameters, the ends of intervals may be expressions over them.
+    """
     if not lexer.text and (unbounded or not known):
         return dict.fromkeys(known, Interval(None, None)), []
     if not lexer.accept(",") and not (lexer.text == "domain" and lexer.begins_line):
@@ -190,6 +218,8 @@ def _read_domain(
     lexer.expect(":")
     if lexer.accept_all(*_EMPTY.split()):
         return dict.fromkeys(known, NO_VALUES), [(ZERO, Interval(1, 1))]
+    if parameters:
+        return _read_symbolic_domain(lexer, declared, known, parameters)
     bounds = {name: _read_bounds(lexer, name) for name in declared}
     constraints: list[Constraint] = []
     while lexer.text:
@@ -198,24 +228,65 @@ def _read_domain(
     return bounds, constraints
 
 
+def _read_symbolic_domain(
+    lexer: ExpressionLexer,
+    declared: Sequence[str],
+    known: Mapping[str, Form],
+    parameters: Mapping[str, Form],
+) -> tuple[dict[str, Interval], list[Constraint]]:
+    """Bounds and constraints whose ends may be expressions over parameters."""
+    bounds: dict[str, Interval] = {}
+    constraints: list[Constraint] = []
+    for name in declared:
+        _expect_bounds(lexer, name)
+        ends = _read_symbolic_limits(lexer, parameters)
+        bounds[name], others = limits(known[name], ends)
+        constraints += others
+    while lexer.text:
+        form = read_expression(lexer, known)
+        interval, others = limits(form, _read_symbolic_limits(lexer, parameters))
+        constraints += [(form, interval), *others]
+    return bounds, constraints
+
+
 _BOUNDS: Final = "the bounds of every variable must be given"
 _UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"
 
 
 def _read_bounds(lexer: ExpressionLexer, name: str) -> Interval:
+    _expect_bounds(lexer, name)
+    return _read_limits(lexer)
+
+
+def _expect_bounds(lexer: ExpressionLexer, name: str) -> None:
     if not lexer.accept(name):
         order = "bounds stand in the order of declaration"
         raise lexer.expected(f"the bounds of {quoted(name)}", order)
-    return _read_limits(lexer)
 
 
 def _read_limits(lexer: ExpressionLexer) -> Interval:
     """``in [0, 3]``, and the comma or line break before the next part of the domain."""
     lexer.expect("in", "before an interval")
     interval = read_interval(lexer)
+    _finish_limits(lexer)
+    return interval
+
+
+def _read_symbolic_limits(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
+    """``in [0, N - 1]``, as :func:`_read_limits`."""
+    lexer.expect("in", "before an interval")
+    lexer.expect("[")
+    lower = None if lexer.accept_all("-", "inf") else read_expression(lexer, parameters)
+    lexer.expect(",", "between the ends of an interval")
+    upper = None if lexer.accept("inf") else read_expression(lexer, parameters)
+    lexer.expect("]")
+    _finish_limits(lexer)
+    return Ends(lower, upper)
+
+
+def _finish_limits(lexer: ExpressionLexer) -> None:
     if lexer.text and not lexer.accept(",") and not lexer.begins_line:
         raise lexer.expected("',' before the next part of the domain")
-    return interval
 
 
 T = TypeVar("T")
@@ -244,6 +315,20 @@ def read_names(
         names[name] = None
 
     read_items(lexer, brackets, "before the dimensions", read)
+    return names
+
+
+def read_parameters(
+    lexer: ExpressionLexer, brackets: str, declared: Collection[str] = ()
+) -> dict[str, None]:
+    """New names of parameters: ``<M, N>``."""
+    first = lexer.position + 1
+    names = read_names(lexer, brackets, declared)
+    for number, name in enumerate(names):
+        if is_positional(name):
+            span = lexer.span_at(first + 2 * number)
+            message = f"the parameter {quoted(name)} is called as a variable is by its position"
+            raise lexer.error(message, span, "expected another name, such as N")
     return names
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from indexing.errors import ShapeError
 from indexing.layout.array_shape import check_shapes
 from indexing.layout.dimensions import common_blocks
-from indexing.layout.maps import box_of, dims_of, form_of, logical_to_linear, simplified_in
+from indexing.layout.maps import box_of, dims_of, form_of, logical_to_linear
 from indexing.layout.steps import Reshape, Transpose, memory_size
 from indexing.map import IndexingMap
+from indexing.simplify import simplified_in
 from simplifier.errors import check_integers
 from simplifier.expr import form as forms
 from simplifier.expr import operations

@@ -6,10 +6,10 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from indexing.errors import ShapeError
-from simplifier.errors import check_type
+from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,7 +103,7 @@ class Layout:
     def __post_init__(self) -> None:
         check_type(self.minor_to_major, Iterable, "Layout: minor_to_major", "a tuple of integers")
         for dimension in self.minor_to_major:
-            check_type(dimension, (int, SupportsIndex), "Layout: a dimension", "an integer")
+            check_type(dimension, INTEGER, "Layout: a dimension", "an integer")
         if any(-1 in tile for tile in self.tiles):
             tiles = tuple(tuple(map(_combined, tile)) for tile in self.tiles)
             object.__setattr__(self, "tiles", tiles)

@@ -25,6 +25,7 @@ from indexing.layout.steps import (
     tiling_steps,
 )
 from indexing.map import IndexingMap
+from indexing.simplify import simplified_in
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -280,8 +281,3 @@ def _is_digit(form: Form) -> bool:
 
 def _is_part(form: Form) -> bool:
     return _is_digit(form) and set(form.terms.values()) == {1}
-
-
-def simplified_in(box: Domain, form: Form) -> Form:
-    """The smallest form with the same values on a domain."""
-    return IndexingMap.from_forms([form], box).simplify(preserve_ranges=True).forms[0]

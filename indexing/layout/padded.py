@@ -132,7 +132,7 @@ class PaddedLayout:
         return " ".join(f"{name}: {value}" for name, value in zip(_READABLE, written, strict=True))
 
 
-_NUMBER = r"\d+"
+_NUMBER = "[0-9]{1,19}"
 
 _READABLE = {
     "minor_to_major": _NUMBER,

@@ -1,7 +1,12 @@
 """Maps in their smallest form: sharp bounds, few constraints, cheap results."""
 
 from indexing.simplify.normal_form import scope_with_facts
-from indexing.simplify.smallest import result_bounds, simplified, simplified_by_isl
+from indexing.simplify.smallest import (
+    result_bounds,
+    simplified,
+    simplified_by_isl,
+    simplified_in,
+)
 from indexing.simplify.tightening import simplified_domain
 
 __all__ = [
@@ -10,4 +15,5 @@ __all__ = [
     "simplified",
     "simplified_by_isl",
     "simplified_domain",
+    "simplified_in",
 ]

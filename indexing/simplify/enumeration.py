@@ -251,7 +251,8 @@ def _enumerated(indexing_map: RelationT, found: Sequence[_Enumeration]) -> Relat
         order = min((identifiers.index(digit.range), -digit.place) for digit in each.digits)
         rows.append((order, Variable(each.values), [digit.atom for digit in each.digits]))
     rows.sort(key=lambda row: row[0])
-    target = distinctly_named(dims, [variable for _, variable, _ in rows], runtime)
+    counted = [variable for _, variable, _ in rows]
+    target = distinctly_named(dims, counted, runtime, domain.parameters)
     values: dict[Atom, Form] = {}
     for (_, _, (first, *others)), identifier in zip(
         rows, target.by_role(target.identifiers)[1], strict=True

@@ -9,9 +9,10 @@ A constraint says that a form lies in an interval. In normal shape
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import substituted_constraints
+from indexing.parameters import has_parameters
 from simplifier import Interval, symbol
 from simplifier.bounds.branches import branches
 from simplifier.bounds.context import Fact
@@ -73,14 +74,24 @@ def numerator(fact: Fact) -> list[_Limited]:
 
 def extracted(scope: Scope, fact: Fact) -> Constraint:
     """The fact as a constraint of least cost: on its form or the negative, without a constant."""
-    ends = scope.range_of(fact.form)
-    interval = Interval.from_range(fact.ends).intersect(Interval.from_range(ends))
+    values = Interval.from_range(scope.range_of(fact.form))
+    interval = interval_within(fact.form, Interval.from_range(fact.ends), values)
     same, turned = fact.form, -fact.form
     if not same.is_affine:
         same, turned = simplified_form(scope, same), simplified_form(scope, turned)
     if _text_rank(turned) < _text_rank(same):
         same, interval = turned, -interval
     return same.plus_constant(-same.constant), interval - same.constant
+
+
+def interval_within(form: Form, interval: Interval, values: Interval) -> Interval:
+    """The interval of a constraint that ends where the values of its form do.
+
+    Over parameters an end that is implied stays open: ``d0 - N in [-inf, -1]`` is the bound
+    ``d0 in [0, N - 1]``, whatever the greatest ``N`` is.
+    """
+    both = interval.intersect(values)
+    return interval if has_parameters(form) and not both.is_point else both
 
 
 def _text_rank(form: Form) -> tuple[int, int]:
@@ -105,7 +116,33 @@ def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
 
 def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
     """What the first law gives that applies."""
-    return numerator(fact) or _high_part(scope, fact) or list(_branches(fact))
+    return (
+        numerator(fact)
+        or _numerator_of_symbolic(scope, fact)
+        or _high_part(scope, fact)
+        or list(_branches(fact))
+    )
+
+
+def _numerator_of_symbolic(scope: Scope, fact: Fact) -> list[_Limited]:
+    """``A floordiv B + C`` in ``[l, u]`` is ``(l - C)*B <= A < (u + 1 - C)*B``, where ``B > 0``."""
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is not AtomKind.QUOTIENT or factor not in (1, -1):
+            continue
+        dividend, divisor = atom.arguments
+        if scope.range_of(divisor)[0] < 1:
+            continue
+        lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
+        rest = fact.form.without(atom).times(factor)
+        sides: list[_Limited] = []
+        if lower != NEGATIVE_INFINITY:
+            least = operations.product((rest - cast("int", lower), divisor))
+            sides.append((scope.canonical(dividend + least), (0, INFINITY)))
+        if upper != INFINITY:
+            most = operations.product((rest - cast("int", upper) - 1, divisor))
+            sides.append((scope.canonical(dividend + most), (NEGATIVE_INFINITY, -1)))
+        return sides
+    return []
 
 
 def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:

@@ -1,7 +1,7 @@
 """The smallest form of a map: its domain, its results with the constraints as facts, its ranges.
 
 ``simplified_by_isl`` lets isl do what the fast way leaves. It leaves out an attempt that takes more
-than its budget, and keeps what the others find.
+than its share of the allowance, and keeps what the others find.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from indexing.simplify.normal_form import (
 from indexing.simplify.tightening import simplified_domain
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import BudgetError, exact_range
+from simplifier.exact import MAX_ATTEMPTS, Allowance, BudgetError
 from simplifier.exact.improve import finished as finished_form
+from simplifier.exact.questions import range_within
 from simplifier.expr import form as forms
+from simplifier.expr.form import VARIABLE, ZERO
 from simplifier.fixpoint import range_of
 from simplifier.fixpoint import simplified as simplified_form
 
@@ -64,20 +66,51 @@ def _with_same_variables(indexing_map: RelationT, *, preserve_size_one: bool) ->
     if not domain.is_known_empty:
         preserved = PreservedVariables.of(domain) if preserve_size_one else NONE_PRESERVED
         forms = tuple(map(preserved.form_shown, _simplified_forms(domain, preserved, forms)))
-    smallest = indexing_map.derived(forms, domain)
-    return indexing_map if smallest == indexing_map else smallest
+    is_same = forms == indexing_map.forms and domain == indexing_map.domain
+    return indexing_map if is_same else indexing_map.derived(forms, domain)
 
 
 def _simplified_forms(
     domain: Domain, preserved: PreservedVariables, forms: tuple[Form, ...]
 ) -> Iterator[Form]:
     """Each form simplified under the constraints that matter to it."""
-    groups = connected(preserved.hidden(domain.constraints))
+    groups = connected(preserved.hidden(domain.constraints)) if domain.constraints else ()
     for form in map(preserved.form_hidden, forms):
         relevant = [
             constraint for group in groups if may_simplify(group, form) for constraint in group
         ]
-        yield simplified_form(scope_within(domain, (*preserved.facts, *relevant)), form)
+        if not relevant and is_smallest_in_box(domain, form):
+            yield form  # as most results of a program, without a scope for their bounds
+        else:
+            yield simplified_form(scope_within(domain, (*preserved.facts, *relevant)), form)
+
+
+def is_smallest_in_box(domain: Domain, form: Form) -> bool:
+    """Whether bounds alone cannot make a form smaller: a sum of variables of several values.
+
+    >>> from indexing import parse_map
+    >>> tile = parse_map("(d0, d1) -> (d0 + 2, d0 + d1), domain: d0 in [0, 7], d1 in [3, 3]")
+    >>> [is_smallest_in_box(tile.domain, form) for form in tile.forms]
+    [True, False]
+    """
+    for atom in form.terms:
+        if atom.kind is not VARIABLE or domain.bounds[atom.name].is_point:
+            return False
+    return True
+
+
+def simplified_in(box: Domain, form: Form) -> Form:
+    """The smallest form with the same values on a domain without constraints.
+
+    >>> from indexing import parse_map
+    >>> tile = parse_map("(d0) -> (d0 floordiv 8 + d0 floordiv 4), domain: d0 in [0, 7]")
+    >>> print(simplified_in(tile.domain, tile.forms[0]))
+    d0 floordiv 4
+    """
+    if box.is_known_empty:
+        return ZERO
+    (smallest,) = _simplified_forms(box, NONE_PRESERVED, (form,))
+    return smallest
 
 
 def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
@@ -103,7 +136,7 @@ def simplified_by_isl(
     Raises:
         NotQuasiAffineError: a product of variables, or a divisor that is not a constant.
     """
-    exact = _ExactSimplification(budget, preserve_size_one)
+    exact = _ExactSimplification(Allowance(budget, MAX_ATTEMPTS), preserve_size_one)
     preserved = {"preserve_size_one": preserve_size_one, "preserve_ranges": preserve_ranges}
     smallest = simplified(indexing_map, **preserved)
     domain = exact.domain(smallest.domain)
@@ -118,9 +151,9 @@ def simplified_by_isl(
 
 
 class _ExactSimplification(NamedTuple):
-    """Simplification by isl, with a budget of operations for each attempt."""
+    """Simplification by isl, with one allowance of operations for all attempts."""
 
-    budget: int | None
+    allowance: Allowance
     preserve_size_one: bool
 
     def form(self, form: Form, domain: Domain, constraints: tuple[Constraint, ...]) -> Form:
@@ -134,7 +167,7 @@ class _ExactSimplification(NamedTuple):
             if not (self.preserve_size_one and bounds.is_point)
         }
         scope = scope_of(tuple(bounds.items()), constraints)
-        return finished_form(scope, form, bounds, constraints, self.budget)
+        return finished_form(scope, form, bounds, constraints, self.allowance)
 
     def domain(self, domain: Domain) -> Domain:
         """Bounds and constraints sharpen each other until nothing changes."""
@@ -154,7 +187,7 @@ class _ExactSimplification(NamedTuple):
         for identifier in domain.identifiers:
             with suppress(BudgetError):
                 variable = forms.variable(identifier)
-                values = exact_range(variable, domain.bounds, domain.constraints, self.budget)
+                values = range_within(self.allowance, variable, domain.bounds, domain.constraints)
                 narrowed.append((variable, values))
         return self._simplified(domain.constrained(narrowed))
 
@@ -172,7 +205,7 @@ class _ExactSimplification(NamedTuple):
     ) -> list[Constraint]:
         """The constraint under the others; nothing if they imply it."""
         form, interval = constraint
-        values = exact_range(form, domain.bounds, others, self.budget)
+        values = range_within(self.allowance, form, domain.bounds, others)
         if interval.contains(values):
             return []
         return [(self.form(form, domain, others), interval.intersect(values))]

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from indexing.parameters import PARAMETER
 from indexing.simplify.normal_form import (
     NONE_PRESERVED,
     PreservedVariables,
     connected,
     extracted,
+    interval_within,
     normal,
     numerator,
     scope_with_facts,
     scope_within,
 )
 from indexing.simplify.residues import Residues, merged
+from indexing.symbolic_bounds import limited_sides, limited_variable
 from simplifier import Interval
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
@@ -113,7 +116,25 @@ def _with_sharper_bounds(domain: Domain) -> Domain:
         for identifier, bounds in domain.bounds.items()
         if scope.bounds[identifier] != bounds
     ]
+    if domain.parameters:
+        narrowed = unless_symbolic(domain, narrowed)
     return domain.constrained(narrowed) if narrowed else domain
+
+
+def unless_symbolic(domain: Domain, narrowed: Iterable[Constraint]) -> list[Constraint]:
+    """The bounds without ends on sides where an expression over parameters is the end."""
+    sides = limited_sides(domain)
+    return [
+        (
+            variable,
+            Interval(
+                None if (identifier, "lower") in sides else bounds.lower,
+                None if (identifier, "upper") in sides else bounds.upper,
+            ),
+        )
+        for variable, bounds in narrowed
+        if (identifier := variable.single_variable())
+    ]
 
 
 # Each constraint for itself, and remainders of one form together.
@@ -165,7 +186,7 @@ def _cost(constraints: Iterable[Constraint]) -> int:
 def _in_given_shape(scope: Scope, constraint: Constraint) -> Constraint:
     """The constraint in the shape that it has, because normal shape costs more."""
     form = simplified_form(scope, constraint[0])
-    interval = constraint[1].intersect(range_of(scope, form))
+    interval = interval_within(form, constraint[1], range_of(scope, form))
     return form.plus_constant(-form.constant), interval - form.constant
 
 
@@ -285,12 +306,28 @@ def _needed(
     left = sorted(group, key=_cost_and_order)
     for constraint in left[::-1]:
         index = left.index(constraint)
-        others = tuple(left[:index] + left[index + 1 :])
+        others = _comparable(constraint, left[:index] + left[index + 1 :])
         scope = scope_within(domain, (*facts, *others))
         if scope.is_empty:
             return None
         left[index : index + 1] = _beside_others(scope, constraint)
     return left
+
+
+def _comparable(constraint: Constraint, others: list[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints that may imply another one.
+
+    The bounds of a variable stay, whatever follows from constraints with other variables: so an end
+    over parameters is compared only with what is on the same variable, and on parameters alone.
+    """
+    limited = limited_variable(constraint[0])
+    if limited is None:
+        return tuple(others)
+    return tuple(
+        other
+        for other in others
+        if all(name == limited or name[0] == PARAMETER for name in forms.variables_of(other[:1]))
+    )
 
 
 def _cost_and_order(constraint: Constraint) -> tuple[object, ...]:
@@ -306,4 +343,4 @@ def _beside_others(scope: Scope, constraint: Constraint) -> list[Constraint]:
     smaller = simplified_form(scope, form)
     if cost_of_form(smaller) >= cost_of_form(form):
         smaller = form
-    return [(smaller, interval.intersect(values))]
+    return [(smaller, interval_within(smaller, interval, values))]

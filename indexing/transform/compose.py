@@ -20,8 +20,9 @@ def compose(consumer: RelationT, producer: RelationT) -> RelationT:
     """``producer(consumer(x))``: from the consumer's dimensions to the producer's results.
 
     The variables are the consumer's dimensions, then the producer's ranges before the consumer's,
-    and likewise the runtime variables. Constraints of both maps hold, and each of the consumer's
-    results lies in the bounds of the producer's dimension that it becomes. Nothing is simplified.
+    and likewise the runtime variables. Parameters of one name are one. Constraints of both maps
+    hold, and each of the consumer's results lies in the bounds of the producer's dimension that it
+    becomes. Nothing is simplified.
     An undefined map makes the composition undefined, for the consumer's reason first.
 
     Costs time in proportion to the producer and, where it has ranges or runtime variables, to the
@@ -61,7 +62,10 @@ def compose(consumer: RelationT, producer: RelationT) -> RelationT:
 def _joint(consumer: Relation, producer: Relation, constraints: tuple[Constraint, ...]) -> Domain:
     """The variables of both maps, with the consumer's constraints."""
     joint = distinctly_named(
-        consumer.dims, producer.ranges + consumer.ranges, producer.runtime + consumer.runtime
+        consumer.dims,
+        producer.ranges + consumer.ranges,
+        producer.runtime + consumer.runtime,
+        producer.parameters + consumer.parameters,
     )
     if constraints is consumer.domain.constraints:
         # Nothing was renumbered: they are in normal order, and in a long chain they are many.

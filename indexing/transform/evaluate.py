@@ -7,10 +7,13 @@ from collections.abc import Sized
 from functools import reduce
 from itertools import repeat
 from math import prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from indexing.domain import ROLES
 from indexing.errors import MapError
-from simplifier.errors import check_type
+from indexing.relation import check_without_parameters
+from simplifier.errors import check_type, listed
 from simplifier.expr import fold
 from simplifier.expr.form import AtomKind, Form, variables_of
 
@@ -32,12 +35,18 @@ Point: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tup
 _CHUNK: Final = 1 << 14
 """Points that are evaluated at a time: columns of them fit into the cache of a core."""
 
+NO_PARAMETERS: Final[Mapping[str, Value]] = MappingProxyType({})
+
 MAX_INT64: Final = (1 << 63) - 1
 """The greatest integer of 64 bits."""
 
 
 def evaluate(
-    indexing_map: Relation, dims: Index, ranges: Index = (), runtime: Index = ()
+    indexing_map: Relation,
+    dims: Index,
+    ranges: Index = (),
+    runtime: Index = (),
+    parameters: Mapping[str, Value] = NO_PARAMETERS,
 ) -> tuple[Value, ...]:
     """The results at one point, or on arrays that broadcast; the domain is not checked.
 
@@ -47,13 +56,19 @@ def evaluate(
     Raises:
         MapError: a wrong number of values, values that are no integers, or a division by zero.
     """
-    values = _environment(indexing_map, dims, ranges, runtime)
+    values = _environment(indexing_map, (dims, ranges, runtime), parameters)
     return _evaluated(indexing_map.forms, values)
 
 
-def contains(indexing_map: Relation, dims: Index, ranges: Index = (), runtime: Index = ()) -> bool:
+def contains(
+    indexing_map: Relation,
+    dims: Index,
+    ranges: Index = (),
+    runtime: Index = (),
+    parameters: Mapping[str, Value] = NO_PARAMETERS,
+) -> bool:
     """Whether one point lies within the bounds of the variables and meets all constraints."""
-    values = _environment(indexing_map, dims, ranges, runtime)
+    values = _environment(indexing_map, (dims, ranges, runtime), parameters)
     bounds = indexing_map.domain.bounds
     if not all(values[identifier] in bounds[identifier] for identifier in values):
         return False
@@ -68,8 +83,9 @@ def points(indexing_map: Relation) -> Iterator[Point]:
     A point is ``(dims, ranges, runtime, results)``.
 
     Raises:
-        MapError: a variable is not bounded.
+        MapError: a variable is not bounded, or there are parameters.
     """
+    check_without_parameters(indexing_map, "points")
     domain = indexing_map.domain
     for columns in _chunks(domain):
         point, index = columns.values(), _evaluated(indexing_map.forms, columns)
@@ -167,19 +183,27 @@ def _steps(variable: Variable, name: str) -> range:
 
 
 def _environment(
-    indexing_map: Relation, dims: Index, ranges: Index, runtime: Index
+    indexing_map: Relation, by_role: tuple[Index, Index, Index], parameters: Mapping[str, Value]
 ) -> dict[str, Value]:
-    names = ("dims", "ranges", "runtime")
     values: list[Value] = []
-    for role, given, variables in zip(
-        names, (dims, ranges, runtime), indexing_map.domain.roles, strict=True
-    ):
+    for role, given, variables in zip(ROLES, by_role, indexing_map.domain.roles, strict=True):
         check_type(given, Sized, f"evaluate: {role}", f"{len(variables)} integers or arrays")
         if len(given) != len(variables):
             message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"
             raise MapError(message)
         values += [checked_value(value, f"evaluate: {role}") for value in given]
+    if parameters or indexing_map.parameters:
+        values += _values_of_parameters(indexing_map, parameters)
     return dict(zip(indexing_map.domain.identifiers, values, strict=True))
+
+
+def _values_of_parameters(indexing_map: Relation, given: Mapping[str, Value]) -> Iterator[Value]:
+    names = [parameter.name for parameter in indexing_map.parameters]
+    if names != sorted(given):
+        expected = f"expected values of {listed(names)}" if names else "the map has none"
+        raise MapError(f"evaluate: parameters are {listed(sorted(given)) or 'missing'}; {expected}")
+    for name in names:
+        yield checked_value(given[name], f"evaluate: parameter {name}")
 
 
 def checked_value(value: Value, where: str) -> Value:
@@ -321,7 +345,8 @@ _OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]
 class CompiledMap:
     """The results of a map as a function of its variables, for NumPy arrays that broadcast.
 
-    It takes the dimensions, then the ranges, then the runtime variables, one argument each. Values
+    It takes the dimensions, then the ranges, then the runtime variables, one argument each, and
+    parameters by name. Values
     within the bounds are computed in 64-bit integers. If 64 bits may not be enough, or a value lies
     outside the bounds, :meth:`IndexingMap.evaluate` looks at the values first and computes in
     Python integers if it must.
@@ -338,13 +363,15 @@ class CompiledMap:
         domain = indexing_map.domain
         self._is_safe = reason_against_64_bits(indexing_map.forms, domain) is None
 
-    def __call__(self, *values: Value) -> tuple[Value, ...]:
+    def __call__(self, *values: Value, **parameters: Value) -> tuple[Value, ...]:
         """The results, one for each dimension of the other tensor."""
         domain = self._map.domain
-        if len(values) != len(domain.identifiers):
-            message = f"to_numpy: got {len(values)} values; expected {len(domain.identifiers)}"
-            raise MapError(message)
+        expected = len(domain.identifiers) - len(domain.parameters)
+        if len(values) != expected:
+            raise MapError(f"to_numpy: got {len(values)} values; expected {expected}")
         values = tuple(checked_value(value, "to_numpy") for value in values)
+        if parameters or domain.parameters:
+            return evaluate(self._map, *domain.by_role(values), parameters)
         if not (self._is_safe and _all_within(values, tuple(domain.bounds.values()))):
             return evaluate(self._map, *domain.by_role(values))
         return compute(self._map.forms, dict(zip(domain.identifiers, values, strict=True)), "int64")

@@ -7,7 +7,9 @@ the least and the greatest that it has in any of them.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import lru_cache, reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain
@@ -50,7 +52,7 @@ def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) ->
         len(shared.ranges),
     )
     ranges = (*shared.ranges, *free)
-    domain = Domain(shared.dims, ranges, shared.runtime, shared.constraints)
+    domain = replace(shared, ranges=ranges)
     return simplified(maps[0].derived(results, domain))
 
 
@@ -81,10 +83,10 @@ def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Inte
     >>> print(box(some, [every], [every] * 3))
     (d0)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 7], s0 in [0, 7], s1 in [0, 7]
     """
-    variables = zip(indexing_map.dims, dims, strict=True)
+    variables, parameters = zip(indexing_map.dims, dims, strict=True), indexing_map.parameters
     begin = tuple(variable.within(bounds) for variable, bounds in variables)
     of_dims = [form if _is_of_dims(form) else forms.ZERO for form in indexing_map.forms]
-    everywhere = _bounds(indexing_map.derived(of_dims, Domain(begin)))
+    everywhere = _bounds(indexing_map.derived(of_dims, Domain(begin, parameters=parameters)))
     rows = zip(indexing_map.forms, everywhere, _bounds(indexing_map), limits, strict=True)
     results, free = _with_free_ranges(
         (
@@ -95,7 +97,8 @@ def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Inte
         ),
         0,
     )
-    return simplified(indexing_map.derived(results, Domain(begin, tuple(free))))
+    held = Domain(begin, tuple(free), parameters=parameters)
+    return simplified(indexing_map.derived(results, held))
 
 
 def terms_in(form: Form) -> int:
@@ -105,6 +108,8 @@ def terms_in(form: Form) -> int:
     >>> terms_in(parse_form("(d0 + d1) floordiv 4 + ((d0 + d1) mod 4) * 8"))
     6
     """
+    if form.is_affine:
+        return len(form.terms)  # as most are
 
     def of_atom(_: Atom, arguments: tuple[int, ...]) -> int:
         return 1 + sum(arguments)
@@ -158,7 +163,8 @@ def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) ->
     )
     constraints = tuple(pair for pair in domain.constraints if terms_in(pair[0]) <= most)
     ranges = (*domain.ranges, *free)
-    return indexing_map.derived(results, Domain(domain.dims, ranges, domain.runtime, constraints))
+    shorter = replace(domain, ranges=ranges, constraints=constraints)
+    return indexing_map.derived(results, shorter)
 
 
 def _formulas(indexing_map: Relation) -> Iterator[Form]:
@@ -170,7 +176,12 @@ def _formulas(indexing_map: Relation) -> Iterator[Form]:
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
     """The variables that all domains have, their bounds joined, and the constraints of all."""
     dims, ranges, runtime = zip(*(each.roles for each in domains), strict=True)
-    plain = Domain(_shared_variables(dims), _shared_variables(ranges), _shared_variables(runtime))
+    plain = Domain.of(
+        _shared_variables(dims),
+        _shared_variables(ranges),
+        _shared_variables(runtime),
+        parameters=_shared_parameters([each.parameters for each in domains]),
+    )
     constraints = (
         (form, interval)
         for form, interval in _shared_constraints([each.constraints for each in domains])
@@ -185,6 +196,15 @@ def _shared_variables(roles: Iterable[Sequence[Variable]]) -> tuple[Variable, ..
         column[0].within(_union(each.bounds for each in column))
         for column in zip(*roles, strict=False)
     )
+
+
+def _shared_parameters(listed: Sequence[Sequence[Variable]]) -> Iterator[Variable]:
+    """The parameters of any, with bounds that hold those of all; unbounded where one has it not."""
+    by_name = [{each.name: each for each in parameters} for parameters in listed]
+    for parameter in chain(*listed):
+        found = (known.get(parameter.name) for known in by_name)
+        bounds = (Interval(None, None) if each is None else each.bounds for each in found)
+        yield parameter.within(_union(bounds))
 
 
 def _shared_constraints(listed: Sequence[Sequence[Constraint]]) -> Iterator[Constraint]:

@@ -65,7 +65,7 @@ def retabulated(indexing_map: RelationT, variable: str) -> RelationT:
     if any(terms_in(form) > MAX_TABLE_TERMS for form in written):
         return indexing_map
     others = [pair for pair in domain.constraints if pair not in limits]
-    plain = Domain(domain.dims, domain.ranges, domain.runtime)
+    plain = domain.with_constraints()
     results = [tables.get(form, form) for form in indexing_map.forms]
     return indexing_map.derived(results, plain.constrained([*others, *constraints]))
 

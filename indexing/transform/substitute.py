@@ -7,8 +7,14 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-from indexing.domain import ROLES, Domain, distinctly_named
+from indexing.domain import (
+    ROLES,
+    Domain,
+    bare,
+    distinctly_named,
+)
 from indexing.errors import MapError
+from indexing.parameters import check_parameters, parameter_identifier, united
 from indexing.relation import check_map
 from indexing.variable import Variable
 from simplifier.errors import listed, quoted
@@ -16,7 +22,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import ByRole, Constraint
     from indexing.relation import Relation, RelationT
@@ -39,10 +45,13 @@ def arranged(
     domain = indexing_map.domain
     known = dict(zip(domain.identifiers, domain.variables, strict=True))
     roles = (tuple(dims), tuple(ranges), tuple(runtime))
-    target = distinctly_named(*([known[identifier] for identifier in role] for role in roles))
+    target = distinctly_named(
+        *([known[identifier] for identifier in role] for role in roles),
+        parameters=domain.parameters,
+    )
     if domain.is_known_empty:
         return indexing_map.derived(indexing_map.forms, target.emptied())
-    pairs = zip(chain(*roles), target.identifiers, strict=True)
+    pairs = zip(chain(*roles), target.identifiers, strict=False)
     renumbering = {old: forms.variable(new) for old, new in pairs if old != new}
     return over_domain(indexing_map, target, renumbering)
 
@@ -72,7 +81,8 @@ def substituted(
 
 def symbols_to_dims(indexing_map: RelationT) -> RelationT:
     """The map with all ranges, then all runtime variables, as trailing dimensions."""
-    return arranged(indexing_map, indexing_map.domain.identifiers)
+    domain = indexing_map.domain
+    return arranged(indexing_map, chain(*domain.by_role(domain.identifiers)))
 
 
 def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None) -> RelationT:
@@ -104,12 +114,21 @@ def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> Relation
     """
     domain = indexing_map.domain
     given = {domain.identifier_of(old, "rename"): new or "" for old, new in names.items()}
-    renamed = (
+    renamed = tuple(
         Variable(variable.bounds, given[identifier]) if identifier in given else variable
         for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
     )
-    called = Domain.of(*domain.by_role(renamed))
+    parameters = renamed[len(renamed) - len(domain.parameters) :]
+    check_parameters(parameters, "rename")
+    called = Domain.of(*domain.by_role(renamed), parameters=parameters)
     called.check("rename")
+    moved = {
+        old: forms.variable(parameter_identifier(new.name))
+        for old, new in zip(domain.parameter_identifiers, parameters, strict=True)
+        if old in given
+    }
+    if moved:
+        return over_domain(indexing_map, called, moved)
     return indexing_map.derived(indexing_map.forms, replace(called, constraints=domain.constraints))
 
 
@@ -117,18 +136,22 @@ def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> Relation
 
 
 def substitute(
-    indexing_map: RelationT, values: Mapping[str, Form], new: ByRole[Variable]
+    indexing_map: RelationT,
+    values: Mapping[str, Form],
+    new: ByRole[Variable],
+    parameters: Iterable[Variable] = (),
 ) -> RelationT:
     """The map with a form for each of some variables.
 
     The forms use the names of the variables that stay and of new ones, which become the last of
-    their role. The bounds of a replaced variable become a constraint on its form.
+    their role, and new parameters. The bounds of a replaced variable become a constraint on its
+    form. Where numbers take the place of parameters, constraints become bounds again.
 
     Raises:
         MapError: there is no variable of a name, or a form uses one that is not there afterwards.
     """
     domain = indexing_map.domain
-    wider = _widened(domain, new)
+    wider = _widened(domain, new, (*parameters, *_used_by_parameters(domain, values)))
     gone = [domain.identifier_of(name, "substitute") for name in values]
     resolved = dict(
         zip(gone, wider.resolved([*values.values()], "value", "substitute"), strict=True)
@@ -140,13 +163,40 @@ def substitute(
         [identifier for identifier in role if identifier not in resolved]
         for role in wider.by_role(wider.identifiers)
     )
-    return arranged(replaced, *left)
+    arrangement = arranged(replaced, *left)
+    if resolved.keys().isdisjoint(domain.parameter_identifiers):
+        return arrangement
+    return _without_parameters(arrangement, resolved)
 
 
-def _widened(domain: Domain, new: ByRole[Variable]) -> Domain:
+def _used_by_parameters(domain: Domain, values: Mapping[str, Form]) -> Iterator[Variable]:
+    """New parameters: what values of parameters use that is no variable of the map."""
+    replaced = [form for name, form in values.items() if name in _names_of(domain.parameters)]
+    for name in forms.variables_of(replaced):
+        if name not in domain.names:
+            yield Variable((None, None), name)
+
+
+def _names_of(parameters: Iterable[Variable]) -> set[str]:
+    return {parameter.name for parameter in parameters}
+
+
+def _without_parameters(indexing_map: RelationT, gone: Collection[str]) -> RelationT:
+    """The map without some parameters, which nothing uses; constraints may be bounds again."""
+    domain = indexing_map.domain
+    pairs = zip(domain.parameter_identifiers, domain.parameters, strict=True)
+    parameters = tuple(parameter for identifier, parameter in pairs if identifier not in gone)
+    plain = replace(domain, parameters=parameters, constraints=())
+    if domain.is_known_empty:
+        return indexing_map.derived(indexing_map.forms, plain.emptied())
+    constraints = map(bare, domain.constraints)
+    return indexing_map.derived(indexing_map.forms, plain.constrained(constraints))
+
+
+def _widened(domain: Domain, new: ByRole[Variable], parameters: Iterable[Variable]) -> Domain:
     """The variables of the domain, then new ones in each role; old identifiers stay."""
     dims, ranges, runtime = (old + added for old, added in zip(domain.roles, new, strict=True))
-    wider = Domain.of(dims, ranges, runtime)
+    wider = Domain.of(dims, ranges, runtime, parameters=(*domain.parameters, *parameters))
     wider.check("substitute")
     return wider
 
@@ -211,7 +261,9 @@ def concatenate_results(first: RelationT, second: RelationT) -> RelationT:
     bounds = (
         (forms.variable(identifier), within) for identifier, within in second.domain.bounds.items()
     )
-    domain = first.domain.constrained([*bounds, *second.domain.constraints])
+    parameters = united(first.parameters + second.parameters)
+    joint = replace(first.domain, parameters=parameters)
+    domain = joint.constrained([*bounds, *second.domain.constraints])
     return first.derived(first.forms + second.forms, domain)
 
 

@@ -7,51 +7,60 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.simplify.normal_form import normal
 from indexing.simplify.residues import Residues, merged
+from indexing.symbolic_bounds import (
+    conditions_for_values,
+    ends_and_constraints,
+    limited_variable,
+)
 from indexing.transform.evaluate import has_point
 from indexing.transform.substitute import arranged, over_domain
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.canonical.scope import Scope, scope_of
-from simplifier.exact import ATTEMPT, BudgetError, Space
+from simplifier.exact import ATTEMPT, Allowance, BudgetError
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from indexing.domain import ByRole, Constraint
+    from indexing.domain import ByRole, Constraint, Domain
     from indexing.relation import Relation, RelationT
 
 
 def unused_variables(indexing_map: Relation) -> ByRole[int]:
     """Positions of the variables that :func:`without_unused_variables` leaves out."""
-    return _positions(indexing_map.domain, _unused(indexing_map, _variables) or frozenset())
+    known = _with_conditions(indexing_map, _variables)
+    return _positions(indexing_map.domain, _unused(known, _variables) or frozenset())
 
 
 def unused_symbols(indexing_map: Relation) -> ByRole[int]:
     """Positions of the variables that :func:`without_unused_symbols` leaves out."""
-    return _positions(indexing_map.domain, _unused(indexing_map, _symbols) or frozenset())
+    known = _with_conditions(indexing_map, _symbols)
+    return _positions(indexing_map.domain, _unused(known, _symbols) or frozenset())
 
 
 def without_unused_variables(indexing_map: RelationT) -> RelationT:
     """The map without unused variables; the empty map if these have no values."""
-    return _without(indexing_map, _unused(indexing_map, _variables))
+    known = _with_conditions(indexing_map, _variables)
+    return _without(known, _unused(known, _variables))
 
 
 def without_unused_symbols(indexing_map: RelationT) -> RelationT:
     """The map without unused symbols; the empty map if these have no values."""
-    return _without(indexing_map, _unused(indexing_map, _symbols))
+    known = _with_conditions(indexing_map, _symbols)
+    return _without(known, _unused(known, _symbols))
 
 
 def _variables(domain: Domain) -> Sequence[str]:
-    return domain.identifiers
+    return [*chain(*domain.by_role(domain.identifiers))]
 
 
 def _symbols(domain: Domain) -> Sequence[str]:
-    return domain.identifiers[len(domain.dims) :]
+    _, ranges, runtime = domain.by_role(domain.identifiers)
+    return ranges + runtime
 
 
 def _positions(domain: Domain, identifiers: Collection[str]) -> ByRole[int]:
@@ -60,6 +69,30 @@ def _positions(domain: Domain, identifiers: Collection[str]) -> ByRole[int]:
         for role in domain.by_role(domain.identifiers)
     )
     return dims, ranges, runtime
+
+
+def _with_conditions(
+    indexing_map: RelationT, candidates: Callable[[Domain], Sequence[str]]
+) -> RelationT:
+    """The map with conditions on parameters in place of the ends of candidates between them.
+
+    That some number lies between ends over parameters is all that they say of a candidate that
+    nothing else depends on.
+    """
+    domain = indexing_map.domain
+    if not domain.parameters or domain.is_known_empty:
+        return indexing_map
+    free = set(candidates(domain)) - set(forms.variables_of(indexing_map.forms))
+    for form, _ in domain.constraints:
+        if limited_variable(form) not in free:
+            free.difference_update(forms.variables_of((form,)))
+    others = [pair for pair in domain.constraints if limited_variable(pair[0]) not in free]
+    if len(others) == len(domain.constraints):
+        return indexing_map
+    ends, _ = ends_and_constraints(domain)
+    known = (condition for name in free for condition in conditions_for_values(ends[name]))
+    conditioned = domain.with_constraints(others).constrained([*known])
+    return indexing_map.derived(indexing_map.forms, conditioned)
 
 
 def _unused(
@@ -98,7 +131,7 @@ def _restricted(domain: Domain, identifiers: set[str]) -> Domain:
         variable if identifier in identifiers else variable.within(fixed)
         for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
     )
-    return Domain(*domain.by_role(held), domain.constraints_among(identifiers))
+    return domain.with_variables(held, domain.constraints_among(identifiers))
 
 
 def _has_point(domain: Domain) -> bool | None:
@@ -107,8 +140,7 @@ def _has_point(domain: Domain) -> bool | None:
         found = has_point(domain)
         if found is not None:
             return found
-        space = Space(domain.bounds, budget=ATTEMPT)
-        with space.within_budget():
+        with Allowance(ATTEMPT).attempt(domain.bounds) as space:
             return not space.domain(domain.constraints).is_empty()
     return None
 
@@ -147,7 +179,7 @@ def _rescaled(indexing_map: RelationT) -> RelationT:
     """The map rescaled once; other constraints may then leave fewer steps."""
     domain = indexing_map.domain
     scope = scope_of(tuple((identifier, Interval(None, None)) for identifier in domain.identifiers))
-    symbols = frozenset(domain.identifiers[len(domain.dims) :])
+    symbols = frozenset(_symbols(domain))
     read = [(pair, _residues(scope, symbols, pair)) for pair in domain.constraints]
     rest = tuple(pair for pair, found in read if found is None)
     if len(rest) == len(domain.constraints):
@@ -179,17 +211,17 @@ def _variable(residues: Residues) -> str:
 def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> RelationT:
     """The map with some variables that count their steps."""
     domain = indexing_map.domain
-    dims, ranges, runtime = domain.by_role(
+    counted = [
         variable.within(_count(variable.bounds, steps[identifier]))
         if identifier in steps
         else variable
         for identifier, variable in zip(domain.identifiers, domain, strict=True)
-    )
+    ]
     values = {
         identifier: forms.variable(identifier).times(step.modulus).plus_constant(step.first)
         for identifier, step in steps.items()
     }
-    return over_domain(indexing_map, Domain(dims, ranges, runtime), values)
+    return over_domain(indexing_map, domain.with_variables(counted), values)
 
 
 def _count(bounds: Interval, step: Residues) -> Interval:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING
 
 from ops.analysis.calls import check_output
 from ops.analysis.findings import Addressing, Question, findings_in, flow_in
@@ -10,7 +10,7 @@ from ops.analysis.slices import Level, by_instruction, levels_inside, union_of
 from ops.hlo.module import INSTRUCTION, HloModule, Instruction
 from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
-from simplifier.errors import check_type
+from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
     from ops.analysis.calls import DataFlow
@@ -173,5 +173,5 @@ def _module_of(asker: str, instruction: Instruction, number: int) -> HloModule:
         DetachedError: the instruction belongs to no module.
     """
     check_type(instruction, Instruction, f"{asker}: the instruction", INSTRUCTION)
-    check_type(number, SupportsIndex, f"{asker}: the number of the array", "an integer")
+    check_type(number, INTEGER, f"{asker}: the number of the array", "an integer")
     return instruction.computation.module

@@ -286,8 +286,8 @@ class _Printed(NamedTuple):
     def pieces(self) -> Iterator[str]:
         """Some lines of the text at a time, as all of them need much memory."""
         with gzip.open(BytesIO(self.content), "rt", encoding="utf-8", newline="\n") as file:
-            while lines := file.readlines(_PIECE):
-                yield "".join(lines)[:-1]
+            while piece := file.read(_PIECE) + file.readline():
+                yield piece[:-1]
 
 
 def _about_all(

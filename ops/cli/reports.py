@@ -173,6 +173,7 @@ def map_fields(indexing_map: IndexingMap) -> Fields:
         "dims": declared(domain.dims),
         "ranges": declared(domain.ranges),
         "runtime": declared(domain.runtime),
+        "parameters": declared(domain.parameters),
         "constraints": [
             {"expression": text, "bounds": _ends(interval)}
             for text, (_, interval) in domain.constraint_texts()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import ShapeError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.rules.op_indexing import MapOfOperand
     from ops.rules.rule import Maps
+    from simplifier import Interval
 
 
 class Link(NamedTuple):
@@ -114,7 +115,12 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
     if isinstance(found.map, UndefinedMap):
         return Unknown(found.map.reason)
     runtime = tuple(
-        RuntimeOrigin(_source(instruction, each.operand), each.map, each.clamp, each.replica)
+        RuntimeOrigin(
+            _source(instruction, each.operand),
+            each.map,
+            cast("Interval | None", each.clamp),  # sizes of instructions are numbers
+            each.replica,
+        )
         for each in found.origins
     )
     return Dependence((with_known_values(OperandIndexing(found.map, runtime, found.replica)),))

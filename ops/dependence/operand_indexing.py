@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain, substituted_constraints
+from indexing.domain import substituted_constraints
 from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
@@ -32,8 +32,9 @@ from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ops.devices.joint_indexing import AnySource, Separated
     from ops.devices.numbering import Devices
     from ops.hlo import Instruction
     from simplifier.expr.form import Form
@@ -206,6 +207,16 @@ def _longest_to_keep(*maps: IndexingMap) -> int:
 def _composed_with_values(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
     devices = devices_in([consumer, producer])
     first, second = joint_form(consumer, devices), joint_form(producer, devices)
+    found, reason = _composed_joint(first.without_sources(), second.without_sources())
+    sources = second.origins + first.origins
+    return with_known_values(_with_sources(found, sources, devices, producer.element, reason))
+
+
+@lru_cache(maxsize=limits.MAX_REMEMBERED_COMPOSITIONS)
+def _composed_joint(
+    first: JointIndexing[AnySource], second: JointIndexing[AnySource]
+) -> tuple[Separated, str]:
+    """The composition, and why it is approximate; many instructions read values in one way."""
     whole = first.compose(second).with_tables_of_devices()
     most = _longest_to_keep(first.flat, second.flat)
     if longest_formula(whole.flat) > most:
@@ -213,7 +224,7 @@ def _composed_with_values(consumer: OperandIndexing, producer: OperandIndexing) 
         if longest_formula(whole.flat) > most:
             bounds = second.element.result_bounds()
             whole = whole.for_any_values().shortened(most, bounds, _TOO_LONG)
-    return with_known_values(separate_form(whole, devices, producer.element))
+    return whole.separate(), whole.approximation
 
 
 # The joint form, and back.
@@ -244,7 +255,8 @@ def joint_form(
     found = dict(zip(given, substitute(given.values(), renumbered), strict=True))
     values = renumbered | {f"rt{number}": form for number, form in found.items()}
     runtime = tuple(own.runtime[number] for number in left)
-    domain = Domain((*own.dims, Variable(every)), own.ranges, runtime).constrained(
+    plain = own.over((*own.dims, Variable(every)), own.ranges, runtime)
+    domain = plain.constrained(
         [
             *substituted_constraints(own.constraints, values),
             *((form, own.runtime[number].bounds) for number, form in found.items()),
@@ -270,14 +282,25 @@ def separate_form(
     joint: JointIndexing[RuntimeOrigin], devices: Devices | None, element: int
 ) -> OperandIndexing:
     """The indexing of a joint form, on an array of a tuple, in its smallest form."""
-    found = joint.separate()
+    found, reason = joint.separate(), joint.approximation
+    return _with_sources(found, joint.origins, devices, element, reason)
+
+
+def _with_sources(
+    found: Separated,
+    sources: Sequence[RuntimeOrigin],
+    devices: Devices | None,
+    element: int,
+    approximation: str,
+) -> OperandIndexing:
+    """The indexing of separated maps; ``sources`` say where each value is found."""
     runtime = [
-        replace(joint.origins[number], map=index, replica_id=replica)
+        replace(sources[number], map=index, replica_id=replica)
         for number, index, replica in found.runtime
     ]
     if found.own and devices:
         runtime.insert(0, RuntimeOrigin(own_device(devices), found.own))
-    return OperandIndexing(found.map, tuple(runtime), found.replica, element, joint.approximation)
+    return OperandIndexing(found.map, tuple(runtime), found.replica, element, approximation)
 
 
 def for_any_values(indexing: OperandIndexing) -> OperandIndexing:

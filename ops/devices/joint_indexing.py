@@ -12,7 +12,6 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain
 from indexing.transform.hull import shortened
 from indexing.transform.retabulate import retabulated
 from indexing.transform.substitute import arranged
@@ -23,6 +22,7 @@ from simplifier.expr import form as forms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from indexing.domain import Domain
     from simplifier.expr.form import Form
 
 
@@ -33,6 +33,12 @@ class RuntimeSource(Protocol):
     def clamp(self) -> Interval | None:
         """The interval that the program clamps the value to, if it does."""
         ...
+
+
+class AnySource(NamedTuple):
+    """Any source of a value with this clamp: all that maps depend on."""
+
+    clamp: Interval | None
 
 
 Origin = TypeVar("Origin", bound=RuntimeSource)
@@ -91,7 +97,7 @@ class JointIndexing(Generic[Origin]):
         through = map(dim, range(len(own.dims), len(own.dims) + len(passing)))
         parts = (*producer.parts, *_like(others, through))
         free = [Variable(ANY)] * len(passing)
-        wider = Domain((*own.dims, *free), own.ranges, own.runtime, own.constraints)
+        wider = replace(own, dims=(*own.dims, *free))
         after = IndexingMap.from_forms(_flat(parts), wider)
         whole = replace(
             self,
@@ -137,6 +143,11 @@ class JointIndexing(Generic[Origin]):
         flat = self.flat
         shorter = retabulated(flat, f"d{len(self.domain.dims) - 1}")
         return self if shorter is flat else self.with_results_of(shorter)
+
+    def without_sources(self) -> JointIndexing[AnySource]:
+        """The same wherever values are found: equal for instructions that are read alike."""
+        origins = tuple(AnySource(each.clamp) for each in self.origins)
+        return JointIndexing(self.parts, self.domain, self.devices, origins, self.approximation)
 
     def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:
         """The parts as the results of one map of all of them, over its domain."""
@@ -228,7 +239,7 @@ def without_unused_runtime(indexing_map: IndexingMap) -> IndexingMap:
     dims, ranges, runtime = domain.by_role(domain.identifiers)
     if not {*runtime}.isdisjoint(forms.variables_of(indexing_map.forms)):
         return indexing_map
-    others = {*dims, *ranges}
+    others = {*dims, *ranges, *domain.parameter_identifiers}
     kept = (pair for pair in domain.constraints if others.issuperset(forms.variables_of(pair[:1])))
-    left = Domain(domain.dims, domain.ranges, (), tuple(kept))
+    left = replace(domain, runtime=(), constraints=tuple(kept))
     return IndexingMap.from_forms(indexing_map.forms, left)

@@ -53,7 +53,14 @@ def read_attributes(
 ) -> dict[str, Any]:
     """Take ``, name=value`` as often as it occurs; ``forms`` gives the form of each value."""
     attributes: dict[str, Any] = {}
-    while lexer.accept(","):
+    while lexer.text == ",":
+        ahead = lexer.attribute_ahead()
+        if ahead and ahead[0] in forms and ahead[0] not in attributes:
+            name, stop = ahead
+            lexer.jump(stop)
+            attributes[name] = read(forms[name])
+            continue
+        lexer.advance()
         name = lexer.text
         form = forms.get(name)
         if form is None:
@@ -184,6 +191,10 @@ def _write_padding(padding: tuple[tuple[int, int, int], ...]) -> str:
 
 def _read_metadata(lexer: HloLexer) -> Mapping[str, str | int]:
     """Take what the source program says; blanks separate the pairs, and commas may."""
+    ahead = lexer.pairs_ahead()
+    if ahead:
+        lexer.jump(ahead[1])
+        return MappingProxyType(ahead[0])
     entries: dict[str, str | int] = {}
     lexer.expect("{", "before the metadata")
     while not lexer.accept("}"):

@@ -37,6 +37,15 @@ _BALANCED = re.compile(
 )
 """The pieces of a text in braces: what cannot hold a brace that counts, and single characters."""
 
+_NAME = r"[A-Za-z_][\w.-]*+"
+_VALUE = r"""(?:"[^"\\]*+"|\d{1,18})"""
+
+_PAIRS = re.compile(rf"\{{(?:{_NAME}={_VALUE}(?:[ ]|(?=\}})))*+\}}", re.ASCII)
+_PAIR = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
+_NAMES = re.compile(rf"\(%{_NAME}(?:, %{_NAME})*+\)", re.ASCII)
+_NAMED = re.compile(rf",[ ]({_NAME})=", re.ASCII)
+"""Texts that :class:`HloLexer` finds ahead."""
+
 _UNCLOSED = {
     '"': "a string is not closed",
     "'": "a string is not closed",
@@ -127,6 +136,42 @@ class HloLexer(ScanningLexer):
                 self.jump(piece.end())
                 return text
         raise self.error("the brace is not closed")
+
+    # What XLA prints most often can be read at once. These methods take nothing: they give what is
+    # ahead, and where it ends. Without an answer, it is read token by token, as are errors.
+
+    def pairs_ahead(self) -> tuple[dict[str, str | int], int] | None:
+        """Plain pairs that begin here.
+
+        >>> HloLexer('{op_name="jit(f)/add" source_line=3}').pairs_ahead()
+        ({'op_name': 'jit(f)/add', 'source_line': 3}, 36)
+        """
+        found = _PAIRS.match(self.source, self.start)
+        if found is None:
+            return None
+        pairs = {
+            name: value[1:-1] if value[0] == '"' else int(value)
+            for name, value in _PAIR.findall(found[0])
+        }
+        return pairs, found.end()
+
+    def names_ahead(self) -> tuple[list[str], int] | None:
+        """Names in parentheses that begin here.
+
+        >>> HloLexer("(%a, %b.1)").names_ahead()
+        (['a', 'b.1'], 10)
+        """
+        found = _NAMES.match(self.source, self.start)
+        return found and (found[0][2:-1].split(", %"), found.end())
+
+    def attribute_ahead(self) -> tuple[str, int] | None:
+        """The name of an attribute that begins here, with a comma before it.
+
+        >>> HloLexer(", dimensions={0}").attribute_ahead()
+        ('dimensions', 13)
+        """
+        found = _NAMED.match(self.source, self.start)
+        return found and (found[1], found.end())
 
     def shape(self) -> Shape:
         """Take a shape."""

@@ -179,8 +179,7 @@ class InstructionReader:
             special(self, draft)
             lexer.expect(")", f"after the argument of {draft.opcode}")
             return
-        read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
-        draft.operands = lexer.listed(read, "(", ")", "the operands")
+        draft.operands = self._operands_ahead() or self._operands(draft)
         given = len(draft.operands)
         if given not in opcode.arity:
             self._fail(draft, f"{draft.opcode} takes {opcode.arity}, not {given}")
@@ -200,6 +199,19 @@ class InstructionReader:
         if draft.shape is None:
             self._fail(draft, "the shape of a constant cannot be inferred, so it has to be written")
         draft.literal = read_literal(self._lexer, draft.shape)
+
+    def _operands_ahead(self) -> tuple[Instruction, ...]:
+        """Take the operands if they are names that are defined; else take nothing."""
+        names, stop = self._lexer.names_ahead() or ([], 0)
+        found = tuple([self._table.by_name[name] for name in names if name in self._table.by_name])
+        if not found or len(found) != len(names):
+            return ()
+        self._lexer.jump(stop)
+        return found
+
+    def _operands(self, draft: _Draft) -> tuple[Instruction, ...]:
+        read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
+        return self._lexer.listed(read, "(", ")", "the operands")
 
     def _operand(self) -> Instruction:
         """Take the name of an instruction, with or without its shape, or a whole instruction."""

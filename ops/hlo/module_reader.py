@@ -25,7 +25,7 @@ from ops.hlo.instruction_reader import InstructionReader
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
 from ops.hlo.symbol_table import ComputationTable
 from ops.hlo.values import ProgramShape
-from simplifier.errors import TextError, check_type
+from simplifier.errors import TextError, check_type, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -125,8 +125,14 @@ class _ModuleReader:
             yield lexer.integer(), self._row()
 
     def _row(self) -> str | Mapping[str, int]:
-        if self._lexer.kind == "string":
-            return self._lexer.string()
+        lexer = self._lexer
+        if lexer.kind == "string":
+            return lexer.string()
+        pairs, stop = lexer.pairs_ahead() or ({}, 0)
+        numbers = {name: value for name, value in pairs.items() if isinstance(value, int)}
+        if numbers and len(numbers) == len(pairs):
+            lexer.jump(stop)
+            return MappingProxyType(numbers)
         return MappingProxyType(dict(self._fields()))
 
     def _fields(self) -> Iterator[tuple[str, int]]:
@@ -156,7 +162,9 @@ class _ModuleReader:
         name = lexer.name("a computation")
         if lexer.text not in {"(", "{"}:
             hint = _hint(name) if lexer.text == "=" else ""
-            raise lexer.error_since(start, f"expected a computation, but found '{name}'", hint)
+            raise lexer.error_since(
+                start, f"expected a computation, but found {quoted(name)}", hint
+            )
         if name in table.by_name:
             raise lexer.error_since(start, f"computation %{name} is defined already")
         if is_entry and table.entry:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ops.hlo.errors import AttributeValueError
+from simplifier.errors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -100,7 +101,7 @@ class MeshGroups:
     def _check_axis(self, axis: MeshAxis) -> None:
         size = dict(self.mesh).get(axis.name)
         if size is None:
-            raise AttributeValueError(f"the mesh has no axis '{axis.name}'")
+            raise AttributeValueError(f"the mesh has no axis {quoted(axis.name)}")
         if axis.size < 0 or axis.before < 1 or (axis.size and size % (axis.before * axis.size)):
             raise AttributeValueError(f"{axis} is no part of an axis of size {size}")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexing.layout import ShapeError
-from ops.index_maps import check_count, check_sizes, checked_integers, checked_sizes
+from ops.index_maps import check_count, check_sizes, checked_integers, checked_numeric_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,7 +129,7 @@ def _spatial(labels: DimensionLabels) -> list[str]:
 
 
 def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, int]:
-    checked = checked_sizes("convolution", role, sizes)
+    checked = checked_numeric_sizes("convolution", role, sizes)
     if len(checked) != len(labels):
         message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
         raise ShapeError(f"{message}; expected a label for each dimension")
@@ -164,7 +164,7 @@ def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) ->
     >>> fft_sizes((5, 9), "IRFFT", (17,))
     (5, 17)
     """
-    sizes = checked_sizes("fft", "operand", operand_sizes)
+    sizes = checked_numeric_sizes("fft", "operand", operand_sizes)
     lengths = _checked_lengths(fft_length, len(sizes))
     if fft_type not in _TYPES:
         raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")

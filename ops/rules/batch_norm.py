@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.rule import Maps, MapsFunction
+    from ops.sizes import Size
 
 
 def batch_norm_training(
@@ -122,7 +123,7 @@ def batch_norm_grad(
 class _FeatureArray:
     """Sizes, and the number of the feature dimension."""
 
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     feature: int
 
     def needing(self, operands: Sequence[_FeatureArray], needs: str) -> OpIndexing:

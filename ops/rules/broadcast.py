@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from indexing.layout import ShapeError
 from ops.index_maps import check_count, checked_dimensions, checked_sizes, dim, index_map, symbol
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
+from ops.sizes import equal, not_negative
 from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+    from ops.sizes import Size
 
 
 def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     """Copies the operand along new dimensions of the result.
 
     Dimension ``i`` of the operand is dimension ``dimensions[i]`` of the result, in any order.
-    A dimension of size 1 may be stretched.
+    A dimension of size 1 may be stretched. A size over parameters is not taken for 1: it has to be
+    that of the result.
 
     Shapes:
         operand: ``(n_0, ..., n_{r-1})``.
@@ -43,12 +46,13 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
     output_sizes = checked_sizes("broadcast", "output", output_sizes)
     dimensions = checked_dimensions("broadcast", "dimensions", dimensions, len(output_sizes))
     check_count("broadcast", "dimensions", dimensions, len(operand_sizes))
+    conditions = not_negative((*operand_sizes, *output_sizes))
     for axis, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True)):
-        _check_size(axis, size, target, output_sizes[target])
+        conditions += _check_size(axis, size, target, output_sizes[target])
     kept = {
         target: axis
         for axis, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True))
-        if size == output_sizes[target]
+        if size != 1 or output_sizes[target] == 1
     }
     to_input = [dim(target) if target in kept else ZERO for target in dimensions]
     new = [target for target in range(len(output_sizes)) if target not in kept]
@@ -60,16 +64,17 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
         output_sizes,
         (index_map(to_input, output_sizes),),
         (index_map(to_output, operand_sizes, [output_sizes[target] for target in new]),),
+    ).on_condition(conditions)
+
+
+def _check_size(axis: int, size: Size, target: int, target_size: Size) -> list[Constraint]:
+    if size in (1, target_size):
+        return []
+    message = (
+        f"broadcast: operand dimension {axis} has size {size}, but result dimension {target} "
+        f"(dimensions[{axis}]) has size {target_size}; expected 1 or {target_size}"
     )
-
-
-def _check_size(axis: int, size: int, target: int, target_size: int) -> None:
-    if size not in (1, target_size):
-        message = (
-            f"broadcast: operand dimension {axis} has size {size}, but result dimension {target} "
-            f"(dimensions[{axis}]) has size {target_size}; expected 1 or {target_size}"
-        )
-        raise ShapeError(message)
+    return equal(size, target_size, message)
 
 
 # Reading instructions.

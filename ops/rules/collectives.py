@@ -36,16 +36,19 @@ from ops.rules.replica_maps import (
     with_value,
 )
 from ops.rules.rule import OpRule, only_dimension, sizes_of
+from ops.sizes import divided, scaled
 from simplifier import Interval
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from indexing.domain import Constraint
     from ops.hlo import Instruction
-    from ops.index_maps import Sizes
+    from ops.index_maps import CheckedSizes, Sizes
     from ops.rules.op_indexing import OpIndexing
     from ops.rules.rule import Maps, MapsFunction, Pair
+    from ops.sizes import Size
 
 
 def all_reduce(
@@ -127,7 +130,7 @@ def all_gather(
     )
     back = ReplicaMap(
         sizes,
-        with_value(element, axis, dim(axis) + groups.position(OWN_REPLICA) * shard),
+        with_value(element, axis, dim(axis) + scaled(groups.position(OWN_REPLICA), shard)),
         groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
         taking_part,
@@ -165,13 +168,14 @@ def reduce_scatter(
     sizes = checked_sizes(op, "operand", operand_sizes)
     (axis,) = checked_dimensions(op, "dimensions", [scatter_dimension], len(sizes))
     groups = even_groups(op, replica_groups, replica_count)
-    block, element = _block(op, sizes, axis, groups.size), dimensions_of(sizes)
+    block, conditions = _block(op, sizes, axis, groups.size)
+    element = dimensions_of(sizes)
     output_sizes = with_value(sizes, axis, block)
     number, within = block_and_offset(dim(axis), block)
     taking_part = groups.constraints(OWN_REPLICA)
     there = ReplicaMap(
         output_sizes,
-        with_value(element, axis, dim(axis) + groups.position(OWN_REPLICA) * block),
+        with_value(element, axis, dim(axis) + scaled(groups.position(OWN_REPLICA), block)),
         groups.member(OWN_REPLICA, symbol(0)),
         [groups.size],
         taking_part,
@@ -182,7 +186,8 @@ def reduce_scatter(
         groups.member(OWN_REPLICA, number),
         constraints=taking_part,
     )
-    return indexing_between(output_sizes, groups.count, there, back)
+    maps = indexing_between(output_sizes, groups.count, there, back)
+    return maps.on_condition(conditions)
 
 
 def all_to_all(
@@ -221,7 +226,8 @@ def all_to_all(
         *checked_dimensions(op, "concat dimension", [concat], len(sizes)),
     )
     groups = even_groups(op, replica_groups, replica_count)
-    block_sizes = with_value(sizes, split, _block(op, sizes, split, groups.size))
+    block, conditions = _block(op, sizes, split, groups.size)
+    block_sizes = with_value(sizes, split, block)
     output_sizes = with_value(block_sizes, concat, block_sizes[concat] * groups.size)
     taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
@@ -229,13 +235,14 @@ def all_to_all(
         """From blocks along one dimension to blocks along another."""
         number, within = block_and_offset(dim(cut), block_sizes[cut])
         element = with_value(dimensions_of(sizes), cut, within)
-        moved = with_value(element, laid, element[laid] + position * block_sizes[laid])
+        moved = with_value(element, laid, element[laid] + scaled(position, block_sizes[laid]))
         return ReplicaMap(
             from_sizes, moved, groups.member(OWN_REPLICA, number), constraints=taking_part
         )
 
     there, back = replica_map(output_sizes, concat, split), replica_map(sizes, split, concat)
-    return indexing_between(output_sizes, groups.count, there, back)
+    maps = indexing_between(output_sizes, groups.count, there, back)
+    return maps.on_condition(conditions)
 
 
 def all_to_all_of_tuple(
@@ -290,12 +297,10 @@ def all_to_all_of_tuple(
     )
 
 
-def _block(op: str, sizes: Sizes, axis: int, count: int) -> int:
-    """The size of the blocks into which a dimension is cut."""
-    if sizes[axis] % count:
-        message = f"{op}: dimension {axis} of size {sizes[axis]} cannot be cut"
-        raise ShapeError(f"{message} for groups of {count} replicas")
-    return sizes[axis] // count
+def _block(op: str, sizes: CheckedSizes, axis: int, count: int) -> tuple[Size, list[Constraint]]:
+    """The size of the blocks into which a dimension is cut, and the condition that it can be."""
+    message = f"{op}: dimension {axis} of size {sizes[axis]} cannot be cut"
+    return divided(sizes[axis], count, f"{message} for groups of {count} replicas")
 
 
 # Reading instructions.

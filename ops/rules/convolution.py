@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from ops.index_maps import Sizes
     from ops.rules.sliding_windows import ConstrainedIndex, SlidingWindow
     from simplifier.expr.form import Form
+
+
+_REMEMBERED: Final = 1 << 8
+"""For how many kinds of convolutions the maps are kept."""
 
 
 def convolution(
@@ -215,7 +220,7 @@ def _parts(
 def convolution_of(instruction: Instruction) -> OpIndexing:
     """The convolution of the first two operands, as the attributes describe it."""
     lhs, rhs, *_ = instruction.operands
-    return convolution(
+    return _shared(
         sizes_of(lhs),
         sizes_of(rhs),
         instruction.attributes["dim_labels"],
@@ -223,6 +228,10 @@ def convolution_of(instruction: Instruction) -> OpIndexing:
         feature_group_count=instruction.attributes.get("feature_group_count", 1),
         batch_group_count=instruction.attributes.get("batch_group_count", 1),
     )
+
+
+_shared = lru_cache(maxsize=_REMEMBERED)(convolution)
+"""The maps are kept: four maps with windows take long, and models repeat their layers."""
 
 
 RULES: Final[Mapping[str, OpRule]] = {

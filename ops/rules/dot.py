@@ -8,6 +8,7 @@ from indexing.layout import ShapeError
 from ops.index_maps import (
     check_count,
     checked_dimensions,
+    checked_numeric_sizes,
     checked_sizes,
     constrained,
     dim,
@@ -20,6 +21,7 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
+from ops.sizes import equal, not_negative
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from indexing import IndexingMap
+    from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.rule import MapsFunction
+    from ops.sizes import Size
 
 
 def dot(
@@ -121,19 +125,20 @@ def _after(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
 
 def _blocks(side: _Side, scale_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:
     """From the elements of a tensor to their scales, and back."""
-    scales = checked_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
+    scales = checked_numeric_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
     if not scales:
         return no_dimensions(side.sizes), every_element(side.sizes)
     check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
-    for axis, (size, scale) in enumerate(zip(side.sizes, scales, strict=True)):
+    sizes = checked_numeric_sizes("scaled-dot", side.name, side.sizes)
+    for axis, (size, scale) in enumerate(zip(sizes, scales, strict=True)):
         if size % scale if scale else size:
             message = f"scaled-dot: dimension {axis} of {side.name} has size {size}"
             raise ShapeError(f"{message}, but {side.name}_scale has {scale}; expected a divisor")
-    widths = [size // max(1, scale) for size, scale in zip(side.sizes, scales, strict=True)]
+    widths = [size // max(1, scale) for size, scale in zip(sizes, scales, strict=True)]
     numbered = list(enumerate(widths))
     scale = (operations.floordiv(dim(axis), forms.constant(max(1, n))) for axis, n in numbered)
     element = (dim(axis) * width + symbol(axis) for axis, width in numbered)
-    return index_map(scale, side.sizes).simplify(), index_map(element, scales, widths)
+    return index_map(scale, sizes).simplify(), index_map(element, scales, widths)
 
 
 def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
@@ -236,7 +241,7 @@ def _checked_lists(lhs: _Side, ragged: int, counts: Sizes) -> tuple[int, ...]:
     raise ShapeError(f"ragged-dot: group_sizes has sizes {tuple(counts)}; expected {wanted}")
 
 
-def _check_groups(rhs: _Side, has_groups: bool, count: int) -> None:  # noqa: FBT001
+def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> None:  # noqa: FBT001
     if len(rhs.group) != has_groups:
         message = f"ragged-dot: rhs_group_dims has {len(rhs.group)} entries"
         raise ShapeError(f"{message}; expected {int(has_groups)} for this ragged dimension")
@@ -248,8 +253,11 @@ def _check_groups(rhs: _Side, has_groups: bool, count: int) -> None:  # noqa: FB
 
 def _product(op: str, lhs: _Side, rhs: _Side, leading: Sizes = ()) -> OpIndexing:
     """The maps of a dot whose result may have further dimensions in front."""
-    _check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting)
-    _check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch)
+    conditions = [
+        *not_negative((*lhs.sizes, *rhs.sizes)),
+        *_check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting),
+        *_check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch),
+    ]
     first_lhs = len(leading) + len(lhs.batch)
     kept = (
         (lhs, lhs.kept_axes(len(leading), first_lhs)),
@@ -263,7 +271,7 @@ def _product(op: str, lhs: _Side, rhs: _Side, leading: Sizes = ()) -> OpIndexing
         output_sizes,
         tuple(side.from_output(output_sizes, axes) for side, axes in kept),
         tuple(side.to_output(output_sizes, axes) for side, axes in kept),
-    )
+    ).on_condition(conditions)
 
 
 class _Side:
@@ -290,7 +298,7 @@ class _Side:
         checked_dimensions(op, named, taken, len(self.sizes))
         self.free = tuple(axis for axis in range(len(self.sizes)) if axis not in taken)
 
-    def sizes_of(self, axes: Sequence[int]) -> list[int]:
+    def sizes_of(self, axes: Sequence[int]) -> list[Size]:
         return [self.sizes[axis] for axis in axes]
 
     def kept_axes(self, first_batch: int, first_free: int) -> dict[int, int]:
@@ -313,17 +321,18 @@ class _Side:
 
 def _check_pairs(
     op: str, role: str, lhs: _Side, lhs_dims: Sequence[int], rhs: _Side, rhs_dims: Sequence[int]
-) -> None:
+) -> list[Constraint]:
     if len(lhs_dims) != len(rhs_dims):
         message = f"{op}: lhs has {len(lhs_dims)} {role} dimensions, but rhs has {len(rhs_dims)}"
         raise ShapeError(f"{message}; expected as many")
+    conditions: list[Constraint] = []
     for left, right in zip(lhs_dims, rhs_dims, strict=True):
-        if lhs.sizes[left] != rhs.sizes[right]:
-            message = (
-                f"{op}: {role} dimension {left} of lhs has size {lhs.sizes[left]}, "
-                f"but dimension {right} of rhs has size {rhs.sizes[right]}; expected the same"
-            )
-            raise ShapeError(message)
+        message = (
+            f"{op}: {role} dimension {left} of lhs has size {lhs.sizes[left]}, "
+            f"but dimension {right} of rhs has size {rhs.sizes[right]}; expected the same"
+        )
+        conditions += equal(lhs.sizes[left], rhs.sizes[right], message)
+    return conditions
 
 
 # Reading instructions.

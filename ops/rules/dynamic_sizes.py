@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import starmap
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from indexing import IndexingMap, UndefinedMap
+from indexing import UndefinedMap
 from indexing.layout import common_blocks
 from ops.index_maps import (
     checked_dimensions,
+    checked_numeric_sizes,
     checked_sizes,
+    dimensions_of,
     every_element,
+    index_map,
     no_dimensions,
     unrelated,
 )
@@ -73,7 +76,7 @@ def set_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
     """
     sizes = checked_sizes("set-dimension-size", "operand", operand_sizes)
     checked_dimensions("set-dimension-size", "dimensions", [dimension], len(sizes))
-    identity = IndexingMap.identity(sizes)
+    identity = index_map(dimensions_of(sizes), sizes)
     return OpIndexing(sizes, (identity, no_dimensions(sizes)), (identity, every_element(sizes)))
 
 
@@ -130,7 +133,9 @@ def dynamic_reshape(
 
 def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:
     """The dimensions of both that are not the first of those that are reshaped together."""
-    for block in common_blocks(operand_sizes, output_sizes):
+    op = "dynamic-reshape"
+    sizes = checked_numeric_sizes(op, "operand", operand_sizes)
+    for block in common_blocks(sizes, checked_numeric_sizes(op, "result", output_sizes)):
         yield from ((number, axis) for number, axes in enumerate(block) for axis in axes[1:])
 
 
@@ -185,7 +190,7 @@ def _padded_behind(instruction: Instruction) -> Axes:
     return ((0, axis) for axis, (_, high, _) in enumerate(padding) if high > 0)
 
 
-def _partly(sizes_of_part: Callable[[Instruction], Sizes]) -> Callable[[Instruction], Axes]:
+def _partly(sizes_of_part: Callable[[Instruction], Sequence[int]]) -> Callable[[Instruction], Axes]:
     """Starts are clamped so that the part fits into the first operand."""
 
     def axes(instruction: Instruction) -> Axes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from indexing import IndexingMap, Variable
-from indexing.domain import NO_VALUES, Domain
+from indexing import IndexingMap
+from indexing.domain import NO_VALUES
 from indexing.layout import Kind, ShapeError
 from ops.index_maps import (
     check_count,
@@ -21,6 +22,7 @@ from ops.index_maps import (
 from ops.rules.constant_folding import value_of
 from ops.rules.op_indexing import OpIndexing, Origin
 from ops.rules.rule import OpRule, sizes_of
+from ops.sizes import as_form, at_most, between, inside, least, not_negative, numbers
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from ops.hlo import Instruction
-    from ops.index_maps import Sizes
+    from ops.index_maps import CheckedSizes, Sizes
+    from ops.sizes import Size
     from simplifier.expr.form import Form
 
 
@@ -72,7 +75,7 @@ def dynamic_slice(
         (starts.into(operand_sizes), *[every_element(slice_sizes)] * scalars),
         (starts.origins(1, slice_sizes), *[()] * scalars),
         (starts.origins(1, operand_sizes), *[()] * scalars),
-    )
+    ).on_condition(starts.conditions)
 
 
 def dynamic_update_slice(
@@ -116,23 +119,27 @@ def dynamic_update_slice(
         (kept, starts.out_of(update_sizes), *[every_element(operand_sizes)] * scalars),
         ((), starts.origins(2, operand_sizes), *none),
         ((), starts.origins(2, update_sizes), *none),
-    )
+    ).on_condition(starts.conditions)
 
 
 class _Starts:
     """Where in a tensor a part begins: in each dimension at a number, or at a runtime variable."""
 
     def __init__(
-        self, op: str, sizes: Sizes, part_sizes: Sizes, start_indices: Sequence[int | None]
+        self,
+        op: str,
+        sizes: CheckedSizes,
+        part_sizes: CheckedSizes,
+        start_indices: Sequence[int | None],
     ) -> None:
         known = start_indices or [None] * len(sizes)
         check_count(op, "the part", part_sizes, len(sizes))
         check_count(op, "start_indices", known, len(sizes))
-        _check_part(op, sizes, part_sizes)
+        self.conditions = _check_part(op, sizes, part_sizes)
         self._part_sizes = part_sizes
         self._last = [size - part for size, part in zip(sizes, part_sizes, strict=True)]
         self._known = [
-            start if start is None else min(max(start, 0), last)
+            start if start is None else least(max(start, 0), last)
             for start, last in zip(known, self._last, strict=True)
         ]
         self._runtime = [axis for axis, start in enumerate(self._known) if start is None]
@@ -145,17 +152,20 @@ class _Starts:
     def into(self, extents: Sizes) -> IndexingMap:
         """From the indices in the tensor that the part covers to those in the part."""
         pairs = list(zip(dimensions_of(extents), self._forms(), strict=True))
-        inside = [
-            (index - start, Interval(0, part - 1))
-            if known is None
-            else (index, Interval(known, known + part - 1))
+        covered = [
+            limit
             for (index, start), known, part in zip(
                 pairs, self._known, self._part_sizes, strict=True
             )
+            for limit in (
+                inside(index - start, between(0, part - 1))
+                if known is None
+                else inside(index, between(known, known + part - 1))
+            )
         ]
-        return self._map([index - start for index, start in pairs], extents, inside)
+        return self._map([index - start for index, start in pairs], extents, covered)
 
-    def always_covered(self) -> list[tuple[int, int]]:
+    def always_covered(self) -> list[tuple[Size, Size]]:
         """The first and last index in each dimension that the part covers for every start."""
         return [
             (last if start is None else start, (start or 0) + part - 1)
@@ -166,33 +176,40 @@ class _Starts:
         """The origins of the runtime variables: scalar operands from number ``first`` on."""
         scalar = no_dimensions(extents)
         return tuple(
-            Origin(first + axis, scalar, Interval(0, self._last[axis])) for axis in self._runtime
+            Origin(first + axis, scalar, between(0, self._last[axis])) for axis in self._runtime
         )
 
     def _forms(self) -> list[Form]:
         numbers = iter(range(len(self._runtime)))
         return [
-            forms.variable(f"rt{next(numbers)}") if start is None else forms.constant(start)
+            forms.variable(f"rt{next(numbers)}") if start is None else as_form(start)
             for start in self._known
         ]
 
     def _map(
         self, results: Iterable[Form], extents: Sizes, constraints: Iterable[Constraint] = ()
     ) -> IndexingMap:
-        dims = map(Variable.of_size, extents)
-        runtime = (Variable(Interval(0, self._last[axis])) for axis in self._runtime)
-        return IndexingMap.from_forms(results, Domain.of(dims, (), runtime, constraints))
+        runtime = [between(0, self._last[axis]) for axis in self._runtime]
+        return index_map(results, extents, (), constraints, runtime, over=self._part_sizes)
 
 
-def _check_part(op: str, sizes: Sizes, part_sizes: Sizes) -> None:
+def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> list[Constraint]:
+    conditions = not_negative((*sizes, *part_sizes))
     for axis, (size, part) in enumerate(zip(sizes, part_sizes, strict=True)):
-        if part > size:
-            message = f"{op}: dimension {axis} of size {size} has a part of size {part}"
-            raise ShapeError(f"{message}; expected {size} or less")
+        message = f"{op}: dimension {axis} of size {size} has a part of size {part}"
+        conditions += at_most(part, size, f"{message}; expected {size} or less")
+    return conditions
 
 
-def _outside(sizes: Sizes, box: Sequence[tuple[int, int]]) -> IndexingMap:
+def _outside(sizes: CheckedSizes, box: Sequence[tuple[Size, Size]]) -> IndexingMap:
     """The identity on the indices outside of a box, given by its first and last indices."""
+    known, ends = numbers(sizes), numbers(chain(*box))
+    if known is None or ends is None:
+        return _outside_over_parameters(sizes, box)
+    return _outside_numbers(known, [*zip(ends[::2], ends[1::2], strict=True)])
+
+
+def _outside_numbers(sizes: Sequence[int], box: Sequence[tuple[int, int]]) -> IndexingMap:
     identity = dimensions_of(sizes)
     if any(first > last for first, last in box):
         return index_map(identity, sizes)
@@ -211,6 +228,16 @@ def _outside(sizes: Sizes, box: Sequence[tuple[int, int]]) -> IndexingMap:
         dim(axis) - first if first else last - dim(axis) for axis, (first, last) in sides
     )
     return index_map(identity, sizes, (), [(beyond, Interval(0, max(sizes) - 1))])
+
+
+def _outside_over_parameters(sizes: CheckedSizes, box: Sequence[tuple[Size, Size]]) -> IndexingMap:
+    """Some index is before the first or behind the last: every one is, if the box is empty."""
+    beyond = operations.maximum(
+        distance
+        for axis, (first, last) in enumerate(box)
+        for distance in (as_form(first) - dim(axis), dim(axis) - as_form(last))
+    )
+    return index_map(dimensions_of(sizes), sizes, (), [(beyond, Interval(1, None))])
 
 
 # Reading instructions.

@@ -6,11 +6,18 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from indexing import IndexingMap
 from ops.hlo.opcodes import LIKE_OPERANDS
-from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
+from ops.index_maps import (
+    check_sizes,
+    checked_sizes,
+    dimensions_of,
+    every_element,
+    index_map,
+    no_dimensions,
+)
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
+from ops.sizes import not_negative
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
 
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+    from ops.sizes import Size
 
 
 _REMEMBERED: Final = 1 << 10
@@ -74,21 +82,22 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _shared(operand_sizes: tuple[tuple[int, ...], ...]) -> OpIndexing:
+def _shared(operand_sizes: tuple[tuple[Size, ...], ...]) -> OpIndexing:
     """The maps for some sizes. They are kept: most instructions are elementwise, on few sizes."""
     output_sizes = max(operand_sizes, key=len, default=())
+    conditions = [limit for sizes in operand_sizes for limit in not_negative(sizes)]
     for number, sizes in enumerate(operand_sizes):
         if sizes:
-            check_sizes(
+            conditions += check_sizes(
                 "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
             )
-    identity = IndexingMap.identity(output_sizes)
-    full = [sizes == output_sizes for sizes in operand_sizes]
+    identity = index_map(dimensions_of(output_sizes), output_sizes)
+    full = [len(sizes) == len(output_sizes) for sizes in operand_sizes]
     return OpIndexing(
         output_sizes,
         tuple(identity if is_full else no_dimensions(output_sizes) for is_full in full),
         tuple(identity if is_full else every_element(output_sizes) for is_full in full),
-    )
+    ).on_condition(conditions)
 
 
 # Reading instructions.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from indexing import IndexingMap
 from indexing.layout import ShapeError
 from ops.index_maps import (
     check_count,
@@ -14,6 +13,7 @@ from ops.index_maps import (
     checked_integers,
     checked_sizes,
     dim,
+    dimensions_of,
     index_map,
     symbol,
 )
@@ -24,8 +24,10 @@ from ops.rules.rule import OpRule, sizes_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from indexing import IndexingMap
     from ops.hlo import Instruction
-    from ops.index_maps import Sizes
+    from ops.index_maps import CheckedSizes, Sizes
+    from ops.sizes import Size
 
 
 _GATHER_NAMES: Final = Names(
@@ -103,7 +105,7 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
         operand_batching_dims=tuple(operand_batching_dims),
         indices_batching_dims=tuple(start_indices_batching_dims),
     )
-    check_windows_fit(slices, range(len(operand)))
+    fitting = check_windows_fit(slices, range(len(operand)))
     from_operand, origins = slices.windows_to_operand()
     to_result, starts = slices.operand_to_windows()
     return OpIndexing(
@@ -112,7 +114,7 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
         (to_result, _indices_to_gathered(slices)),
         output_origins=(origins, ()),
         input_origins=(starts, ()),
-    )
+    ).on_condition([*slices.conditions, *fitting])
 
 
 def _gathered_to_indices(slices: IndexedWindows) -> IndexingMap:
@@ -225,9 +227,13 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
         operand_batching_dims=batching,
         indices_batching_dims=tuple(scatter_indices_batching_dims),
     )
-    check_windows_fit(windows, windows.kept_dims)
-    check_sizes("scatter", "the updates", updates, windows.sizes, "as indices and windows have")
-    identity = IndexingMap.identity(operand)
+    given = "as indices and windows have"
+    conditions = [
+        *windows.conditions,
+        *check_windows_fit(windows, windows.kept_dims),
+        *check_sizes("scatter", "the updates", updates, windows.sizes, given),
+    ]
+    identity = index_map(dimensions_of(operand), operand)
     to_updates, origins = windows.operand_to_windows()
     from_updates, starts = windows.windows_to_operand()
     return OpIndexing(
@@ -236,7 +242,7 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
         (identity,) * inputs + (_indices_to_scattered(windows),) + (from_updates,) * inputs,
         output_origins=((),) * (inputs + 1) + (origins,) * inputs,
         input_origins=((),) * (inputs + 1) + (starts,) * inputs,
-    )
+    ).on_condition(conditions)
 
 
 def _scattered_to_indices(windows: IndexedWindows) -> IndexingMap:
@@ -262,7 +268,9 @@ def _indices_to_scattered(windows: IndexedWindows) -> IndexingMap:
     )
 
 
-def _window_sizes(rank: int, updates: Sizes, window_dims: Sizes, dropped: Sizes) -> tuple[int, ...]:
+def _window_sizes(
+    rank: int, updates: CheckedSizes, window_dims: Sequence[int], dropped: Sequence[int]
+) -> tuple[Size, ...]:
     """The sizes of a window in all dimensions of the operand."""
     kept = (updates[axis] for axis in window_dims)
     return tuple(1 if axis in dropped else next(kept, 0) for axis in range(rank))

@@ -6,7 +6,7 @@ the windows lie in one tensor, and the relation between that tensor and the oper
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +22,7 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.op_indexing import Origin
-from simplifier import Interval
+from ops.sizes import at_most, between, equal, inside, least, not_negative
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
+    from indexing.symbolic_bounds import Ends
     from ops.index_maps import Sizes
+    from ops.sizes import Size
+    from simplifier import Interval
     from simplifier.expr.form import Form
 
 
@@ -69,22 +72,25 @@ class IndexedWindows:
     names: Names
     indices: int
     is_clamped: bool
-    operand_sizes: tuple[int, ...]
-    indices_sizes: tuple[int, ...]
-    window_sizes: tuple[int, ...]
+    operand_sizes: tuple[Size, ...]
+    indices_sizes: tuple[Size, ...]
+    window_sizes: tuple[Size, ...]
     window_dims: tuple[int, ...]
     dropped_dims: tuple[int, ...]
     indexed_dims: tuple[int, ...]
     index_vector_dim: int
     operand_batching_dims: tuple[int, ...]
     indices_batching_dims: tuple[int, ...]
+    conditions: Sequence[Constraint] = field(init=False)
+    """What has to hold of parameters in sizes."""
 
     def __post_init__(self) -> None:
         _check_vectors(self)
         _check_operand_dimensions(self)
-        _check_batching(self)
+        sizes = (*self.operand_sizes, *self.indices_sizes, *self.window_sizes)
+        conditions = [*not_negative(sizes), *_check_batching(self)]
         _check_window_dims(self)
-        _check_single(self)
+        object.__setattr__(self, "conditions", [*conditions, *_check_single(self)])
 
     @cached_property
     def kept_dims(self) -> tuple[int, ...]:
@@ -93,18 +99,18 @@ class IndexedWindows:
         return tuple(axis for axis in range(len(self.operand_sizes)) if axis not in gone)
 
     @cached_property
-    def batch_sizes(self) -> tuple[int, ...]:
+    def batch_sizes(self) -> tuple[Size, ...]:
         """The sizes of the indices without the dimension of the index vectors."""
         before, after = self.index_vector_dim, self.index_vector_dim + 1
         return (*self.indices_sizes[:before], *self.indices_sizes[after:])
 
     @cached_property
-    def depth(self) -> int:
+    def depth(self) -> Size:
         """How many components an index vector has."""
         return (*self.indices_sizes, 1)[self.index_vector_dim]
 
     @property
-    def component_sizes(self) -> tuple[int, ...]:
+    def component_sizes(self) -> tuple[Size, ...]:
         """The size of a range over the components of an index vector, if they have a dimension."""
         return self.indices_sizes[self.index_vector_dim : self.index_vector_dim + 1]
 
@@ -115,7 +121,7 @@ class IndexedWindows:
         return tuple(axis for axis in range(rank) if axis not in self.window_dims)
 
     @cached_property
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> tuple[Size, ...]:
         """The sizes of the tensor of windows."""
         sizes = dict(zip(self.batch_dims, self.batch_sizes, strict=True))
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
@@ -123,10 +129,10 @@ class IndexedWindows:
         return tuple(sizes[axis] for axis in range(len(sizes)))
 
     @cached_property
-    def reached_sizes(self) -> tuple[int, ...]:
+    def reached_sizes(self) -> tuple[Size, ...]:
         """How far windows can reach into each dimension of the operand."""
         return tuple(
-            size if window and self._is_moved(axis) else min(size, window)
+            size if window and self._is_moved(axis) else least(size, window)
             for axis, (size, window) in enumerate(
                 zip(self.operand_sizes, self.window_sizes, strict=True)
             )
@@ -144,8 +150,9 @@ class IndexedWindows:
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
             results[kept] += dim(axis)
         constraints = [
-            (forms.constant(0), Interval(0, self.window_sizes[axis] - 1))
+            limit
             for axis in (*self.dropped_dims, *self.operand_batching_dims)
+            for limit in inside(forms.constant(0), between(0, self.window_sizes[axis] - 1))
         ]
         return (
             index_map(results, self.sizes, (), constraints, self._runtime()),
@@ -160,8 +167,9 @@ class IndexedWindows:
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
             results[axis] = distances[kept]
         constraints: list[Constraint] = [
-            (distances[axis], Interval(0, self.window_sizes[axis] - 1))
+            limit
             for axis in self.indexed_dims
+            for limit in inside(distances[axis], between(0, self.window_sizes[axis] - 1))
         ]
         return (
             index_map(
@@ -174,7 +182,7 @@ class IndexedWindows:
             self._origins(batch, self.reached_sizes, others),
         )
 
-    def batch_of_operand(self) -> tuple[list[Form], list[int]]:
+    def batch_of_operand(self) -> tuple[list[Form], list[Size]]:
         """The batch indices of the windows that may hold an element of the operand.
 
         Second are the sizes of the ranges over which they run.
@@ -220,10 +228,10 @@ class IndexedWindows:
             )
         }
 
-    def _runtime(self) -> list[Interval]:
+    def _runtime(self) -> list[Interval | Ends]:
         """Where windows may begin in the dimensions that are indexed, and lie in the operand."""
         return [
-            Interval(0, self.operand_sizes[axis] - self.window_sizes[axis])
+            between(0, self.operand_sizes[axis] - self.window_sizes[axis])
             for axis in self.indexed_dims
         ]
 
@@ -277,7 +285,7 @@ def _check_operand_dimensions(windows: IndexedWindows) -> None:
                 raise ShapeError(f"{message}; expected it in one of them")
 
 
-def _check_batching(windows: IndexedWindows) -> None:
+def _check_batching(windows: IndexedWindows) -> list[Constraint]:
     """Batching dimensions of operand and indices are pairs of one size."""
     names, operand, indices = windows.names, windows.operand_sizes, windows.indices_sizes
     role = names.indices_batching_dims
@@ -286,14 +294,16 @@ def _check_batching(windows: IndexedWindows) -> None:
         message = f"{names.op}: {role} lists dimension {windows.index_vector_dim}"
         raise ShapeError(f"{message}, which is index_vector_dim; expected others")
     check_count(names.op, role, windows.indices_batching_dims, len(windows.operand_batching_dims))
+    conditions: list[Constraint] = []
     for axis, number in zip(
         windows.operand_batching_dims, windows.indices_batching_dims, strict=True
     ):
-        if operand[axis] != indices[number]:
-            raise ShapeError(
-                f"{names.op}: batching dimension {axis} of the operand has size {operand[axis]}, "
-                f"but dimension {number} of the indices has {indices[number]}; expected the same"
-            )
+        message = (
+            f"{names.op}: batching dimension {axis} of the operand has size {operand[axis]}, "
+            f"but dimension {number} of the indices has {indices[number]}; expected the same"
+        )
+        conditions += equal(operand[axis], indices[number], message)
+    return conditions
 
 
 def _check_window_dims(windows: IndexedWindows) -> None:
@@ -310,26 +320,34 @@ def _check_window_dims(windows: IndexedWindows) -> None:
     _check_ascending(names.op, names.window_dims, windows.window_dims)
 
 
-def _check_single(windows: IndexedWindows) -> None:
+def _check_single(windows: IndexedWindows) -> list[Constraint]:
     """Windows are one element wide where the tensor of windows has no dimension for them."""
+    conditions: list[Constraint] = []
     for axis, size in enumerate(windows.window_sizes):
-        if axis not in windows.kept_dims and size > 1:
+        if axis not in windows.kept_dims:
             message = f"{windows.names.op}: windows have size {size} in dimension {axis}"
-            raise ShapeError(f"{message}, which {windows.names.windows} lacks; expected 1 or 0")
+            message = f"{message}, which {windows.names.windows} lacks; expected 1 or 0"
+            conditions += at_most(size, 1, message)
+    return conditions
 
 
-def check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> None:
-    """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions."""
+def check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> list[Constraint]:
+    """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions.
+
+    What depends on parameters is a condition.
+    """
+    conditions: list[Constraint] = []
     for axis in axes:
         size, most = windows.window_sizes[axis], windows.operand_sizes[axis]
-        if size > most:
-            raise ShapeError(
-                f"{windows.names.op}: windows have size {size} in dimension {axis} of the "
-                f"operand, which has size {most}; expected {most} or less"
-            )
+        message = (
+            f"{windows.names.op}: windows have size {size} in dimension {axis} of the "
+            f"operand, which has size {most}; expected {most} or less"
+        )
+        conditions += at_most(size, most, message)
+    return conditions
 
 
-def _check_ascending(op: str, role: str, dimensions: Sizes) -> None:
+def _check_ascending(op: str, role: str, dimensions: Sequence[int]) -> None:
     for before, after in pairwise(dimensions):
         if before > after:
             message = f"{op}: {role} lists dimension {before} before {after}"

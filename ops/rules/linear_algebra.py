@@ -13,6 +13,7 @@ from ops.hlo.result_sizes import fft_sizes
 from ops.index_maps import checked_sizes, dim, index_map, paired, symbol
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
+from ops.sizes import equal
 from simplifier import Interval
 from simplifier.expr import operations
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from ops.hlo import Instruction
-    from ops.index_maps import Sizes
+    from ops.index_maps import CheckedSizes, Sizes
+    from ops.sizes import Size
     from simplifier.expr.form import Form
 
 
@@ -56,7 +58,7 @@ def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:
     d0 - d1 in [0, 2], d0 - s0 in [0, 2], d1 - s1 in [0, 2], min(d0 - s0, s0 - d1) in [-2, 0],
     s0 - s1 in [0, 2]
     """
-    sizes = _checked_matrices("cholesky", "operand", operand_sizes)
+    sizes, conditions = _checked_matrices("cholesky", "operand", operand_sizes)
     within = _up_to(sizes[-1])
 
     def needed(result: _Entry, operand: _Entry) -> tuple[Constraint, ...]:
@@ -65,7 +67,7 @@ def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:
         return *inside, (operations.minimum((row - j, i - row)), -within)
 
     to_input, to_output = _both_ways(sizes, sizes, needed)
-    return OpIndexing(sizes, (to_input,), (to_output,))
+    return OpIndexing(sizes, (to_input,), (to_output,)).on_condition(conditions)
 
 
 def triangular_solve(
@@ -104,14 +106,14 @@ def triangular_solve(
     >>> print(solve.input_to_output[1])
     (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 2], d0 - s0 in [-2, 0]
     """
-    a = _checked_matrices("triangular-solve", "a", a_sizes)
+    a, conditions = _checked_matrices("triangular-solve", "a", a_sizes)
     sizes = checked_sizes("triangular-solve", "b", b_sizes)
-    _check_solvable(a, sizes, left_side=left_side)
+    conditions += _check_solvable(a, sizes, left_side=left_side)
     is_transposed = _is_transposed(transpose_a)
     # x @ a = b is a.T @ x.T = b.T, and the transpose of a lower triangle is an upper one.
     is_forward = lower ^ is_transposed ^ (not left_side)
     within, solved = _up_to(a[-1]), 0 if left_side else 1
-    triangle = Interval(1, a[-1] - 1) if unit_diagonal else within
+    triangle = _up_to(a[-1], first=1) if unit_diagonal else within
 
     def needed_of_a(result: _Entry, operand: _Entry) -> tuple[Constraint, ...]:
         low, high = operand[::-1] if lower else operand
@@ -122,7 +124,8 @@ def triangular_solve(
     axis = len(sizes) - _MATRIX_RANK + solved
     earlier, later = (_on_one_side(sizes, axis, sign * within) for sign in (1, -1))
     b_to_input, b_to_output = (earlier, later) if is_forward else (later, earlier)
-    return OpIndexing(sizes, (a_to_input, b_to_input), (a_to_output, b_to_output))
+    maps = (a_to_input, b_to_input), (a_to_output, b_to_output)
+    return OpIndexing(sizes, *maps).on_condition(conditions)
 
 
 _TRANSPOSED = {"NO_TRANSPOSE": False, "TRANSPOSE": True, "ADJOINT": True}
@@ -137,9 +140,12 @@ def _is_transposed(transpose_a: str) -> bool:
     return _TRANSPOSED[transpose_a]
 
 
-def _up_to(size: int) -> Interval:
-    """The distances from an element of a matrix to one that is not before it."""
-    return Interval(0, max(0, size - 1))
+def _up_to(size: Size, first: int = 0) -> Interval:
+    """The distances from an element of a matrix to one that is not before it.
+
+    Those from ``first`` on. They end with the matrix, so that an end over parameters says no more.
+    """
+    return Interval(first, max(0, size - 1) if isinstance(size, int) else None)
 
 
 def _both_ways(
@@ -168,30 +174,30 @@ def _on_one_side(sizes: Sizes, axis: int, distance: Interval) -> IndexingMap:
     return index_map(results, sizes, [sizes[axis]], related).simplify()
 
 
-def _checked_matrices(op: str, role: str, sizes: Sizes) -> tuple[int, ...]:
+def _checked_matrices(
+    op: str, role: str, sizes: Sizes
+) -> tuple[tuple[Size, ...], list[Constraint]]:
+    """The sizes, and the condition that matrices are square."""
     checked = checked_sizes(op, role, sizes)
     rank = len(checked)
     if rank < _MATRIX_RANK:
         raise ShapeError(f"{op}: {role} has rank {rank}; expected 2 or more")
-    if checked[-1] != checked[-2]:
-        message = f"{op}: {role} dimension {rank - 2} has size {checked[-2]}"
-        raise ShapeError(
-            f"{message}, but dimension {rank - 1} has size {checked[-1]}; expected the same"
-        )
-    return checked
+    message = f"{op}: {role} dimension {rank - 2} has size {checked[-2]}"
+    message = f"{message}, but dimension {rank - 1} has size {checked[-1]}; expected the same"
+    return checked, equal(checked[-1], checked[-2], message)
 
 
-def _check_solvable(a: Sizes, b: Sizes, *, left_side: bool) -> None:
+def _check_solvable(a: CheckedSizes, b: CheckedSizes, *, left_side: bool) -> list[Constraint]:
     if len(a) != len(b):
         message = f"triangular-solve: a has rank {len(a)}, but b has rank {len(b)}"
         raise ShapeError(f"{message}; expected the same")
     axes = (*range(len(a) - _MATRIX_RANK), len(a) - (2 if left_side else 1))
+    conditions: list[Constraint] = []
     for axis in axes:
-        if a[axis] != b[axis]:
-            message = f"triangular-solve: dimension {axis} of a has size {a[axis]}"
-            raise ShapeError(
-                f"{message}, but dimension {axis} of b has {b[axis]}; expected the same"
-            )
+        message = f"triangular-solve: dimension {axis} of a has size {a[axis]}"
+        message = f"{message}, but dimension {axis} of b has {b[axis]}; expected the same"
+        conditions += equal(a[axis], b[axis], message)
+    return conditions
 
 
 def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpIndexing:

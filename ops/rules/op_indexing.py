@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexing import UndefinedMap
 from indexing.formats.text import format_head
+from ops.index_maps import on_condition
+from ops.sizes import is_numeric, shown_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from indexing import IndexingMap
+    from indexing.domain import Constraint
+    from indexing.symbolic_bounds import Ends
+    from ops.sizes import SizeLike
     from simplifier import Interval
 
 
@@ -112,7 +117,7 @@ class Origin:
 
     operand: int | None
     map: IndexingMap
-    clamp: Interval | None = None
+    clamp: Interval | Ends | None = None
     replica: IndexingMap | None = None
 
     def __str__(self) -> str:
@@ -137,20 +142,49 @@ class OpIndexing:
 
     An unknown map is an :class:`indexing.UndefinedMap`, which says why.
 
-    ``output_sizes`` are the sizes of the result. ``output_origins[k]`` has one origin for each
+    ``output_sizes`` are the sizes of the result: integers, or expressions over parameters. Where
+    sizes have to fit together for the operation to be one, and that depends on parameters, the maps
+    have it as a constraint. ``output_origins[k]`` has one origin for each
     runtime variable of ``output_to_input[k]``, and ``output_replicas[k]``, a map with one result
     from the same dimensions and ranges, says which replica holds the element; ``input_origins``
     and ``input_replicas`` say the same of ``input_to_output``. They are empty where no map has
     any.
     """
 
-    output_sizes: tuple[int, ...]
+    output_sizes: tuple[SizeLike, ...]
     output_to_input: tuple[IndexingMap, ...] = ()
     input_to_output: tuple[IndexingMap, ...] = ()
     output_origins: tuple[tuple[Origin, ...], ...] = ()
     input_origins: tuple[tuple[Origin, ...], ...] = ()
     output_replicas: tuple[IndexingMap | None, ...] = ()
     input_replicas: tuple[IndexingMap | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Sizes over parameters are shown as expressions."""
+        if not is_numeric(self.output_sizes):
+            object.__setattr__(self, "output_sizes", shown_sizes(self.output_sizes))
+
+    def on_condition(self, conditions: Sequence[Constraint]) -> OpIndexing:
+        """All maps where these conditions on parameters hold."""
+        if not conditions:
+            return self
+
+        def of_map(each: IndexingMap) -> IndexingMap:
+            return on_condition(each, conditions)
+
+        def of_origin(each: Origin) -> Origin:
+            replica = None if each.replica is None else of_map(each.replica)
+            return replace(each, map=of_map(each.map), replica=replica)
+
+        return OpIndexing(
+            self.output_sizes,
+            tuple(map(of_map, self.output_to_input)),
+            tuple(map(of_map, self.input_to_output)),
+            tuple(tuple(map(of_origin, origins)) for origins in self.output_origins),
+            tuple(tuple(map(of_origin, origins)) for origins in self.input_origins),
+            tuple(each and of_map(each) for each in self.output_replicas),
+            tuple(each and of_map(each) for each in self.input_replicas),
+        )
 
     @property
     def reads_operands(self) -> bool:

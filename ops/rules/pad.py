@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.layout import ShapeError
 from ops.index_maps import (
     check_count,
-    checked_integers,
+    checked_numbers,
     checked_sizes,
     every_element,
     no_dimensions,
@@ -15,16 +15,19 @@ from ops.index_maps import (
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, check_scalars, sizes_of
 from ops.rules.slice import strided_indices, strided_numbers
-from simplifier import Interval
+from ops.sizes import at_least, between, floor_divided, is_negative, met, not_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from indexing.symbolic_bounds import Ends
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+    from ops.sizes import Size, SizeLike
+    from simplifier import Interval
 
 
-def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpIndexing:
+def pad(operand_sizes: Sizes, padding: Sequence[tuple[SizeLike, SizeLike, int]]) -> OpIndexing:
     """Puts padding before, after and between the elements of the operand.
 
     Each dimension has a triple ``(low, high, interior)``: how many values come before the first
@@ -63,39 +66,41 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[int, int, int]]) -> OpInde
         output_sizes,
         (strided_numbers(taken, lows, steps), no_dimensions(output_sizes)),
         (strided_indices(kept, lows, steps), every_element(output_sizes)),
-    )
+    ).on_condition(not_negative((*operand_sizes, *output_sizes)))
 
 
-def _checked_triple(axis: int, triple: Sequence[int]) -> tuple[int, int, int]:
-    checked = checked_integers("pad", f"padding[{axis}]", triple)
+def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, int]:
+    checked = checked_numbers("pad", f"padding[{axis}]", triple)
     try:
         low, high, interior = checked
     except ValueError:
         message = f"pad: padding[{axis}] is {checked}; expected (low, high, interior)"
         raise ShapeError(message) from None
-    return low, high, interior
-
-
-def _padded_size(axis: int, size: int, low: int, high: int, interior: int) -> int:
-    if interior < 0:
+    if not isinstance(interior, int) or interior < 0:
         raise ShapeError(
             f"pad: dimension {axis} has interior padding {interior}; expected 0 or more"
         )
-    padded = low + size + max(0, size - 1) * interior + high
-    if padded < 0:
+    return low, high, interior
+
+
+def _padded_size(axis: int, size: Size, low: Size, high: Size, interior: int) -> Size:
+    gaps = at_least(0, size - 1) * interior if interior else 0
+    padded = low + size + gaps + high
+    if is_negative(padded):
         message = f"pad: dimension {axis} has size {size}, with padding {low}_{high}_{interior}"
         raise ShapeError(f"{message} {padded}; expected 0 or more")
     return padded
 
 
-def _taken(size: int, padded: int, low: int, step: int) -> Interval:
+def _taken(size: Size, padded: Size, low: Size, step: int) -> Interval | Ends:
     """The indices of the result from the first to the last element of the operand."""
-    return Interval(low, low + (size - 1) * step).intersect(Interval(0, padded - 1))
+    return met(between(low, low + (size - 1) * step), between(0, padded - 1))
 
 
-def _kept(size: int, padded: int, low: int, step: int) -> Interval:
+def _kept(size: Size, padded: Size, low: Size, step: int) -> Interval | Ends:
     """The elements of the operand that are not cut off."""
-    return Interval(-(low // step), (padded - 1 - low) // step).intersect(Interval(0, size - 1))
+    first, last = -floor_divided(low, step), floor_divided(padded - 1 - low, step)
+    return met(between(first, last), between(0, size - 1))
 
 
 # Reading instructions.

@@ -8,7 +8,7 @@ from indexing.layout import ShapeError
 from ops.devices.groups import device_count, even_groups, groups_of
 from ops.index_maps import (
     block_and_offset,
-    checked_sizes,
+    checked_numeric_sizes,
     dim,
     dimensions_of,
     runtime_value,
@@ -27,7 +27,7 @@ from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ops.devices.groups import DeviceGroups
     from ops.hlo import Instruction
@@ -73,8 +73,8 @@ def ragged_all_to_all(
     [None, 2, 3, 4]
     """
     op = "ragged-all-to-all"
-    sizes = checked_sizes(op, "operand", operand_sizes)
-    results = checked_sizes(op, "output", output_sizes)
+    sizes = checked_numeric_sizes(op, "operand", operand_sizes)
+    results = checked_numeric_sizes(op, "output", output_sizes)
     groups = even_groups(op, replica_groups, replica_count)
     _check(op, sizes, results, offset_count, groups.size)
     rows = _rows(sizes, results, offset_count // groups.size, groups)
@@ -84,7 +84,9 @@ def ragged_all_to_all(
     )
 
 
-def _rows(sizes: Sizes, results: Sizes, updates: int, groups: DeviceGroups) -> OpIndexing:
+def _rows(
+    sizes: Sequence[int], results: Sequence[int], updates: int, groups: DeviceGroups
+) -> OpIndexing:
     """From a row of the result to the one that was sent there, if this is so, and back."""
     start, count, target = (runtime_value(number) for number in range(3))
     member, update = groups.member(OWN_REPLICA, symbol(0)), symbol(1)
@@ -92,7 +94,11 @@ def _rows(sizes: Sizes, results: Sizes, updates: int, groups: DeviceGroups) -> O
     mine = symbol(0) * updates + update, OWN_REPLICA
 
     def replica_map(
-        begin: Sizes, end: Sizes, before: Form, after: Form, source: tuple[Form, Form]
+        begin: Sequence[int],
+        end: Sequence[int],
+        before: Form,
+        after: Form,
+        source: tuple[Form, Form],
     ) -> ReplicaMap:
         """Between rows that begin at ``before`` and rows that begin at ``after``."""
         row = dim(0) - before

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from indexing import IndexingMap, Variable
-from indexing.domain import Domain, substituted_constraints
+from indexing.domain import substituted_constraints
 from ops.devices.joint_indexing import DeviceIndex, JointIndexing
-from ops.index_maps import dim
+from ops.index_maps import dim, index_map
 from ops.rules.op_indexing import OpIndexing, Origin
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -18,6 +17,7 @@ from simplifier.expr.operations import substitute
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from indexing import IndexingMap
     from indexing.domain import Constraint
     from ops.index_maps import Sizes
     from simplifier.expr.form import Form
@@ -54,7 +54,7 @@ class ReplicaMap:
     sizes: Sizes
     element: Sequence[Form]
     replica: Form
-    ranges: Sequence[int] = ()
+    ranges: Sizes = ()
     constraints: Sequence[Constraint] = ()
     reads: Sequence[RuntimeElement] = ()
 
@@ -103,12 +103,13 @@ def _simplified(
         (replica_map.element, replica_map.replica),
         *(([read.index], read.replica) for read in replica_map.reads),
     ]
-    domain = Domain.of(
-        map(Variable.of_size, (*replica_map.sizes, count)),
-        map(Variable.of_size, replica_map.ranges),
-        (Variable(read.clamp) for read in replica_map.reads),
+    domain = index_map(
+        (),
+        (*replica_map.sizes, count),
+        replica_map.ranges,
         substituted_constraints(replica_map.constraints, device),
-    )
+        [read.clamp for read in replica_map.reads],
+    ).domain
     found = JointIndexing(
         tuple(
             DeviceIndex(substitute(index, device), *substitute([on], device)) for index, on in parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,8 @@ from indexing.layout import Reshape, ShapeError, bitcast_map, step_map
 from ops.index_maps import checked_sizes, dimensions_of, index_map, symbol
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
+from ops.rules.symbolic_reshape import reshape_over_parameters
+from ops.sizes import equal, not_negative, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,6 +22,10 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.rule import MapsFunction
+
+
+_REMEMBERED: Final = 1 << 10
+"""For how many pairs of sizes the maps are kept."""
 
 
 def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
@@ -34,7 +41,8 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
         ShapeError: the numbers of elements differ.
 
     Both shapes are cut from the left into the shortest blocks of equal product, and each block is
-    flattened and unflattened by itself. So dimensions mix only where they must.
+    flattened and unflattened by itself. So dimensions mix only where they must. Where it depends on
+    parameters whether the numbers of elements are equal, that is a constraint of the maps.
 
     >>> indexing = reshape((4, 8, 12), (32, 3, 4))
     >>> print(indexing.output_to_input[0])
@@ -43,16 +51,26 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     >>> print(indexing.input_to_output[0])
     (d0, d1, d2) -> (d0 * 8 + d1, d2 floordiv 4, d2 mod 4), domain: d0 in [0, 3], d1 in [0, 7],
     d2 in [0, 11]
+    >>> from simplifier import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> print(reshape((N * 4,), (N, 4)).output_to_input[0])
+    (d0, d1)<N> -> (d0 * 4 + d1), domain: d0 in [0, N - 1], d1 in [0, 3], N in [1, inf]
+    >>> print(reshape((N,), (M, 4)).output_to_input[0])
+    (d0, d1)<M, N> -> (d0 * 4 + d1), domain: d0 in [0, M - 1], d1 in [0, 3], M in [1, inf],
+    N in [4, inf], M * 4 - N in [0, 0]
     """
     operand_sizes = checked_sizes("reshape", "operand", operand_sizes)
     output_sizes = checked_sizes("reshape", "output", output_sizes)
-    if prod(operand_sizes) != prod(output_sizes):
+    before, after = numbers(operand_sizes), numbers(output_sizes)
+    if before is None or after is None:
+        return reshape_over_parameters(operand_sizes, output_sizes)
+    if prod(before) != prod(after):
         message = (
-            f"reshape: the operand has {prod(operand_sizes)} elements {operand_sizes}, "
-            f"but the result has {prod(output_sizes)} {output_sizes}; expected as many"
+            f"reshape: the operand has {prod(before)} elements {operand_sizes}, "
+            f"but the result has {prod(after)} {output_sizes}; expected as many"
         )
         raise ShapeError(message)
-    to_output = Reshape.between(operand_sizes, output_sizes)
+    to_output = Reshape.between(tuple(before), tuple(after))
     return OpIndexing(output_sizes, (step_map(to_output.inverse),), (step_map(to_output),))
 
 
@@ -107,19 +125,18 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     operand_sizes = checked_sizes("bitcast-convert", "operand", operand_sizes)
     output_sizes = checked_sizes("bitcast-convert", "output", output_sizes)
     common = min(len(operand_sizes), len(output_sizes))
-    if (
-        operand_sizes[:common] != output_sizes[:common]
-        or abs(len(operand_sizes) - len(output_sizes)) > 1
-    ):
-        message = (
-            f"bitcast-convert: the operand has sizes {operand_sizes}, the result {output_sizes}"
-        )
-        raise ShapeError(f"{message}; expected them to differ at most by a last dimension")
+    message = f"bitcast-convert: the operand has sizes {operand_sizes}, the result {output_sizes}"
+    message = f"{message}; expected them to differ at most by a last dimension"
+    if abs(len(operand_sizes) - len(output_sizes)) > 1:
+        raise ShapeError(message)
+    conditions = not_negative((*operand_sizes, *output_sizes))
+    for size, other in zip(operand_sizes[:common], output_sizes[:common], strict=True):
+        conditions += equal(size, other, message)
     return OpIndexing(
         output_sizes,
         (_with_all_parts(output_sizes, operand_sizes),),
         (_with_all_parts(operand_sizes, output_sizes),),
-    )
+    ).on_condition(conditions)
 
 
 def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
@@ -136,12 +153,13 @@ def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
 
 
 def _between_shapes(
-    build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing],
+    build: Callable[[Sizes, Sizes], OpIndexing],
 ) -> MapsFunction:
-    """Reads the sizes of the operand and of the result."""
+    """Reads the sizes of the operand and of the result; the maps for a pair of these are kept."""
+    shared = lru_cache(maxsize=_REMEMBERED)(build)
 
     def maps(instruction: Instruction) -> OpIndexing:
-        return build(sizes_of(instruction.operands[0]), sizes_of(instruction))
+        return shared(sizes_of(instruction.operands[0]), sizes_of(instruction))
 
     return maps
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.layout import ShapeError
 from ops.index_maps import (
     checked_dimensions,
-    checked_sizes,
+    checked_numeric_sizes,
     constrained,
     dim,
     dimensions_of,
@@ -90,7 +90,7 @@ def scan(  # noqa: PLR0913 - the attributes of the operation, and its computatio
     """
     inputs = [_stacked("input", sizes, dimension) for sizes in input_sizes]
     outputs = [_stacked("output", sizes, dimension) for sizes in output_sizes]
-    carries = [checked_sizes("scan", "carry", sizes) for sizes in carry_sizes]
+    carries = [checked_numeric_sizes("scan", "carry", sizes) for sizes in carry_sizes]
     length = _common_length(inputs + outputs)
     ends = (0, max(0, length - 1))
     first, last = reversed(ends) if is_reverse else ends
@@ -254,7 +254,7 @@ class _Used:
 
 
 def _stacked(role: str, sizes: Sizes, dimension: int) -> _Slices:
-    checked = checked_sizes("scan", role, sizes)
+    checked = checked_numeric_sizes("scan", role, sizes)
     (steps,) = checked_dimensions("scan", "dimensions", [dimension], len(checked))
     return _Slices(checked, steps)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
@@ -12,12 +12,14 @@ from ops.index_maps import (
     check_sizes,
     checked_dimensions,
     checked_integers,
+    checked_numbers,
     checked_sizes,
     dim,
     index_map,
 )
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, only_dimension, sizes_of
+from ops.sizes import at_most, between, ceil_divided, not_negative
 from simplifier import Interval
 from simplifier.errors import check_type
 from simplifier.expr import form as forms
@@ -27,15 +29,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from indexing import IndexingMap
+    from indexing.domain import Constraint
     from ops.hlo import Instruction
-    from ops.index_maps import Extent, Sizes
+    from ops.index_maps import CheckedSizes, Sizes
+    from ops.sizes import Extent, Size
     from simplifier.expr.form import Form
 
 
 def slice(  # noqa: A001 - the operation's name
     operand_sizes: Sizes,
-    start_indices: Sequence[int],
-    limit_indices: Sequence[int],
+    start_indices: Sizes,
+    limit_indices: Sizes,
     strides: Sequence[int] = (),
 ) -> OpIndexing:
     """Takes every ``stride``-th element from a start up to, not including, a limit.
@@ -60,39 +64,39 @@ def slice(  # noqa: A001 - the operation's name
     (d0 - 3) mod 7 in [0, 0], d1 mod 2 in [0, 0]
     """
     operand_sizes = checked_sizes("slice", "operand", operand_sizes)
-    starts, limits, steps = (
-        checked_integers("slice", role, values)
-        for role, values in (
-            ("start_indices", start_indices),
-            ("limit_indices", limit_indices),
-            ("strides", strides or (1,) * len(operand_sizes)),
-        )
-    )
-    _check_slice(operand_sizes, starts, limits, steps)
+    starts = checked_numbers("slice", "start_indices", start_indices)
+    limits = checked_numbers("slice", "limit_indices", limit_indices)
+    steps = checked_integers("slice", "strides", strides or (1,) * len(operand_sizes))
+    conditions = _check_slice(operand_sizes, starts, limits, steps)
     output_sizes = tuple(
-        -((start - limit) // step) for start, limit, step in zip(starts, limits, steps, strict=True)
+        ceil_divided(limit - start, step)
+        for start, limit, step in zip(starts, limits, steps, strict=True)
     )
     taken = [
-        Interval(start, start + (size - 1) * step)
+        between(start, start + (size - 1) * step)
         for start, size, step in zip(starts, output_sizes, steps, strict=True)
     ]
     return OpIndexing(
         output_sizes,
         (strided_indices(output_sizes, starts, steps),),
         (strided_numbers(taken, starts, steps),),
-    )
+    ).on_condition(conditions)
 
 
-def strided_indices(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+def strided_indices(
+    extents: Iterable[Extent], starts: CheckedSizes, steps: Sequence[int]
+) -> IndexingMap:
     """From the number of an element to its index, where elements lie at a start and in steps."""
     results = (
         dim(number) * step + start
         for number, (start, step) in enumerate(zip(starts, steps, strict=True))
     )
-    return index_map(results, extents)
+    return index_map(results, extents, over=starts)
 
 
-def strided_numbers(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> IndexingMap:
+def strided_numbers(
+    extents: Iterable[Extent], starts: CheckedSizes, steps: Sequence[int]
+) -> IndexingMap:
     """The inverse of :func:`strided_indices`: from the indices that hold an element."""
     results: list[Form] = []
     constraints: list[tuple[Form, Interval]] = []
@@ -101,20 +105,25 @@ def strided_numbers(extents: Iterable[Extent], starts: Sizes, steps: Sizes) -> I
         results.append(distance if step == 1 else operations.floordiv(distance, stride))
         if step != 1:
             constraints.append((operations.mod(distance, stride), Interval(0, 0)))
-    return index_map(results, extents, (), constraints)
+    return index_map(results, extents, (), constraints, over=starts)
 
 
-def _check_slice(sizes: Sizes, starts: Sizes, limits: Sizes, steps: Sizes) -> None:
+def _check_slice(
+    sizes: CheckedSizes, starts: CheckedSizes, limits: CheckedSizes, steps: Sequence[int]
+) -> list[Constraint]:
     for role, values in (("start_indices", starts), ("limit_indices", limits), ("strides", steps)):
         check_count("slice", role, values, len(sizes))
+    conditions = not_negative(sizes)
     for axis, (size, start, limit, step) in enumerate(
         zip(sizes, starts, limits, steps, strict=True)
     ):
-        if not 0 <= start <= limit <= size:
-            message = f"slice: dimension {axis} of size {size} is cut from {start} to {limit}"
-            raise ShapeError(f"{message}; expected 0 <= start <= limit <= size")
+        message = f"slice: dimension {axis} of size {size} is cut from {start} to {limit}"
+        message = f"{message}; expected 0 <= start <= limit <= size"
+        for less, more in pairwise((0, start, limit, size)):
+            conditions += at_most(less, more, message)
         if step < 1:
             raise ShapeError(f"slice: dimension {axis} has stride {step}; expected 1 or more")
+    return conditions
 
 
 def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
@@ -143,7 +152,7 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
         checked_sizes("concatenate", f"operand {number}", sizes)
         for number, sizes in enumerate(operand_sizes)
     ]
-    _check_concatenate(checked, dimension)
+    conditions = _check_concatenate(checked, dimension)
     offsets = list(accumulate((sizes[dimension] for sizes in checked), initial=0))
     total = offsets.pop()
     output_sizes = (*checked[0][:dimension], total, *checked[0][dimension + 1 :])
@@ -151,7 +160,7 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
         output_sizes,
         tuple(
             _moved(
-                _with_extent(sizes, dimension, Interval(offset, offset + sizes[dimension] - 1)),
+                _with_extent(sizes, dimension, between(offset, offset + sizes[dimension] - 1)),
                 dimension,
                 -offset,
             )
@@ -160,28 +169,32 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
         tuple(
             _moved(sizes, dimension, offset) for sizes, offset in zip(checked, offsets, strict=True)
         ),
-    )
+    ).on_condition(conditions)
 
 
 def _with_extent(sizes: Sizes, axis: int, extent: Extent) -> tuple[Extent, ...]:
     return (*sizes[:axis], extent, *sizes[axis + 1 :])
 
 
-def _moved(extents: Sequence[Extent], axis: int, distance: int) -> IndexingMap:
+def _moved(extents: Sequence[Extent], axis: int, distance: Size) -> IndexingMap:
     """The identity, moved by a distance along one dimension."""
     results = [dim(other) + (distance if other == axis else 0) for other in range(len(extents))]
-    return index_map(results, extents)
+    return index_map(results, extents, over=[distance])
 
 
-def _check_concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> None:
+def _check_concatenate(operand_sizes: Sequence[CheckedSizes], dimension: int) -> list[Constraint]:
     if not operand_sizes:
         raise ShapeError("concatenate: no operands; expected one or more")
+    conditions = [limit for sizes in operand_sizes for limit in not_negative(sizes)]
     first = operand_sizes[0]
     checked_dimensions("concatenate", "dimension", (dimension,), len(first))
     for number, sizes in enumerate(operand_sizes):
         own = (sizes if dimension < len(sizes) else first)[dimension]
         expected = (*first[:dimension], own, *first[dimension + 1 :])
-        check_sizes("concatenate", f"operand {number}", sizes, expected, "as in operand 0")
+        conditions += check_sizes(
+            "concatenate", f"operand {number}", sizes, expected, "as in operand 0"
+        )
+    return conditions
 
 
 # Reading instructions.

@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.index_maps import checked_dimensions, checked_integers, checked_sizes, paired
+from ops.index_maps import (
+    checked_dimensions,
+    checked_numbers,
+    checked_sizes,
+    paired,
+)
 from ops.rules.elementwise import elementwise
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, only_dimension, sizes_of
+from ops.sizes import at_most
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+    from ops.sizes import SizeLike
 
 
 def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
@@ -45,7 +52,7 @@ def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
     return OpIndexing(sizes, (to_input,) * inputs, (to_output,) * inputs)
 
 
-def top_k(operand_sizes: Sizes, k: int) -> OpIndexing:
+def top_k(operand_sizes: Sizes, k: SizeLike) -> OpIndexing:
     """Finds the ``k`` greatest values along the last dimension, and their indices.
 
     The two results, values and indices, have these same maps.
@@ -69,14 +76,14 @@ def top_k(operand_sizes: Sizes, k: int) -> OpIndexing:
     sizes = checked_sizes("topk", "operand", operand_sizes)
     if not sizes:
         raise ShapeError("topk: the operand is a scalar; expected a dimension to choose along")
-    (chosen,) = checked_integers("topk", "k", [k])
+    (chosen,) = checked_numbers("topk", "k", [k])
     last = len(sizes) - 1
-    if not 0 <= chosen <= sizes[last]:
-        message = f"topk: k is {chosen}, but operand dimension {last} has size {sizes[last]}"
-        raise ShapeError(f"{message}; expected 0 to {sizes[last]}")
+    message = f"topk: k is {chosen}, but operand dimension {last} has size {sizes[last]}"
+    message = f"{message}; expected 0 to {sizes[last]}"
+    conditions = [*at_most(0, chosen, message), *at_most(chosen, sizes[last], message)]
     output_sizes = (*sizes[:last], chosen)
     to_input, to_output = paired(output_sizes, sizes, [(axis, axis) for axis in range(last)])
-    return OpIndexing(output_sizes, (to_input,), (to_output,))
+    return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
 
 
 # Reading instructions.

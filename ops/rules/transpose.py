@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ops.index_maps import (
     check_count,
     checked_dimensions,
-    checked_integers,
+    checked_numbers,
     checked_sizes,
     dim,
     dimensions_of,
@@ -16,16 +16,17 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.rule import OpRule, sizes_of
-from simplifier.expr import form as forms
+from ops.sizes import as_form
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from indexing import IndexingMap
     from ops.hlo import Instruction
-    from ops.index_maps import Sizes
+    from ops.index_maps import CheckedSizes, Sizes
     from ops.rules.rule import MapsFunction
+    from ops.sizes import Size
 
 
 def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
@@ -82,7 +83,7 @@ def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     return OpIndexing(sizes, own_inverse, own_inverse)
 
 
-def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sequence[int]) -> OpIndexing:
+def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sizes) -> OpIndexing:
     """Moves elements towards the front along some dimensions, and the first ones to the back.
 
     Along ``dimensions[i]`` the result begins with element ``shifts[i]`` of the operand; a shift may
@@ -102,7 +103,7 @@ def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sequence[int
     """
     sizes = checked_sizes("shuffle", "operand", operand_sizes)
     turned = checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
-    distances = checked_integers("shuffle", "shifts", shifts)
+    distances = checked_numbers("shuffle", "shifts", shifts)
     check_count("shuffle", "shifts", distances, len(turned))
     pairs = list(zip(turned, distances, strict=True))
     return OpIndexing(
@@ -112,12 +113,12 @@ def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sequence[int
     )
 
 
-def _rotated(sizes: Sizes, distances: Iterable[tuple[int, int]]) -> IndexingMap:
+def _rotated(sizes: CheckedSizes, distances: Sequence[tuple[int, Size]]) -> IndexingMap:
     results = dimensions_of(sizes)
     for axis, distance in distances:
         if sizes[axis]:
-            results[axis] = operations.mod(dim(axis) + distance, forms.constant(sizes[axis]))
-    return index_map(results, sizes)
+            results[axis] = operations.mod(dim(axis) + distance, as_form(sizes[axis]))
+    return index_map(results, sizes, over=[distance for _, distance in distances])
 
 
 def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:

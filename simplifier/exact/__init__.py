@@ -2,12 +2,14 @@
 
 A question costs little for the handful of variables of an indexing map; in the worst case the time
 grows exponentially with the number of variables, quotients and extrema. So every question has a
-budget of operations.
+budget of operations, for all that isl tries.
 """
 
 from simplifier.exact.isl import (
     ATTEMPT,
     BUDGET,
+    MAX_ATTEMPTS,
+    Allowance,
     BudgetError,
     MissingIslError,
     NotQuasiAffineError,
@@ -18,6 +20,8 @@ from simplifier.exact.questions import differing_point, equivalent, exact_range,
 __all__ = [
     "ATTEMPT",
     "BUDGET",
+    "MAX_ATTEMPTS",
+    "Allowance",
     "BudgetError",
     "MissingIslError",
     "NotQuasiAffineError",

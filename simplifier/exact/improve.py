@@ -1,9 +1,9 @@
 """Improvements by isl of an expression that is already simplified.
 
-Three methods are tried in turn, each with its own budget: linear equations between the parts of the
-expression; operations with parts left out; pieces of the value that isl merges. A finding is
-simplified, proved equal by isl, and taken if it is cheaper; then all begins again. The result is
-what no method improves, so a second run changes nothing.
+Three methods are tried in turn, each with a share of the allowance: linear equations between the
+parts of the expression; operations with parts left out; pieces of the value that isl merges. A
+finding is simplified, proved equal by isl, and taken if it is cheaper; then all begins again. The
+result is what no method improves, so a second run changes nothing.
 
 isl finds every linear equation between variables and sub-expressions at once, as the affine hull of
 the points ``(variables, values of the sub-expressions)``: that a quotient is constant, that a
@@ -34,16 +34,17 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.interval import Interval
     from simplifier.canonical.scope import Scope
+    from simplifier.exact.isl import Allowance
     from simplifier.expr.form import Atom
 
 
 class Given(NamedTuple):
-    """Bounds and constraints, as a scope and for isl, and the budget of isl."""
+    """Bounds and constraints, as a scope and for isl, and what all attempts may spend."""
 
     scope: Scope
     bounds: Mapping[str, Interval]
     constraints: Sequence[tuple[Form, Interval]]
-    budget: int | None
+    allowance: Allowance
 
 
 class Task(NamedTuple):
@@ -68,21 +69,21 @@ def finished(
     form: Form,
     bounds: Mapping[str, Interval],
     constraints: Sequence[tuple[Form, Interval]],
-    budget: int | None,
+    allowance: Allowance,
 ) -> Form:
     """The form, or a cheaper one that isl proves equal within bounds and constraints.
 
-    ``scope`` holds the same bounds and constraints; ``budget`` is what each method may spend. A
-    method that spends it all finds nothing.
+    ``scope`` holds the same bounds and constraints. Each method is an attempt: one that takes more
+    than its share of the allowance finds nothing.
 
     Raises:
         NotQuasiAffineError: naming the part of the form or of a constraint.
     """
     everything = all_bounds((form,), bounds, constraints)
-    Space(everything, budget=budget).checked((form, *(known for known, _ in constraints)))
+    Space(everything).checked((form, *(known for known, _ in constraints)))
     if len(postorder((form,))) > MAX_EXACT_ATOMS:
         return form
-    given = Given(scope, everything, constraints, budget)
+    given = Given(scope, everything, constraints, allowance)
     while (better := _improved(given, form)) is not None:
         form = better
     return form
@@ -91,8 +92,7 @@ def finished(
 def _improved(given: Given, form: Form) -> Form | None:
     """A cheaper form by the first method that finds one."""
     for improve in _METHODS:
-        space = Space(given.bounds, budget=given.budget)
-        with suppress(BudgetError), space.within_budget():
+        with suppress(BudgetError), given.allowance.attempt(given.bounds) as space:
             task = Task(form, space, space.domain(given.constraints))
             better = simplified(given.scope, improve(task))
             if task.allows(form, better) and _is_as_good(given.scope, better, form):

@@ -29,21 +29,23 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
     Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
 
-BUDGET: Final = 1_000_000
+ATTEMPT: Final = 10_000
+"""With so many operations isl tries something first: everyday questions take some hundreds."""
+
+MAX_ATTEMPTS: Final = 100
+"""So many attempts share the budget of a simplification; a form takes three, and three more each
+time that one makes it cheaper."""
+
+BUDGET: Final = MAX_ATTEMPTS * ATTEMPT
 """Operations that isl may spend on a question unless the caller gives a budget: seconds.
 
-An operation takes a fraction of a microsecond, or a hundred where sets have grown. So a question
-with this budget is asked with fewer operations first, see :func:`asked`.
+An operation takes a fraction of a microsecond, or a hundred where sets have grown. So no attempt
+begins with all of them, see :func:`asked`.
 """
 
-FIRST_OPERATIONS: Final = 50_000
-"""With so many operations a question is asked first: everyday questions take some hundreds."""
+_MAX_SECONDS: Final = 0.2
+"""Once an attempt has taken so long, the next one would take up to ten times as long."""
 
-_MAX_SECONDS: Final = 1.0
-"""Once an attempt has taken so long, the next one would take many times as long."""
-
-ATTEMPT: Final = 50_000
-"""Operations that isl may spend on an attempt to make an expression cheaper."""
 _BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""
 
@@ -83,35 +85,13 @@ class Space:
         self,
         bounds: Mapping[str, Interval],
         context: islpy.Context | None = None,
-        budget: int | None = BUDGET,
     ) -> None:
         self.isl = load_isl()
         self.bounds = dict(bounds)
-        self.budget = checked_budget(budget)
         self.context = context or self.isl.Context()
-        self._has_begun = False
         self._positions = {name: position for position, name in enumerate(self.bounds)}
         space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
         self._local = self.isl.LocalSpace.from_space(space)
-
-    @contextmanager
-    def within_budget(self) -> Generator[None]:
-        """What is asked inside raises a :class:`BudgetError` once the budget is spent.
-
-        One budget is for all that is asked in a space, one after the other.
-        """
-        if not self._has_begun:
-            self.context.reset_operations()
-            self._has_begun = True
-        self.context.set_max_operations(self.budget)
-        try:
-            yield
-        except self.isl.Error as error:
-            if "maximal number of operations" not in str(error):
-                raise
-            raise BudgetError(self.budget) from None
-        finally:
-            self.context.set_max_operations(0)
 
     def domain(self, constraints: Sequence[tuple[Form, Interval]] = ()) -> islpy.Set:
         """All points within the bounds that meet the constraints."""
@@ -316,35 +296,95 @@ def integer(value: islpy.Val) -> int:
     return -total if value.is_neg() else total
 
 
+class Allowance:
+    """The operations of isl that one public question may spend, in equal shares for its attempts.
+
+    isl does not tell how many operations an attempt took, so each counts as its whole share.
+    """
+
+    def __init__(self, operations: int | None, attempts: int = 1) -> None:
+        limit = checked_budget(operations)
+        self._share = max(1, limit // attempts) if limit else 0
+        self._left = attempts
+
+    @contextmanager
+    def attempt(
+        self, bounds: Mapping[str, Interval], context: islpy.Context | None = None
+    ) -> Generator[Space]:
+        """A new space in which a share of the operations may be spent.
+
+        Raises:
+            BudgetError: the attempt takes more, or no share is left.
+        """
+        if self._share and not self._left:
+            raise BudgetError(self._share)
+        self._left -= 1
+        space = Space(bounds, context)
+        with _counted(space.context, self._share):
+            yield space
+
+
+@contextmanager
+def _counted(context: islpy.Context, operations: int) -> Generator[None]:
+    """Raise a :class:`BudgetError` once what is asked inside takes more; 0 is no limit."""
+    before = context.get_max_operations()
+    context.reset_operations()
+    context.set_max_operations(operations)
+    try:
+        yield
+    except load_isl().Error as error:
+        if "maximal number of operations" not in str(error):
+            raise
+        raise BudgetError(operations) from None
+    finally:
+        context.reset_operations()
+        context.set_max_operations(before)
+
+
+def _no_answer() -> None:
+    """What is known without isl of most questions."""
+
+
 def asked(
-    ask: Callable[[Space], Answer], budget: int | None, bounds: Mapping[str, Interval] | None = None
+    ask: Callable[[Space], Answer],
+    budget: int | None,
+    bounds: Mapping[str, Interval] | None = None,
+    *,
+    context: islpy.Context | None = None,
+    otherwise: Callable[[], Answer | None] = _no_answer,
 ) -> Answer:
     """What a question answers in a new space within a budget; with :data:`BUDGET`, within seconds.
 
-    It is asked again with twice as many operations while it does not take long. The clock only
-    tells when to give up: no answer depends on it.
+    It is asked with few operations first. If these are not enough, ``otherwise`` may know the
+    answer without isl. Then it is asked with the budget or, if that is :data:`BUDGET`, with twice
+    as many operations each time, while it does not take long. The clock only tells when to give
+    up: no answer depends on it.
 
     Raises:
         BudgetError: it has no answer within the budget, or within seconds.
     """
-
-    def attempt(operations: int | None) -> Answer:
-        space = Space(bounds or {}, budget=operations)
-        with space.within_budget():
-            return ask(space)
-
-    if budget != BUDGET:
-        return attempt(budget)
-    operations = FIRST_OPERATIONS
-    while operations < BUDGET:
+    checked_budget(budget)
+    operations = first = ATTEMPT if budget is None else min(budget, ATTEMPT)
+    while True:
         start = process_time()
         try:
-            return attempt(operations)
+            with Allowance(operations).attempt(bounds or {}, context) as space:
+                return ask(space)
         except BudgetError:
-            if process_time() - start > _MAX_SECONDS:
+            is_long = budget == BUDGET and process_time() - start > _MAX_SECONDS
+            found = otherwise() if operations == first else None
+            if found is not None:
+                return found
+            if is_long or operations == budget:
                 raise
-        operations *= 2
-    return attempt(BUDGET)
+        operations = _next_attempt(operations, budget)
+
+
+def _next_attempt(operations: int | None, budget: int | None) -> int | None:
+    """With how many operations a question is asked that took more."""
+    if operations is None or budget != BUDGET:
+        return budget
+    return min(2 * operations, BUDGET)
 
 
 def checked_budget(budget: int | None) -> int:

@@ -6,7 +6,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from simplifier.bounds.interval import Interval
+from simplifier.exact import points
 from simplifier.exact.isl import BUDGET, Space, asked
+from simplifier.exact.points import points_with_values
 from simplifier.expr import form as forms
 from simplifier.problem import ask
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     import islpy
 
+    from simplifier.exact.isl import Allowance
+    from simplifier.exact.points import Chunk
     from simplifier.expr.form import Form
     from simplifier.problem import Bounds, Constraints, Expression, Problem
 
@@ -50,7 +54,7 @@ def equivalent(
     >>> equivalent(Mod(x, 8), x, {x: (0, 7)}), equivalent(Mod(x, 8), x, {x: (0, 8)})
     (True, False)
     """
-    return witness(a, b, bounds, constraints, budget=budget) is None
+    return ask("equivalent", _witness, (a, b), bounds, constraints, budget) is None
 
 
 def witness(
@@ -68,7 +72,7 @@ def witness(
     >>> witness(Mod(x, 8), x, {x: (0, 8)})
     {'x': 8}
     """
-    point = ask(_witness, (a, b), bounds, constraints, budget)
+    point = ask("witness", _witness, (a, b), bounds, constraints, budget)
     return None if point is None else dict(point)
 
 
@@ -87,6 +91,7 @@ def differing_point(
     """A point where two forms differ, or ``None``; terms that both share may be anything."""
     return _asked(
         lambda space, domain, value: space.sample(domain.intersect(value.non_zero_set())),
+        points.first_other_than_zero,
         a - b,
         bounds,
         constraints,
@@ -101,30 +106,59 @@ def exact_range(
     budget: int | None = BUDGET,
 ) -> Interval:
     """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
-    return _asked(
-        lambda space, domain, value: space.extent(value.intersect_domain(domain)),
-        form,
-        bounds,
-        constraints,
-        budget,
-    )
+    return _asked(_extent, points.extent, form, bounds, constraints, budget)
+
+
+def range_within(
+    allowance: Allowance,
+    form: Form,
+    bounds: Mapping[str, Interval],
+    constraints: Sequence[tuple[Form, Interval]],
+) -> Interval:
+    """The same, as one attempt of a greater question."""
+    with allowance.attempt(all_bounds((form,), bounds, constraints)) as space:
+        return _answer(_extent, space, form, constraints)
+
+
+def _extent(space: Space, domain: islpy.Set, value: islpy.PwAff) -> Interval:
+    return space.extent(value.intersect_domain(domain))
 
 
 def _asked(
     question: Callable[[Space, islpy.Set, islpy.PwAff], Answer],
+    of_points: Callable[[Iterable[Chunk]], Answer],
     form: Form,
     bounds: Mapping[str, Interval],
     constraints: Sequence[tuple[Form, Interval]],
     budget: int | None,
 ) -> Answer:
-    """The answer to a question about a space, the domain in it, and the value of a form there."""
+    """The answer to a question about a space, the domain in it, and the value of a form there.
+
+    Where isl takes long, all points answer if there are few.
+    """
     known = all_bounds((form,), bounds, constraints)
 
-    def answer(space: Space) -> Answer:
-        (value,) = space.expressions([form])
-        return question(space, space.domain(constraints), value)
+    def enumerated() -> tuple[Answer] | None:
+        simpler, *limited = Space(known).checked((form, *(each for each, _ in constraints)))
+        intervals = [interval for _, interval in constraints]
+        found = points_with_values(simpler, known, [*zip(limited, intervals, strict=True)])
+        return None if found is None else (of_points(found),)
 
-    return asked(answer, budget, known)
+    def by_isl(space: Space) -> tuple[Answer]:
+        return (_answer(question, space, form, constraints),)
+
+    (answer,) = asked(by_isl, budget, known, otherwise=enumerated)
+    return answer
+
+
+def _answer(
+    question: Callable[[Space, islpy.Set, islpy.PwAff], Answer],
+    space: Space,
+    form: Form,
+    constraints: Sequence[tuple[Form, Interval]],
+) -> Answer:
+    (value,) = space.expressions([form])
+    return question(space, space.domain(constraints), value)
 
 
 def all_bounds(

@@ -172,10 +172,10 @@ _BY_CONSTANT = frozenset({AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV})
 
 
 @lru_cache(maxsize=_REMEMBERED_NAMES)
-def natural_order(name: str) -> tuple[str | int, ...]:
-    """A sort key that puts ``d2`` before ``d10``."""
+def natural_order(name: str) -> tuple[tuple[int, str], ...]:
+    """A sort key that puts ``d2`` before ``d10``: of two numbers the shorter one comes first."""
     pieces = _NUMBERS.split(name)
-    return tuple(int(piece) if index % 2 else piece for index, piece in enumerate(pieces))
+    return tuple((len(piece) if at % 2 else 0, piece) for at, piece in enumerate(pieces))
 
 
 class Form:
@@ -488,9 +488,11 @@ def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None)
 
     Those to skip are left out, with what is inside them.
     """
+    outer = [atom for form in forms for atom in form.terms]
+    if skip is None and _are_flat(outer):
+        return [*dict.fromkeys(outer)]
     done: dict[Atom, None] = {}
-    stack: list[tuple[Atom, bool]] = [(atom, False) for form in forms for atom in form.terms]
-    stack.reverse()
+    stack: list[tuple[Atom, bool]] = [(atom, False) for atom in reversed(outer)]
     while stack:
         atom, is_open = stack.pop()
         if atom in done or (skip is not None and skip(atom)):
@@ -506,6 +508,14 @@ def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None)
             if inner not in done
         ]
     return list(done)
+
+
+def _are_flat(atoms: Iterable[Atom]) -> bool:
+    """Whether nothing is inside of the atoms: most forms are sums of variables."""
+    for atom in atoms:  # noqa: SIM110 - as above
+        if atom.arguments:
+            return False
+    return True
 
 
 def variables_of(forms: Iterable[Form]) -> Iterator[str]:

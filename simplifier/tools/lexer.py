@@ -113,12 +113,14 @@ class ScanningLexer(Lexer):
     def jump(self, position: int) -> None:
         """Go to the first token at or after a position of the text."""
         match = self.pattern.match(self.source, position)
-        if match is None or match.lastgroup is None:
+        kind = match and match.lastgroup
+        if match is None or kind is None:
             raise RuntimeError(_INCOMPLETE)
         self.previous_stop = position
-        self.kind = match.lastgroup
-        self.start, self.stop = match.span(self.kind)
-        self.text = match[self.kind]
+        self.kind = kind
+        self.text = text = match[kind]
+        self.stop = stop = match.end()
+        self.start = stop - len(text)
 
     def advance(self) -> str:
         """Go to the next token; the token that was current."""

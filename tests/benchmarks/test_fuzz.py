@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from itertools import count
 from random import Random
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks import fuzz
-from benchmarks.fuzzing import checks
+from benchmarks.fuzzing import checks, texts
 from benchmarks.fuzzing.case import Case
 from benchmarks.fuzzing.kinds import KINDS
 from benchmarks.fuzzing.shrink import shrunk
 from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import Scope, scope_of
+from simplifier.errors import Span, TextError
 from simplifier.expr import form as forms
 from simplifier.expr.parser import parse_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simplifier.expr.form import Form
 
@@ -55,6 +57,17 @@ def test_a_planted_fault_is_found_made_small_and_printed(
 def test_the_same_cases_are_fine_without_the_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert fuzz.main(["--cases", "60", "--kinds", "affine", "--seconds", "8"]) == 0
     assert not capsys.readouterr().out
+
+
+def test_what_was_asked_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz.main(["--cases", "40", "--kinds", "small,affine"]) == 0
+    printed = capsys.readouterr().err
+    cases = re.search(r"cases: small (\d+), affine (\d+)\n", printed)
+    assert cases is not None
+    assert sum(map(int, cases.groups())) == 40
+    checks = dict(re.findall(r"([a-z ]+) (\d+)(?:,|$)", printed.split("checks:")[1]))
+    assert checks[" quick"] == "40"
+    assert 0 < int(checks[" equal for isl"]) < 20
 
 
 # Checks: none complains where all is well, each does where something is not.
@@ -153,4 +166,58 @@ def test_a_case_is_made_as_small_as_its_fault_allows() -> None:
 def test_unknown_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         fuzz.main(["--kinds", "afine"])
-    assert "'afine' is no kind; expected some of affine" in capsys.readouterr().err
+    assert "'afine' is no kind; expected some of small, affine" in capsys.readouterr().err
+
+
+# Texts.
+
+
+def refuse(message: str, start: int) -> Callable[[str], object]:
+    """A reader that refuses every text at that place."""
+
+    def read(text: str) -> object:
+        raise TextError(message, Span(text, start, start + 1))
+
+    return read
+
+
+def slow(_: str) -> int:
+    start = process_time()
+    while process_time() - start < 0.02:
+        pass
+    return 7
+
+
+UNTRUE: list[tuple[str, texts.Language]] = [
+    ("ValueError: invalid literal for int", texts.Language(int)),
+    ("and that as xxxxxxxxxx", texts.Language(len, write=lambda read: "x" * (read + 1))),
+    ("is read in 0.0 s", texts.Language(slow)),
+    ("idle takes 0.0 s", texts.Language(len, lambda _: "(d0) -> ", {"idle": slow})),
+    ("sum: TypeError: 'int' object", texts.Language(len, lambda _: "(d0) -> ", {"sum": sum})),
+    ("the message has 30", texts.Language(refuse("x " * 1500, 0))),
+    ("which is not in the text", texts.Language(refuse("x", 99))),
+]
+
+
+@pytest.mark.parametrize(("said", "language"), UNTRUE, ids=[said for said, _ in UNTRUE])
+def test_a_reader_that_errs_is_found(
+    said: str, language: texts.Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "LANGUAGES", {"maps": language})
+    monkeypatch.setattr(texts, "MAX_SECONDS", 0.01)
+    case = texts.TextCase("maps", "(d0) -> ")
+    assert said in str(dict(checks.complaints(case, texts.CHECKS)))
+
+
+def test_a_text_is_made_as_short_as_its_fault_allows() -> None:
+    case = texts.TextCase("maps", "(d0)[s0] -> (d0 + \0), domain: d0 in [0, 3]")
+    assert shrunk(case, lambda near: "\0" in near.text).row == "\"maps\", '\\x00'"
+
+
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+def test_texts_start_from_texts_that_are_read(language: str) -> None:
+    seeds = texts.seeds(language)
+    assert len(seeds) > 2
+    assert seeds == tuple(dict.fromkeys(seeds))
+    drawn = [texts.KINDS[language](Random(7)).text for _ in range(2)]  # noqa: S311 - the seed is the point
+    assert drawn[0] == drawn[1]

@@ -204,6 +204,7 @@ def test_json_of_an_instruction(saved: Path, capsys: pytest.CaptureFixture[str])
         "dims": [{"name": "d0", "bounds": [0, 3]}],
         "ranges": [{"name": "s0", "bounds": [0, 7]}],
         "runtime": [],
+        "parameters": [],
         "constraints": [],
         "known_empty": False,
         "runtime_origins": [],

@@ -99,6 +99,42 @@ def test_the_header_and_the_tables_are_kept() -> None:
     assert module.entry.root.attributes["metadata"]["stack_frame_id"] == 4
 
 
+PLAIN = """HloModule m
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=7}
+2 {}
+
+ENTRY e {
+  a = f32[4] parameter(0), metadata={op_name="x[\'a, (%b)\']" source_line=12}
+  %b.1 = f32[4] negate(%a), metadata={}
+  ROOT r = f32[4] add(%b.1, %a), metadata={op_name=""}, backend_config={"a":"(%b"}
+}"""
+
+LESS_PLAIN = [
+    (
+        "blanks",
+        {"{file": "{ file", "(%b.1, ": "( %b.1,", "12}": "12 }", ", metadata": " , metadata"},
+    ),
+    ("comments", {"_id=7": "_id=/**/7", "(%a)": "(/**/%a)", "metadata=": "metadata/**/="}),
+    ("a comma", {"']\" source": "']\", source"}),
+    ("escapes", {"x[": r"\x78["}),
+    ("operands with shapes", {"(%b.1, %a)": "(f32[4] %b.1, f32[4] %a)"}),
+    ("no percent signs", {"(%b.1, %a)": "(b.1, a)"}),
+]
+
+
+@pytest.mark.parametrize(
+    "changes", [row[1] for row in LESS_PLAIN], ids=[row[0] for row in LESS_PLAIN]
+)
+def test_what_is_read_at_once_is_read_alike_token_by_token(changes: dict[str, str]) -> None:
+    text = PLAIN
+    for plain, other in changes.items():
+        assert plain in text
+        text = text.replace(plain, other)
+    assert str(hlo.parse(text)) == str(hlo.parse(PLAIN))
+
+
 def test_parts_know_their_places() -> None:
     module = hlo.parse(module_text("cpu/softmax"), "softmax.hlo")
     root = module.entry.root

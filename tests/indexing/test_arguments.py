@@ -25,9 +25,9 @@ X, N = symbol("x"), symbol("N")
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (simplifier.parse_expr, (None,), "parse_expr: the text is None; expected a string"),
     (simplifier.format_expr, (None,), "None: has type NoneType; expected integer arithmetic"),
-    (simplifier.simplify, (X, None), "bounds: are None; expected a mapping"),
+    (simplifier.simplify, (X, None), "simplify: bounds are None; expected a mapping"),
     (simplifier.simplify, (X, {}, 3), "simplify: constraints is 3; expected a sequence"),
-    (simplifier.bounds_of, (X, {}, 3), "constraints is 3; expected a sequence"),
+    (simplifier.bounds_of, (X, {}, 3), "bounds_of: constraints is 3; expected a sequence"),
     (simplifier.Interval, ("a", 3), "Interval: lower end has value 'a'; expected an integer"),
     (parse_map, (3,), "parse_map: text is 3; expected a string"),
     (indexing.format_map, (None,), "format_map: the map is None; expected an IndexingMap"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from indexing.exact import few_points, multiplicities
-from indexing.exact.sets import set_of_points
+from indexing.exact.multiplicity import reached, reached_again
+from indexing.exact.sets import set_of_points, set_of_rows
 from simplifier import BudgetError
 from tests.strategies import maps
 
@@ -55,6 +56,14 @@ def test_the_set_of_points_is_the_image(made: IndexingMap) -> None:
     assert found is not None
     assert found == image
     assert (found.bounds, found.count(), list(found)) == (image.bounds, image.count(), list(image))
+
+
+@given(st.lists(maps(), min_size=1, max_size=3))
+def test_elements_are_reached_again_as_isl_says(given_maps: list[IndexingMap]) -> None:
+    rank = len(given_maps[0].forms)
+    same = [made for made in given_maps if len(made.forms) == rank]
+    assert set_of_rows(few_points.reached(same)) == reached(same, rank)
+    assert set_of_rows(few_points.reached_again(same)) == reached_again(same, rank)
 
 
 SMALL = (

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
-from indexing.transform.hull import holds, hull
+from indexing.transform.hull import holds, hull, terms_in
+from simplifier.expr.form import Form
 from tests.evaluation import related
-from tests.strategies import maps
+from tests.strategies import expressions, maps
 
 SQUARE = "domain: d0 in [0, 3], d1 in [0, 3]"
 HULLS = [
@@ -126,3 +127,16 @@ def test_what_is_seen_to_be_held_is_held(one: IndexingMap, other: IndexingMap) -
     for narrow in (one, other):
         assert not holds(wide, narrow) or related(narrow) <= related(wide)
     assert not holds(one, other) or related(other) <= related(one)
+
+
+def written_terms(form: Form) -> int:
+    """The terms one by one, with those inside."""
+    inner = (sum(map(written_terms, atom.arguments)) for atom in form.terms)
+    return sum(1 + count for count in inner)
+
+
+@given(expressions())
+def test_terms_are_counted_as_they_are_written(form: Form) -> None:
+    assert terms_in(form) == written_terms(form)
+    bare = Form(0, {atom: 1 for atom in form.terms if not atom.arguments})
+    assert terms_in(bare) == written_terms(bare)

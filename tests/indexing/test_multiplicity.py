@@ -178,7 +178,7 @@ REFUSED = [
     (
         f"(d0, d1, d2) -> (d0 + d1 + d2), domain: d0 in [0, {LAST}], d1 in [0, 9], d2 in [0, 9]",
         MapError,
-        r"multiplicities: \d+ points would have to be gone through; expected 16777216",
+        r"multiplicities: \d+ points would have to be gone through; expected 4194304",
     ),
     (
         f"(d0, d1) -> (d0 * d1), domain: d0 in [0, {LAST}], d1 in [0, {LAST}]",

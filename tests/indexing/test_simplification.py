@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, compose, parse_map
+from indexing.simplify.normal_form import scope_within
+from indexing.simplify.smallest import is_smallest_in_box
 from simplifier import Interval
+from simplifier.fixpoint import simplified as simplified_form
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import cost_of_map, has_negative_divisor, related
 from tests.strategies import maps
@@ -173,3 +176,10 @@ def test_result_bounds_hold_every_value(made: IndexingMap) -> None:
     bounds = made.result_bounds()
     for _, results in related(made):
         assert all(value in interval for value, interval in zip(results, bounds, strict=True))
+
+
+@given(maps())
+def test_what_bounds_cannot_make_smaller_is_not_made_smaller(made: IndexingMap) -> None:
+    box = made.domain.with_constraints()
+    for form in filter(lambda form: is_smallest_in_box(box, form), made.forms):
+        assert simplified_form(scope_within(box, ()), form) == form

@@ -1,11 +1,15 @@
 """Questions that took minutes or gigabytes once, and random ones: each ends within bounded work.
 
-Work is counted in calls of functions, which are the same everywhere; isl counts its own.
+Work is counted in calls of functions, which are the same everywhere. What isl does is seen from
+outside alone: ``limited_questions.py`` asks in processes that may not take more.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,12 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from benchmarks.fuzzing.kinds import KINDS
+from benchmarks.fuzzing.map_kinds import KINDS as MAP_KINDS
 from benchmarks.problems import seeded
-from indexing import parse_map
-from indexing.exact.multiplicity import multiplicities
+from indexing import IndexingMap, from_isl, parse_map
+from indexing.domain import Domain
+from indexing.exact.multiplicity import multiplicities, reached_again
 from indexing.layout import Shape, bitcast_map
 from ops import Fusion, Unknown, hlo, output_to_input
-from simplifier import IndexingError, Interval, bounds_of, parse_expr, simplify
+from simplifier import IndexingError, Interval, bounds_of, equivalent, parse_expr, simplify
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -40,7 +46,7 @@ MAX_CALLS: Final = 20_000_000
 MAX_TEXT: Final = 20_000
 
 
-def _rows() -> list[dict[str, Any]]:
+def rows() -> list[dict[str, Any]]:
     lines = (FOLDER / "questions.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
@@ -69,20 +75,35 @@ def _bitcast_map(row: Mapping[str, Any]) -> object:
     return bitcast_map(Shape.parse(row["source"]), Shape.parse(row["target"]))
 
 
+def _equivalent(row: Mapping[str, Any]) -> object:
+    expression, bounds, limits = _problem(row)
+    return equivalent(expression, simplify(expression, bounds, limits), bounds, limits)
+
+
+def _reached_again(row: Mapping[str, Any]) -> object:
+    given = parse_map(row["map"])
+    return reached_again([given], len(given.results))
+
+
 QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "simplify": lambda row: simplify(*_problem(row)),
     "simplify exact": lambda row: simplify(*_problem(row), exact=True),
     "bounds exact": lambda row: bounds_of(*_problem(row), exact=True),
+    "equivalent": _equivalent,
     "inverse": lambda row: parse_map(row["map"]).inverse(),
+    "is_injective": lambda row: parse_map(row["map"]).is_injective(),
+    "through isl": lambda row: from_isl(parse_map(row["map"]).to_isl()),
     "image": lambda row: parse_map(row["map"]).image(),
     "multiplicities": lambda row: multiplicities([parse_map(row["map"])]),
+    "multiplicities of two": lambda row: multiplicities([parse_map(row["map"])] * 2),
+    "reached again": _reached_again,
     "bitcast_map": _bitcast_map,
     "epilogue": _epilogue,
     "output_to_input": _output_to_input,
 }
 
 
-@pytest.mark.parametrize("row", _rows(), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row["name"])
 def test_a_question_ends_within_bounded_work(row: Mapping[str, Any]) -> None:
     texts: list[str] = []
 
@@ -95,6 +116,49 @@ def test_a_question_ends_within_bounded_work(row: Mapping[str, Any]) -> None:
     scope_of.cache_clear()
     assert calls_of(ask) <= MAX_CALLS
     assert len(texts[0]) <= MAX_TEXT
+
+
+def asked_of(drawn: IndexingMap) -> dict[str, Callable[[], object]]:
+    """The questions to a map that may take long."""
+    return {
+        "image": drawn.image,
+        "count_results": drawn.count_results,
+        "is_injective": drawn.is_injective,
+        "inverse": drawn.inverse,
+        "exact": lambda: drawn.simplify(exact=True),
+        "through isl": lambda: from_isl(drawn.to_isl()),
+        "multiplicities": lambda: multiplicities([drawn]),
+        "reached again": lambda: reached_again([drawn], len(drawn.results)),
+    }
+
+
+def drawn_map(number: int) -> IndexingMap:
+    """A random map whose variables have hundreds or millions of values."""
+    random = seeded("wide map", number)
+    drawn = MAP_KINDS[random.choice([*MAP_KINDS])](random).map
+    wider = [
+        each.within(
+            Interval(each.bounds.lower, (each.bounds.upper or 0) * random.choice((1, 9, 999)))
+        )
+        for each in drawn.domain.variables
+        if not each.bounds.is_empty
+    ]
+    domain = Domain(*drawn.domain.by_role(wider), drawn.domain.constraints)
+    return IndexingMap.from_forms(drawn.forms, domain)
+
+
+@for_all(range(16))
+def test_questions_about_random_maps_end_within_bounded_work(number: int) -> None:
+    for question, ask in asked_of(drawn_map(number)).items():
+        with suppress(IndexingError):
+            assert calls_of(ask) <= MAX_CALLS, question
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process so")
+def test_no_question_takes_more_than_seconds_and_500_megabytes() -> None:
+    command = [sys.executable, "-m", "tests.ops.limited_questions"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr, found.returncode) == ("", "", 0)
 
 
 @for_all(range(16))

@@ -35,7 +35,9 @@ FLOORS: Final[Mapping[str, Floors]] = {
     "indexing": (
         ("indexing.errors", "indexing.startup"),
         ("indexing.variable",),
+        ("indexing.parameters",),
         ("indexing.domain",),
+        ("indexing.symbolic_bounds",),
         ("indexing.relation", "indexing.validation"),
         ("indexing.simplify",),
         ("indexing.transform",),
@@ -64,7 +66,8 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
-        ("ops.index_maps", "ops.limits"),
+        ("ops.sizes", "ops.limits"),
+        ("ops.index_maps",),
         ("ops.hlo",),
         ("ops.devices",),
         ("ops.rules",),

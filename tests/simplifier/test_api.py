@@ -200,6 +200,12 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "simplify: two different symbols are called 'x'; expected one",
     ),
     (
+        "two symbols in two expressions",
+        lambda: equivalent(x, plain, {}),
+        BoundsError,
+        "equivalent: two different symbols are called 'x'; expected one",
+    ),
+    (
         "bounds for an expression",
         lambda: simplify(x, cast("Any", {x + 1: (0, 3)})),
         BoundsError,
@@ -209,7 +215,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "bounds for a number",
         lambda: bounds_of(x, cast("Any", {3: (0, 3)})),
         BoundsError,
-        "simplify: bounds are given for 3; expected a symbol or its name",
+        "bounds_of: bounds are given for 3; expected a symbol or its name",
     ),
 ]
 

@@ -157,21 +157,26 @@ def test_exact_bounds_are_those_of_all_points(
         assert interval.is_empty
 
 
-@pytest.mark.parametrize("budget", [exact.ATTEMPT, 500], ids=["enough", "little"])
+@pytest.mark.parametrize("share", [exact.ATTEMPT, 500], ids=["enough", "little"])
 @settings(max_examples=60)
 @given(form=quasi_affine(leaves=7), box=bounded_boxes(), constraints=constraint_lists())
 def test_a_finished_form_is_equal_no_dearer_and_settled(
-    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]], budget: int
+    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]], share: int
 ) -> None:
     scope = scope_of(tuple(sorted(box.items())), tuple(constraints))
     if scope.is_empty:
         return
     fast = simplified(scope, form)
-    result = finished(scope, fast, box, constraints, budget)
+
+    def improved(given: Form) -> Form:
+        allowance = exact.Allowance(share * exact.MAX_ATTEMPTS, exact.MAX_ATTEMPTS)
+        return finished(scope, given, box, constraints, allowance)
+
+    result = improved(fast)
     assert first_difference(form, result, where(points_of(box), constraints)) is None
     assert cost_of_form(result) <= cost_of_form(fast)
     assert divides_by_negative(fast) or not divides_by_negative(result)
-    assert finished(scope, simplified(scope, result), box, constraints, budget) == result
+    assert improved(simplified(scope, result)) == result
 
 
 x, y = symbol("x"), symbol("y")
@@ -197,11 +202,23 @@ def test_a_question_ends_with_its_budget(question: str) -> None:
 
 
 def test_without_limit_a_question_may_take_long() -> None:
-    text = parse_expr("max(x, y * 3) + min(x * 2, y - 7)")
+    text, box = parse_expr("max(x, y * 3) + min(x * 2, y - 7)"), dict.fromkeys("xy", (0, 10**6))
     with pytest.raises(BudgetError):
-        bounds_of(text, {"x": (0, 99), "y": (0, 99)}, exact=True, budget=1)
-    free = bounds_of(text, {"x": (0, 99), "y": (0, 99)}, exact=True, budget=None)
-    assert free == bounds_of(text, {"x": (0, 99), "y": (0, 99)}, exact=True)
+        bounds_of(text, box, exact=True, budget=1)
+    assert bounds_of(text, box, exact=True, budget=None) == bounds_of(text, box, exact=True)
+
+
+@given(quasi_affine(), small_boxes, constraint_lists())
+def test_where_isl_takes_long_all_points_answer(
+    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]]
+) -> None:
+    assert exact.exact_range(form, box, constraints, 1) == exact.exact_range(form, box, constraints)
+    point = exact.differing_point(form, -form, box, constraints, 1)
+    assert (point is None) == (exact.differing_point(form, -form, box, constraints) is None)
+    if point is not None:
+        columns = {name: np.array([value], dtype=object) for name, value in point.items()}
+        (value,), _ = values_of(form, where(columns, constraints))
+        assert value != -value
 
 
 def test_simplify_keeps_what_it_has_when_the_budget_ends() -> None:

@@ -161,6 +161,12 @@ def test_substitution_replaces_values(problem: Problem) -> None:
     assert (still_defined >= defined).all()
 
 
+@given(expressions(), expressions())
+def test_variables_alone_are_walked_as_all_forms_are(one: Form, other: Form) -> None:
+    for walked in ((one, other), (x + y, y + z), (one, x)):
+        assert forms.postorder(walked) == forms.postorder(walked, skip=lambda _: False)
+
+
 @given(expressions())
 def test_pickle_keeps_the_form(form: Form) -> None:
     copy = pickle.loads(pickle.dumps(form))  # noqa: S301 - our own

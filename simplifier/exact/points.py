@@ -1,0 +1,147 @@
+"""Values of a form at all points of a domain, where isl takes long and there are few points."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from simplifier.bounds.interval import EMPTY, Interval
+from simplifier.expr import fold
+from simplifier.expr import form as forms
+from simplifier.expr.form import AtomKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from simplifier.expr.form import Atom, Form
+
+Column: TypeAlias = Any
+"""An array of NumPy."""
+
+Columns: TypeAlias = "dict[str, Column]"
+"""Points: the values of each variable."""
+
+Chunk: TypeAlias = "tuple[Columns, Column]"
+"""Points, and the values of a form there."""
+
+Constraint: TypeAlias = "tuple[Form, Interval]"
+
+MAX_VALUES: Final = 1 << 25
+"""Values of operations, at all points together, that are computed: half a second."""
+
+_CHUNK: Final = 1 << 14
+"""Points that are looked at together: columns of them fit into the cache of a core."""
+
+_MAX_INT64: Final = (1 << 63) - 1
+"""NumPy computes in 64 bits: values beyond them would be wrong."""
+
+
+def points_with_values(
+    form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]
+) -> Iterator[Chunk] | None:
+    """All points in order, some thousands at a time, with the values of a quasi-affine form there.
+
+    ``None`` if there are many points, or a value may not fit into 64 bits.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> found = points_with_values(parse_form("(x * 5) mod 7"), {"x": Interval(1, 3)}, ())
+    >>> [(columns["x"].tolist(), values.tolist()) for columns, values in found or ()]
+    [([1, 2, 3], [5, 3, 1])]
+    """
+    return _chunks(form, bounds, constraints) if _are_few(form, bounds, constraints) else None
+
+
+def extent(chunks: Iterable[Chunk]) -> Interval:
+    """The least and the greatest value; empty if there is no point."""
+    ends = [(int(values.min()), int(values.max())) for _, values in chunks if len(values)]
+    return Interval(min(map(min, ends)), max(map(max, ends))) if ends else EMPTY
+
+
+def first_other_than_zero(chunks: Iterable[Chunk]) -> dict[str, int] | None:
+    """The first point where the value is not 0."""
+    for columns, values in chunks:
+        others = values.nonzero()[0]
+        if len(others):
+            return {name: int(column[others[0]]) for name, column in columns.items()}
+    return None
+
+
+def _are_few(form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]) -> bool:
+    sizes = [interval.size for interval in bounds.values()]
+    wanted = (form, *(limited for limited, _ in constraints))
+    atoms = forms.postorder(wanted)
+    is_known = all(atom.kind is AtomKind.VARIABLE or atom.kind in _OPERATIONS for atom in atoms)
+    work = prod(size or 0 for size in sizes) * (len(atoms) or 1)
+    if not is_known or None in sizes or work > MAX_VALUES:
+        return False
+    return max(_magnitudes(wanted, bounds)) <= _MAX_INT64
+
+
+def _magnitudes(wanted: Sequence[Form], bounds: Mapping[str, Interval]) -> Iterator[int]:
+    """How far from 0 values can be, also those on the way."""
+
+    def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
+        if atom.kind is AtomKind.VARIABLE:
+            interval = bounds[atom.name]
+            return max(abs(interval.lower or 0), abs(interval.upper or 0))
+        return max(inner)
+
+    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
+        terms = (abs(factor) * max(known[atom], 1) for atom, factor in form.terms.items())
+        return abs(form.constant) + sum(terms)
+
+    known = fold.fold(wanted, of_atom, of_form)
+    yield from known.values()
+    for form in wanted:
+        yield of_form(form, known)
+
+
+def _chunks(
+    form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]
+) -> Iterator[Chunk]:
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    wanted = (form, *(limited for limited, _ in constraints))
+    total = prod(interval.size or 0 for interval in bounds.values())
+    for start in range(0, total, _CHUNK):
+        columns = _columns(bounds, np.arange(start, min(start + _CHUNK, total), dtype=np.int64))
+        values, *limited = fold.evaluate(wanted, columns, _OPERATIONS)
+        is_inside = np.ones(min(_CHUNK, total - start), dtype=bool)
+        for value, (_, interval) in zip(limited, constraints, strict=True):
+            lower, upper = interval.ends
+            is_inside &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
+        inside = {name: column[is_inside] for name, column in columns.items()}
+        yield inside, np.broadcast_to(values, is_inside.shape)[is_inside]
+
+
+def _columns(bounds: Mapping[str, Interval], numbers: Column) -> Columns:
+    """The points with these numbers; the last variable is fastest."""
+    columns: Columns = {}
+    for name, interval in reversed([*bounds.items()]):
+        size = interval.size or 1
+        columns[name] = numbers % size + (interval.lower or 0)
+        numbers = numbers // size
+    return columns
+
+
+def _least(left: Column, right: Column) -> Column:
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    return np.minimum(left, right)
+
+
+def _greatest(left: Column, right: Column) -> Column:
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    return np.maximum(left, right)
+
+
+_OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Column, ...]], Column]]] = {
+    AtomKind.FLOORDIV: lambda atom, values: values[0] // atom.divisor,
+    AtomKind.CEILDIV: lambda atom, values: -(-values[0] // atom.divisor),
+    AtomKind.MOD: lambda atom, values: values[0] % atom.divisor,
+    AtomKind.MIN: lambda _, values: reduce(_least, values),
+    AtomKind.MAX: lambda _, values: reduce(_greatest, values),
+}
+"""What quasi-affine operations compute."""

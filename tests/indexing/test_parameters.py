@@ -1,0 +1,492 @@
+"""Maps with parameters: what they say for each value of the parameters is what numbers say."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
+from indexing.domain import Domain
+from simplifier import Interval, TextError, symbol
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from tests.carets import DrawnError, drawn_errors
+from tests.evaluation import related
+from tests.strategies import maps_with_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+few = settings(max_examples=30)
+"""Each example is looked at for every value of the parameters."""
+
+D0, D1, K, M, N = map(symbol, ("d0", "d1", "K", "M", "N"))
+
+
+def instances(made: IndexingMap) -> Iterator[tuple[dict[str, int], IndexingMap]]:
+    """The map for each value of its parameters, by putting numbers into its formulas."""
+    domain = made.domain
+    names = [parameter.name for parameter in made.parameters]
+    for values in product(*(parameter.bounds for parameter in made.parameters)):
+        numbers = dict(zip(domain.parameter_identifiers, map(forms.constant, values), strict=True))
+        limited = operations.substitute([form for form, _ in domain.constraints], numbers)
+        intervals = (interval for _, interval in domain.constraints)
+        plain = Domain.of(domain.dims, domain.ranges, domain.runtime)
+        yield (
+            dict(zip(names, values, strict=True)),
+            IndexingMap.from_forms(
+                operations.substitute(made.forms, numbers),
+                plain.constrained(zip(limited, intervals, strict=True)),
+            ),
+        )
+
+
+# One map for all values.
+
+
+@few
+@given(maps_with_parameters())
+def test_numbers_for_parameters(made: IndexingMap) -> None:
+    for values, expected in instances(made):
+        found = made.substitute(values)
+        assert not found.parameters
+        assert related(found) == related(expected)
+
+
+KEPT: dict[str, Callable[[IndexingMap], IndexingMap]] = {
+    "simplify": IndexingMap.simplify,
+    "simplify exactly": lambda made: made.simplify(exact=True),
+    "without unused symbols": IndexingMap.without_unused_symbols,
+    "rescale symbols": IndexingMap.rescale_symbols,
+    "text": lambda made: parse_map(str(made)),
+    "pickle": lambda made: pickle.loads(pickle.dumps(made)),  # noqa: S301 - our own
+    "rename": lambda made: made.rename(N="K").rename(K="N"),
+    "isl": lambda made: from_isl(made.to_isl(), parameters_as_runtime=False, budget=None),
+}
+
+
+@pytest.mark.parametrize("change", KEPT.values(), ids=KEPT)
+@few
+@given(made=maps_with_parameters())
+def test_what_changes_a_map_keeps_it_for_each_value(
+    change: Callable[[IndexingMap], IndexingMap], made: IndexingMap
+) -> None:
+    changed = change(made)
+    for values, expected in instances(made):
+        known = {name: value for name, value in values.items() if name in _names(changed)}
+        assert related(changed.substitute(known)) == related(expected)
+
+
+def _names(made: IndexingMap) -> list[str]:
+    return [parameter.name for parameter in made.parameters]
+
+
+@few
+@given(maps_with_parameters())
+def test_text_and_pickle_are_the_same_map(made: IndexingMap) -> None:
+    for same in (parse_map(str(made)), KEPT["pickle"](made)):
+        assert same == made
+        assert hash(same) == hash(made)
+    assert parse_map(str(made.simplify())) == made.simplify()
+
+
+@few
+@given(maps_with_parameters())
+def test_simplifying_twice_changes_nothing(made: IndexingMap) -> None:
+    assert made.simplify().simplify() == made.simplify()
+
+
+@few
+@given(maps_with_parameters())
+def test_the_inverse_for_each_value(made: IndexingMap) -> None:
+    inverse = made.inverse()
+    for values, expected in instances(made):
+        known = {name: value for name, value in values.items() if name in _names(inverse)}
+        there = related(expected)
+        assert related(inverse.substitute(known)) == {(result, dims) for dims, result in there}
+
+
+@few
+@given(maps_with_parameters())
+def test_questions_for_each_value(made: IndexingMap) -> None:
+    image, injective = made.image(), made.is_injective()
+    all_injective = True
+    for values, expected in instances(made):
+        assert set(image.at([values[name] for name in sorted(values)])) == {
+            result for _, result in related(expected)
+        }
+        all_injective &= expected.is_injective()
+    assert injective == all_injective
+    assert made.is_empty() == all(expected.is_empty() for _, expected in instances(made))
+
+
+@few
+@given(maps_with_parameters(), maps_with_parameters())
+def test_equal_maps_are_equal_for_each_value(left: IndexingMap, right: IndexingMap) -> None:
+    """As the numbers say, for values that either map allows."""
+    if (len(left.dims), len(left.forms)) != (len(right.dims), len(right.forms)):
+        assert not left.equals(right)
+        return
+    pairs = [
+        {tuple(values.items()): fixed for values, fixed in instances(each)}
+        for each in (left, right)
+    ]
+    same = all(
+        related(pairs[0][key]) == related(pairs[1][key])
+        if key in pairs[0] and key in pairs[1]
+        else not related(pairs[0].get(key) or pairs[1][key])
+        for key in pairs[0].keys() | pairs[1].keys()
+    )
+    assert left.equals(right) == same
+    assert (first_difference(left, right) is None) == same
+
+
+@few
+@given(maps_with_parameters(), st.data())
+def test_composing_for_each_value(consumer: IndexingMap, data: st.DataObject) -> None:
+    """Parameters of one name are one."""
+    producer = data.draw(
+        maps_with_parameters().filter(lambda made: len(made.dims) == len(consumer.forms))
+    )
+    composed = consumer.compose(producer)
+    for values, left in instances(consumer):
+        expected = left.compose(producer.substitute(values))
+        assert related(composed.substitute(values)) == related(expected)
+
+
+@few
+@given(maps_with_parameters())
+def test_evaluating_is_substituting(made: IndexingMap) -> None:
+    compiled = made.to_numpy()
+    for values, expected in instances(made):
+        for dims, ranges, _, results in expected.points():
+            assert made.evaluate(dims, ranges, parameters=values) == results
+            assert compiled(*dims, *ranges, **values) == results
+            assert made.contains(dims, ranges, parameters=values)
+
+
+@few
+@given(maps_with_parameters())
+def test_code_is_that_of_runtime_variables(made: IndexingMap) -> None:
+    """Parameters are the last arguments."""
+    domain = made.domain
+    runtime = [parameter.within(parameter.bounds) for parameter in made.parameters]
+    plain = Domain.of(domain.dims, domain.ranges, runtime)
+    places = dict(zip(domain.identifiers, map(forms.variable, plain.identifiers), strict=True))
+    limited = operations.substitute([form for form, _ in domain.constraints], places)
+    intervals = (interval for _, interval in domain.constraints)
+    same = IndexingMap.from_forms(
+        operations.substitute(made.forms, places),
+        plain.constrained(zip(limited, intervals, strict=True)),
+    )
+    assert _heads(made.to_c()) == _heads(same.to_c())
+    assert _heads(made.to_triton()) == _heads(same.to_triton())
+
+
+def _heads(text: str) -> list[str]:
+    functions = ("static inline void", "static inline bool", "def indexing_map")
+    return [line for line in text.splitlines() if line.startswith(functions)]
+
+
+# Making them.
+
+
+def test_sizes_bounds_and_constraints_say_the_same() -> None:
+    text = "(d0, d1)<M, N> -> (d0 * M + d1), domain: d0 in [0, N - 1], d1 in [0, M - 1], "
+    text += "M in [0, inf], N in [0, inf]"
+    parameters = [Variable((0, None), name) for name in ("N", "M")]
+    result = D0 * M + D1
+    made = IndexingMap.from_sizes([result], dims=[N, M])
+    assert str(made) == text
+    assert made == parse_map(text)
+    assert made == IndexingMap(
+        [result], [Variable((0, N - 1)), Variable((0, M - 1))], parameters=parameters
+    )
+    assert made == IndexingMap(
+        [result],
+        [Variable((0, None)), Variable((0, None))],
+        constraints=[(D0 - N, (None, -1)), (D1 - M, (None, -1))],
+        parameters=parameters,
+    )
+    assert made == IndexingMap(
+        made.results, made.dims, (), (), made.constraints, parameters=made.parameters
+    )
+
+
+ENDS = [
+    ("d0 in [0, N - 1]", (0, None), [(D0 - N, (None, -1))]),
+    ("d0 in [0, min(N - 1, 9)]", (0, 9), [(D0 - N, (None, -1))]),
+    ("d0 in [max(M, 0), N]", (0, None), [(D0 - N, (None, 0)), (D0 - M, (0, None))]),
+    ("d0 in [-inf, N floordiv 4 - 1]", (None, None), [(D0 - N // 4, (None, -1))]),
+    ("d0 in [0, M * N - 1]", (0, None), [(D0 - M * N, (None, -1))]),
+    ("d0 in [N, N + 3]", (None, None), [(D0 - N, (0, 3))]),
+    ("d0 in [-N, inf]", (None, None), [(D0 + N, (0, None))]),
+]
+
+
+@pytest.mark.parametrize(("text", "bounds", "constraints"), ENDS, ids=[row[0] for row in ENDS])
+def test_an_end_over_parameters_is_a_constraint(
+    text: str,
+    bounds: tuple[int | None, int | None],
+    constraints: list[tuple[sympy.Expr, tuple[int | None, int | None]]],
+) -> None:
+    made = parse_map(f"(d0)<M, N> -> (d0), domain: {text}, M in [0, inf], N in [0, inf]")
+    sizes = [Variable((0, None), name) for name in ("M", "N")]
+    assert made == IndexingMap([D0], [Variable(bounds)], (), (), constraints, sizes)
+    assert f"domain: {text}, M in" in str(made)
+
+
+STAY_CONSTRAINTS = [
+    "d0 * 2 - N in [-inf, 0]",
+    "d0 + d1 - N in [-inf, 0]",
+    "d0 mod 2 - N in [-inf, 0]",
+    "M - N in [0, inf]",
+    "d0 - min(M, N) in [-inf, -1]",
+]
+
+
+@pytest.mark.parametrize("constraint", STAY_CONSTRAINTS)
+def test_other_constraints_stay_constraints(constraint: str) -> None:
+    bounds = "d0 in [0, inf], d1 in [0, inf], M in [0, inf], N in [0, inf]"
+    made = parse_map(f"(d0, d1)<M, N> -> (d0), domain: {bounds}, {constraint}")
+    assert str(made).endswith(constraint)
+    assert parse_map(str(made)) == made
+
+
+def test_assumptions_of_symbols_are_bounds() -> None:
+    positive = sympy.Symbol("N", integer=True, positive=True)
+    made = IndexingMap.from_sizes([D0], dims=[positive * 4])
+    assert made.parameters == (Variable((1, None), "N"),)
+    assert (
+        IndexingMap([D0], [Variable((0, 3))], parameters=[positive]).parameters == made.parameters
+    )
+
+
+def test_sizes_are_not_negative() -> None:
+    made = IndexingMap.from_sizes([D0], dims=[N * 2 - 3])
+    assert made.parameters == (Variable((2, None), "N"),)
+    assert IndexingMap.from_sizes([D0], dims=[10 - N]).parameters == (Variable((None, 10), "N"),)
+
+
+def test_new_parameters_in_values() -> None:
+    rows = IndexingMap.identity([N, 8])
+    assert rows.substitute({"N": K * 4}) == IndexingMap.identity([K * 4, 8])
+    assert rows.substitute({N: 64}) == IndexingMap.identity([64, 8])
+    assert rows.substitute({N: -1}).is_known_empty
+    assert rows.substitute({N: M}, parameters=[Variable((3, 9), "M")]).parameters == (
+        Variable((3, 9), "M"),
+    )
+
+
+def test_bounds_of_one_name_meet() -> None:
+    small = IndexingMap([D0 + N], [Variable((0, 3))], parameters=[Variable((0, 5), "N")])
+    large = IndexingMap([D0 * N], [Variable((0, 9))], parameters=[Variable((4, 9), "N")])
+    assert small.compose(large).parameters == (Variable((4, 5), "N"),)
+    none = IndexingMap([D0], [Variable((0, 9))], parameters=[Variable((6, 9), "N")])
+    assert small.compose(none).is_known_empty
+
+
+def test_a_variable_called_as_a_parameter_loses_its_name() -> None:
+    rows = IndexingMap([N], [Variable((0, 3), "N")])
+    sized = IndexingMap.from_sizes([D0 + K], dims=[K]).rename(K="N")
+    composed = rows.compose(sized)
+    assert str(composed).startswith("(d0)<N> -> (d0 + N)")
+
+
+def test_reshape_there_and_back_is_the_identity() -> None:
+    join = IndexingMap.from_sizes([D0 * M + D1], dims=[N, M])
+    split = IndexingMap.from_sizes([D0 // M, D0 % M], dims=[N * M])
+    assert join.compose(split).simplify() == IndexingMap.identity([N, M]).simplify()
+    positive = {"M": Variable((1, None), "M")}
+    split = IndexingMap(split.results, [Variable((0, N * M - 1))], parameters=positive.values())
+    assert str(split.compose(join).simplify()) == (
+        "(d0)<M, N> -> (d0), domain: d0 in [0, M * N - 1], M in [1, inf], N in [1, inf]"
+    )
+
+
+UNUSED = [
+    ("s0 in [0, M - 1]", "N in [0, inf]", "M in [1, inf]"),
+    ("s0 in [M, N]", "N in [0, inf]", "M in [0, inf], N in [0, inf], N - M in [0, inf]"),
+    (
+        "s0 in [max(M, 3), min(N, 9)]",
+        "N in [0, inf]",
+        "M in [0, 9], N in [3, inf], N - M in [0, inf]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("bounds", "of_n", "left"), UNUSED, ids=[row[0] for row in UNUSED])
+def test_an_unused_range_leaves_the_condition_that_it_has_values(
+    bounds: str, of_n: str, left: str
+) -> None:
+    made = parse_map(
+        f"(d0)[s0]<M, N> -> (d0), domain: d0 in [0, 3], {bounds}, M in [0, inf], {of_n}"
+    )
+    assert made.unused_symbols() == ((), (0,), ())
+    found = made.without_unused_symbols()
+    if "N" not in left:
+        left = f"{left}, {of_n}"
+    assert str(found) == f"(d0)<M, N> -> (d0), domain: d0 in [0, 3], {left}"
+
+
+def test_a_range_that_others_depend_on_stays() -> None:
+    text = "(d0)[s0]<N> -> (d0), domain: d0 in [0, 3], s0 in [0, N - 1], N in [0, inf], "
+    made = parse_map(text + "d0 + s0 in [0, 4]")
+    assert made.without_unused_symbols() == made
+
+
+# Refusals.
+
+BAD_TEXTS = drawn_errors("""
+(d0)<s0> -> (d0), domain: d0 in [0, 3], s0 in [0, 3]
+     ^^ the parameter 's0' is called as a variable is by its position
+
+(d0)<M, rt1> -> (d0), domain: d0 in [0, 3], M in [0, 3], rt1 in [0, 3]
+        ^^^ the parameter 'rt1' is called as a variable is by its position
+
+(d0)<d0> -> (d0), domain: d0 in [0, 3]
+     ^^ 'd0' is declared twice
+
+(d0)<N> -> (d0), domain: d0 in [0, K], N in [0, 3]
+                                   ^ 'K' is not a declared variable
+
+(d0)<N> -> (d0), domain: d0 in [0, d0], N in [0, 3]
+                                   ^^ 'd0' is not a declared variable
+
+(d0)<N> -> (d0), domain: d0 in [0, N - ], N in [0, 3]
+                                       ^ expected an expression, but found ']'
+
+(d0)<N> -> (d0), domain: d0 in [0, N - 1]
+                                         ^ expected the bounds of 'N', but the text ends
+
+(d0) -> (d0), domain: d0 in [0, N - 1]
+                                ^ expected an integer, but found 'N'
+""")
+
+
+@pytest.mark.parametrize("bad", BAD_TEXTS, ids=lambda bad: bad.text)
+def test_errors_in_texts(bad: DrawnError) -> None:
+    with pytest.raises(TextError) as caught:
+        parse_map(bad.text)
+    bad.check(caught.value)
+
+
+ROWS = IndexingMap.identity([N, 8])
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "count": (ROWS.count, "count: the map has the parameters N"),
+    "count_results": (ROWS.count_results, "count_results: the map has the parameters N"),
+    "sample": (ROWS.sample, "sample: the map has the parameters N"),
+    "points": (lambda: next(ROWS.points()), "points: the map has the parameters N"),
+    "covers": (lambda: ROWS.covers([4, 8]), "covers: the map has the parameters N"),
+    "is_bijective_onto": (lambda: ROWS.is_bijective_onto([4, 8]), "is_bijective_onto: the map"),
+    "to_c": (ROWS.to_c, "to_c: N has the bounds [1, inf]; expected a bounded parameter"),
+    "evaluate": (lambda: ROWS.evaluate([1, 2]), "evaluate: parameters are none; expected values"),
+    "evaluate others": (
+        lambda: ROWS.evaluate([1, 2], parameters={"M": 3}),
+        "evaluate: parameters are M; expected values of N",
+    ),
+    "evaluate without": (
+        lambda: IndexingMap.identity([3]).evaluate([1], parameters={"M": 3}),
+        "evaluate: parameters are M; the map has none",
+    ),
+    "no name": (
+        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[Variable((0, 3))]),
+        "IndexingMap: parameter 0 has no name; expected one, such as N",
+    ),
+    "a coordinate": (
+        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[Variable((0, 3), "th_x")]),
+        "IndexingMap: parameter 0 is a coordinate of a launch, th_x; expected another name",
+    ),
+    "a position": (
+        lambda: IndexingMap.from_sizes([D0], dims=[symbol("s0")]),
+        "IndexingMap: parameter 0 is called s0, as a variable is by its position",
+    ),
+    "an end over a dimension": (
+        lambda: IndexingMap([D0], [Variable((0, 3)), Variable((0, D0))]),
+        "IndexingMap: parameter 0 is called d0, as a variable is by its position",
+    ),
+    "twice": (
+        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[N, N]),
+        "IndexingMap: the name 'N' stands for two parameters; expected different names",
+    ),
+    "a number": (
+        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[3]),  # pyright: ignore[reportArgumentType]
+        "IndexingMap: parameters[0] is 3; expected a Variable or a symbol",
+    ),
+    "the name of a dimension": (
+        lambda: IndexingMap([D0], [Variable((0, 3), "N")], parameters=[N]),
+        "IndexingMap: the name 'N' stands for two variables; expected different names",
+    ),
+    "not declared": (
+        lambda: IndexingMap([D0 + N], [Variable((0, 3))]),
+        "IndexingMap: result 0 uses 'N'; expected a declared variable",
+    ),
+    "renamed to another": (
+        lambda: IndexingMap.from_sizes([D0], dims=[N * M]).rename(N="M"),
+        "rename: the name 'M' stands for two parameters",
+    ),
+    "a size that is no integer": (
+        lambda: IndexingMap.from_sizes([D0], dims=[N / 3]),
+        "N/3",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ask", "message"), REFUSED.values(), ids=REFUSED)
+def test_refusals_name_what_is_wrong(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises((MapError, TypeError)) as caught:
+        ask()
+    assert message in str(caught.value)
+
+
+def test_products_of_parameters_and_variables_are_refused_by_exact_questions() -> None:
+    join = IndexingMap.from_sizes([D0 * M + D1], dims=[N, M])
+    assert str(join.inverse()) == (
+        "UNDEFINED: inverse: M * d0: is a product of variables; "
+        "exact answers need a quasi-affine expression"
+    )
+
+
+# In other tools.
+
+
+def test_parameters_of_isl() -> None:
+    rows = IndexingMap.from_sizes([D0 + N], dims=[N])
+    assert str(rows.to_isl()) == "[N] -> { [d0] -> [N + d0] : N >= 0 and 0 <= d0 < N }"
+    assert from_isl(rows.to_isl(), parameters_as_runtime=False) == rows.simplify()
+    assert str(rows.image().to_isl()) == "[N] -> { [d0] : N <= d0 < 2N }"
+
+
+def test_witnesses_name_parameters() -> None:
+    rows, first = IndexingMap.identity([N]), IndexingMap([D0], [Variable((0, 0))])
+    found = first_difference(rows, first)
+    assert found is not None
+    assert found.parameters == (("N", 0),)
+    assert str(found) == "at (0) with N = 0: only the second map is defined; it gives (0)"
+
+
+def test_symbols_of_mlir() -> None:
+    rows = IndexingMap.from_sizes([D0 + N], dims=[N])
+    assert rows.to_affine_map() == "affine_map<(d0)[N] -> (d0 + N)>"
+    assert rows.to_affine_set() == "affine_set<(d0)[N] : (d0 >= 0, N >= 0, N - d0 - 1 >= 0)>"
+
+
+def test_a_notebook_shows_ends_over_parameters() -> None:
+    rows = IndexingMap.from_sizes([D0], dims=[N])
+    assert "<td>d0</td><td>[0, N - 1]</td>" in rows._repr_html_()
+    assert 'rowspan="1">parameter</th><td>N</td><td>[0, inf]</td>' in rows._repr_html_()
+    assert r"0 \le d_{0} \le N - 1 \\ 0 \le N" in rows._repr_latex_()
+    assert r"\left(d_{0}\right)\left\langle N\right\rangle" in rows._repr_latex_()
+
+
+def test_interval_of_a_variable_is_a_number() -> None:
+    variable = Variable((0, N - 1), "row")
+    assert variable.bounds == Interval(0, None)
+    assert Variable.of_size(N, "row") == variable
+    assert IndexingMap([symbol("row")], [variable]).dims == (Variable((0, None), "row"),)

@@ -1,0 +1,289 @@
+"""Builders with sizes over parameters: for numbers they give the maps of the builders for these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ops
+from indexing import IndexingMap, MapError
+from ops import OpIndexing, ShapeError
+from ops.hlo import Window
+from simplifier import symbol
+from tests.evaluation import related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+Size = Any
+"""A number, or an expression."""
+
+Build = Callable[[Size, Size, Size], OpIndexing | tuple[OpIndexing, ...]]
+
+K, M, N = map(symbol, ("K", "M", "N"))
+
+GROUPS = [[0, 1], [3, 2]]
+
+BUILDERS: dict[str, Build] = {
+    "elementwise": lambda n, m, _: ops.elementwise([(n, 3), (m, 3), ()]),
+    "elementwise alike": lambda n, m, _: ops.elementwise([(n, m), (n, m)]),
+    "broadcast": lambda n, m, _: ops.broadcast((n, 1), (2, n, m), (1, 2)),
+    "broadcast of another size": lambda n, m, _: ops.broadcast((n + 2,), (m + 2, 3), (0,)),
+    "reshape split": lambda n, _, __: ops.reshape((n * 4,), (n, 4)),
+    "reshape on condition": lambda n, m, _: ops.reshape((n,), (m, 4)),
+    "reshape joined": lambda n, m, _: ops.reshape((n, m, 6), (n * m, 2, 3)),
+    "reshape in blocks": lambda n, m, k: ops.reshape((n, m * k), (n, m, k)),
+    "reshape twice": lambda n, m, _: ops.reshape((n, m * 2), (n * 2, m)),
+    "reshape of ones": lambda n, _, __: ops.reshape((1, n, 1), (n, 1)),
+    "bitcast_convert": lambda n, m, _: ops.bitcast_convert((n,), (m, 4)),
+    "transpose": lambda n, m, _: ops.transpose((n, m, 2), (1, 2, 0)),
+    "reverse": lambda n, m, _: ops.reverse((n, m), (0,)),
+    "rotate": lambda n, m, k: ops.rotate((n, m), (0,), (k,)),
+    "permute": lambda n, m, _: ops.permute((n, m), (1,)),
+    "slice": lambda n, m, k: ops.slice((n,), (m,), (k,)),
+    "slice in steps": lambda n, m, _: ops.slice((n, 4), (m, 0), (n, 4), (2, 3)),
+    "concatenate": lambda n, m, k: ops.concatenate([(n, 2), (m, k), (3, 2)], 0),
+    "pad": lambda n, m, k: ops.pad((n, 2), [(m - 2, k - 2, 0), (1, 0, 1)]),
+    "pad between": lambda n, m, k: ops.pad((n,), [(m - 2, k - 2, 1)]),
+    "reduce": lambda n, m, _: ops.reduce((n, m, 2), (1,)),
+    "sort": lambda n, m, _: ops.sort((n, m), 1),
+    "top_k": lambda n, m, k: ops.top_k((n, m), k),
+    "generated": lambda n, m, _: ops.generated((n, m)),
+    "rng": lambda n, m, _: ops.rng((n, m)),
+    "rng_bit_generator": lambda n, m, _: ops.rng_bit_generator((n,), (m, 2)),
+    "dot": lambda n, m, k: ops.dot(
+        (2, n, m), (2, k, 3), lhs_contracting_dims=(2,), rhs_contracting_dims=(1,),
+        lhs_batch_dims=(0,), rhs_batch_dims=(0,),
+    ),
+    "ragged_dot": lambda n, m, k: ops.ragged_dot(
+        (n, m), (k, m, 2), (k,), lhs_ragged_dims=(0,), rhs_group_dims=(0,),
+        lhs_contracting_dims=(1,), rhs_contracting_dims=(1,),
+    ),
+    "dynamic_slice": lambda n, m, _: ops.dynamic_slice((n, 3), (m, 2)),
+    "dynamic_slice from": lambda n, m, _: ops.dynamic_slice((n, 3), (m, 2), (1, None)),
+    "dynamic_update_slice": lambda n, m, k: ops.dynamic_update_slice((n, m), (2, k)),
+    "dynamic_update_slice from": lambda n, m, _: ops.dynamic_update_slice((n,), (m,), (1,)),
+    "gather": lambda n, m, k: ops.gather(
+        (n, 3), (m, 1), offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,),
+        index_vector_dim=1, slice_sizes=(1, k),
+    ),
+    "gather in batches": lambda n, m, k: ops.gather(
+        (n, 3), (m, 1), offset_dims=(1,), collapsed_slice_dims=(), start_index_map=(1,),
+        index_vector_dim=1, slice_sizes=(1, k), operand_batching_dims=(0,),
+        start_indices_batching_dims=(0,),
+    ),
+    "scatter": lambda n, m, k: ops.scatter(
+        (n, 3), (m, 1), (m, k), update_window_dims=(1,), inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0,), index_vector_dim=1,
+    ),
+    "batch_norm_training": lambda n, m, _: ops.batch_norm_training((n, m), 1),
+    "batch_norm_inference": lambda n, m, _: ops.batch_norm_inference((n, m), 1),
+    "batch_norm_grad": lambda n, m, _: ops.batch_norm_grad((n, m), 1),
+    "cholesky": lambda n, m, _: ops.cholesky((2, n, m), lower=True),
+    "triangular_solve": lambda n, m, k: ops.triangular_solve(
+        (n, m), (m, k), left_side=True, unit_diagonal=True
+    ),
+    "all_reduce": lambda n, m, _: ops.all_reduce((n, m), GROUPS),
+    "all_gather": lambda n, m, _: ops.all_gather((n, m), 0, GROUPS),
+    "reduce_scatter": lambda n, m, _: ops.reduce_scatter((n, m), 0, GROUPS),
+    "all_to_all": lambda n, m, _: ops.all_to_all((n, m), 1, GROUPS, concat_dimension=0),
+    "all_to_all_of_tuple": lambda n, m, _: ops.all_to_all_of_tuple((n, m), 2, GROUPS),
+    "set_dimension_size": lambda n, m, _: ops.set_dimension_size((n, m), 1),
+    "get_dimension_size": lambda n, m, _: ops.get_dimension_size((n, m), 1),
+    "dynamic_reshape": lambda n, m, _: ops.dynamic_reshape((n, m), (n * m,)),
+}  # fmt: skip
+
+
+def maps_of(made: OpIndexing | tuple[OpIndexing, ...]) -> Iterator[IndexingMap]:
+    """The maps of the results of an operation, in both directions."""
+    for each in made if isinstance(made, tuple) else (made,):
+        yield from each.output_to_input
+        yield from each.input_to_output
+
+
+def maps_to_values(made: OpIndexing | tuple[OpIndexing, ...]) -> Iterator[IndexingMap]:
+    """The maps to replicas and to the values of runtime variables."""
+    for each in made if isinstance(made, tuple) else (made,):
+        for origin in _flat((*each.output_origins, *each.input_origins)):
+            yield origin.map
+            yield from filter(None, [origin.replica])
+        yield from filter(None, (*each.output_replicas, *each.input_replicas))
+
+
+def _flat(nested: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    return (each for part in nested for each in part)
+
+
+def fixed(made: IndexingMap, values: dict[str, int]) -> IndexingMap:
+    """The map with numbers for the parameters that it has."""
+    return made.substitute({each.name: values[each.name] for each in made.parameters})
+
+
+def sizes_of(made: OpIndexing | tuple[OpIndexing, ...], values: dict[str, int]) -> list[list[int]]:
+    """The sizes of the results with numbers for the parameters."""
+    numbers = {symbol(name): value for name, value in values.items()}
+    found = made if isinstance(made, tuple) else (made,)
+    return [
+        [int(sympy.sympify(size).subs(numbers)) for size in each.output_sizes] for each in found
+    ]
+
+
+@cache
+def _over_parameters(build: Build) -> OpIndexing | tuple[OpIndexing, ...]:
+    return build(N, M, K)
+
+
+@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+@settings(max_examples=20)
+@given(sizes=st.tuples(st.integers(0, 6), st.integers(0, 4), st.integers(0, 4)))
+def test_numbers_for_sizes(build: Build, sizes: tuple[int, int, int]) -> None:
+    """Where these are no sizes of the operation, no map but of what needs none has a point."""
+    symbolic, values = _over_parameters(build), dict(zip("NMK", sizes, strict=True))
+    found = [fixed(each, values) for each in maps_of(symbolic)]
+    assert any(each.parameters for each in maps_of(symbolic)) or build is BUILDERS["generated"]
+    try:
+        numeric = build(*sizes)
+    except ShapeError:
+        assert not any(related(each) for each in found)
+        return
+    expected = [*maps_of(numeric)]
+    assert [related(each) for each in found] == [related(each) for each in expected]
+    if not any(each.is_known_empty for each in expected):
+        values_of = [fixed(each, values) for each in maps_to_values(symbolic)]
+        assert [*map(related, values_of)] == [*map(related, maps_to_values(numeric))]
+    assert sizes_of(symbolic, values) == sizes_of(numeric, {})
+
+
+# Compositions cancel as with numbers.
+
+
+def _reshaped(*shapes: tuple[Size, ...]) -> IndexingMap:
+    """From the first shape to the last, by way of the others."""
+    maps = [ops.reshape(*pair).input_to_output[0] for pair in pairwise(shapes)]
+    return reduce(IndexingMap.compose, maps).simplify()
+
+
+UNCHANGED: dict[str, tuple[IndexingMap, tuple[Size, ...]]] = {
+    "joined and split": (_reshaped((N, M), (N * M,), (N, M)), (N, M)),
+    "split and joined": (_reshaped((N * M,), (N, M), (N * M,)), (N * M,)),
+    "around": (_reshaped((K, N, M), (K * N, M), (K, N * M), (K, N, M)), (K, N, M)),
+    "with numbers": (_reshaped((N * 4,), (N, 4), (N * 2, 2), (N * 4,)), (N * 4,)),
+    "heads": (_reshaped((K, N * 8), (K, N, 8), (K * N, 8), (K, N * 8)), (K, N * 8)),
+    "transposed twice": (
+        ops.transpose((N, M), (1, 0))
+        .input_to_output[0]
+        .compose(ops.transpose((M, N), (1, 0)).input_to_output[0])
+        .simplify(),
+        (N, M),
+    ),
+    "reversed twice": (
+        reduce(IndexingMap.compose, ops.reverse((N, M), (0,)).output_to_input * 2).simplify(),
+        (N, M),
+    ),
+    "padded and cut": (
+        ops.slice((N + 5,), (2,), (N + 2,))
+        .output_to_input[0]
+        .compose(ops.pad((N,), [(2, 3, 0)]).output_to_input[0])
+        .simplify(),
+        (N,),
+    ),
+    "padded and cut by sizes": (
+        ops.slice((K + N + M,), (K,), (K + N,))
+        .output_to_input[0]
+        .compose(ops.pad((N,), [(K, M, 0)]).output_to_input[0])
+        .simplify(),
+        (N,),
+    ),
+}
+
+
+@pytest.mark.parametrize(("found", "sizes"), UNCHANGED.values(), ids=UNCHANGED)
+def test_operations_that_undo_each_other(found: IndexingMap, sizes: tuple[Size, ...]) -> None:
+    identity = IndexingMap.identity(sizes)
+    assert found.forms == identity.forms
+    ends = [bounds for text in str(found).split("domain: ")[1:] for bounds in text.split(", d")]
+    assert len(ends) == len(sizes)
+    assert not [form for form, _ in found.constraints if "floordiv" in str(form)]
+    values: dict[str, int] = {"K": 3, "M": 4, "N": 5}
+    assert related(fixed(found, values)) == related(fixed(identity, values))
+
+
+# What is refused.
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "numbers of elements": (
+        lambda: ops.reshape((N - N + 3,), (4,)),
+        "reshape: the operand has 3 elements (3,), but the result has 4 (4,); expected as many",
+    ),
+    "expressions that differ by a number": (
+        lambda: ops.elementwise([(N,), (N + 1,)]),
+        "elementwise: dimension 0 of operand 1 has size N + 1; expected N, as in another operand",
+    ),
+    "a slice beyond the end": (
+        lambda: ops.slice((N,), (0,), (N + 1,)),
+        "slice: dimension 0 of size N is cut from 0 to N + 1; expected 0 <= start <= limit <= size",
+    ),
+    "a fraction": (
+        lambda: ops.reverse((N / 2,), (0,)),
+        "reverse: operand sizes hold N/2; expected integers",
+    ),
+    "text": (
+        lambda: ops.reverse(("N",), (0,)),  # pyright: ignore[reportArgumentType]
+        "reverse: operand sizes hold 'N'; expected integers",
+    ),
+    "a dimension": (
+        lambda: ops.reverse((4,), (N,)),  # pyright: ignore[reportArgumentType]
+        "reverse: dimensions hold N; expected integers",
+    ),
+    "the sizes of a transform": (
+        lambda: ops.fft((N, 16), "FFT", (16,)),
+        "fft: operand has the size N; expected numbers alone",
+    ),
+    "the sizes under a window": (
+        lambda: ops.reduce_window((N,), Window(size=(3,))),
+        "reduce-window: operand has the size N; expected numbers alone",
+    ),
+    "the sizes of scales": (
+        lambda: ops.scaled_dot((N, 4), (4, 2), (N, 2), ()),
+        "scaled-dot: lhs_scale has the size N; expected numbers alone",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ask", "message"), REFUSED.values(), ids=REFUSED)
+def test_refusals_name_what_is_wrong(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        ask()
+    assert str(caught.value) == message
+
+
+def test_a_symbol_that_is_called_like_a_variable_is_refused() -> None:
+    with pytest.raises(MapError, match="sizes: parameter 0 is called s0, as a variable is by its"):
+        ops.reverse((symbol("s0"),), (0,))
+
+
+def test_a_condition_that_no_number_meets_leaves_no_point() -> None:
+    for each in maps_of(ops.reshape((N, 3), (N, 5))):
+        assert each.is_known_empty
+
+
+def test_origins_have_the_parameters() -> None:
+    (origin,) = ops.dynamic_slice((N,), (M,)).output_origins[0]
+    assert str(origin.map) == (
+        "(d0)<M, N> -> (), domain: d0 in [0, M - 1], M in [0, inf], N in [0, inf], "
+        "M - N in [-inf, 0]"
+    )
+
+
+def test_sizes_of_results_are_expressions() -> None:
+    joined = ops.concatenate([(N, 4), (M, 4)], 0)
+    assert joined.output_sizes == (M + N, 4)
+    assert ops.reshape(joined.output_sizes, (4, M + N)).output_sizes == (4, M + N)
