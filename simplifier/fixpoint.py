@@ -205,7 +205,7 @@ def _with_extrema(scope: Scope, form: Form, extrema: Sequence[Atom]) -> Form:
     if cost_of_form(result) > cost_of_form(form):
         parts = _restored(scope, _cheapest_parts(inner, abstraction.form), abstraction)
         kept = [each for each in (form, parts) if is_kept(scope, each)]
-        result = min(result, *kept, key=cost_of_form)
+        result = min((result, *kept), key=cost_of_form)
     if result != form:
         _log_abstraction(scope, inner, form, abstraction, result)
     return result

@@ -43,6 +43,10 @@ if TYPE_CHECKING:
         ),
         # ZeroDivisionError: integer division or modulo by zero
         pytest.param("x ceildiv (x mod 2)", {"x": (0, 2)}, {}, id="quick, huge 1/903"),
+        # TypeError: 'Form' object is not iterable
+        pytest.param(
+            "max(w, min(z, 1)) % -3", {"w": (0, 2), "z": (0, 2)}, {}, id="quick, limited 15/43009"
+        ),
     ],
 )
 def test_what_was_found_stays_right(
