@@ -259,13 +259,30 @@ def _steps(scope: Scope, form: Form) -> Iterator[Rewrite]:
 def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:
     """What the form comes to in a smaller problem; where that costs more, the result."""
     solution = smaller.solution
-    found = simplified(smaller.context, solution.substituted(form))
+    found = _in_smallest(smaller.context, solution.substituted(form))
     restored = solution.restored(found)
     other = _extracted(scope, restored)
     if cost_of_form(other) >= cost_of_form(result):
         return result
     scope.solved(Rewrite(solution.laws_for(found), form, restored))
     return other
+
+
+def _in_smallest(scope: Scope, form: Form) -> Form:
+    """What the form comes to where all equations are solved, in terms of this problem.
+
+    The problems between are only passed: each would be searched for itself.
+    """
+    if scope.smaller is None:
+        return simplified(scope, form)
+    solution, inner = scope.smaller
+    found = _in_smallest(inner, solution.substituted(form))
+    restored = solution.restored(found)
+    scope.solved(Rewrite(solution.laws_for(found), form, restored))
+    result = _extracted(scope, restored)
+    if scope.log is not None:
+        scope.log.iterations[form.key] = [form, result]
+    return result
 
 
 # The form as a whole, or its parts.

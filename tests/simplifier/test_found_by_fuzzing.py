@@ -41,6 +41,13 @@ if TYPE_CHECKING:
             {},
             id="never costlier, digits 77/170",
         ),
+        # TypeError: 'Form' object is not iterable
+        pytest.param(
+            "min(x floordiv -2, min(x, z) % -3)",
+            {"x": (0, 2), "z": (0, None)},
+            {},
+            id="quick, neither the form nor its parts may stay",
+        ),
         # ZeroDivisionError: integer division or modulo by zero
         pytest.param("x ceildiv (x mod 2)", {"x": (0, 2)}, {}, id="quick, huge 1/903"),
         # TypeError: 'Form' object is not iterable
