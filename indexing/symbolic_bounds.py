@@ -14,10 +14,14 @@ from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, AtomKind
+from simplifier.expr.printer import DOCUMENT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indexing.domain import Constraint, Domain
     from simplifier.expr.form import Form
+    from simplifier.expr.printer import Spelling
 
 
 class Ends(NamedTuple):
@@ -133,3 +137,19 @@ def _parts(end: Form | None, joined_by: AtomKind) -> tuple[Form, ...]:
         return ()
     atom = end.only_atom
     return atom.arguments if atom is not None and atom.kind is joined_by else (end,)
+
+
+def limit_texts(domain: Domain, spelling: Spelling = DOCUMENT) -> Iterator[str]:
+    """The bounds of all variables, then the other constraints: ``d0 in [0, N - 1]``."""
+    ends, others = ends_and_constraints(domain)
+    for name, each in zip(domain.names, ends.values(), strict=True):
+        yield f"{name} in {text_of_ends(domain, each, spelling)}"
+    for text, (_, interval) in others.constraint_texts(spelling):
+        yield f"{text} in {interval}"
+
+
+def text_of_ends(domain: Domain, ends: Ends, spelling: Spelling = DOCUMENT) -> str:
+    """``[0, N - 1]``, in the reader's names."""
+    lower = "-inf" if ends.lower is None else domain.text_of(ends.lower, spelling)
+    upper = "inf" if ends.upper is None else domain.text_of(ends.upper, spelling)
+    return f"[{lower}, {upper}]"

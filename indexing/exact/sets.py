@@ -16,6 +16,7 @@ from indexing.exact.counting import count_points
 from indexing.exact.few_points import boxes_of_rows, elements
 from indexing.exact.isl_sets import EVERYTHING, extent, in_order, rank_of, slice_at
 from indexing.simplify import simplified_domain
+from indexing.symbolic_bounds import limit_texts
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
@@ -208,10 +209,7 @@ class IndexSet:
                 yield _conjunction_text(zip(self.hull.names, box, strict=True))
         else:
             for piece in self.pieces:
-                yield _conjunction_text(
-                    (piece.text_of(form), interval)
-                    for form, interval in _bounds_and_constraints(piece)
-                )
+                yield ", ".join(limit_texts(piece))
 
     def _check_fixed(self, question: str) -> None:
         if self.parameters:
@@ -333,7 +331,9 @@ def _hull(
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
-    """The conjunctions of a set."""
+    """The conjunctions of a set; ends over parameters take the place of numbers that follow."""
+    if hull.parameters:
+        hull = hull.with_variables(variable.within(EVERYTHING) for variable in hull)
     space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
     for conjunction in points.get_basic_sets():
         if not conjunction.is_empty():

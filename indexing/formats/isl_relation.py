@@ -60,6 +60,9 @@ _MAX_NESTING: Final = 200
 _MAX_CASES: Final = 24
 """Operands of minima and maxima in a map that is simplified: with more it takes too long."""
 
+_MAX_DIVIDED_CASES: Final = 48
+"""Operands times divisions, for the same reason: each operand may hold each division."""
+
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 
 _WORDS: Final = frozenset(
@@ -168,7 +171,9 @@ def _has_many_cases(made: Relation) -> bool:
     """Whether the map distinguishes so many cases that simplifying it would take too long."""
     limits = (form for form, _ in made.domain.constraints)
     atoms = postorder((*made.forms, *limits))
-    return sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA) > _MAX_CASES
+    operands = sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA)
+    divisions = sum(bool(atom.divisor) for atom in atoms)
+    return operands > _MAX_CASES or operands * divisions > _MAX_DIVIDED_CASES
 
 
 def _converted(relation: object) -> islpy.Map:

@@ -16,13 +16,13 @@ from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
 from indexing.parameters import is_positional
 from indexing.relation import Relation
-from indexing.symbolic_bounds import Ends, ends_and_constraints, limits
+from indexing.symbolic_bounds import Ends, limit_texts, limits
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_type, quoted
 from simplifier.expr.form import ZERO
 from simplifier.expr.parser import ExpressionLexer, read_expression
-from simplifier.expr.printer import DIALECTS, DOCUMENT, Spelling
+from simplifier.expr.printer import DIALECTS, Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -104,21 +104,12 @@ def _declarations(domain: Domain) -> str:
 
 def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
     if domain.parameters:
-        ends, domain = ends_and_constraints(domain)
-        shown = (text_of_ends(domain, each, spelling) for each in ends.values())
-    else:
-        shown = (variable.bounds for variable in domain)
-    for name, bounds in zip(domain.names, shown, strict=True):
-        yield f"{name} in {bounds}"
+        yield from limit_texts(domain, spelling)
+        return
+    for name, variable in zip(domain.names, domain, strict=True):
+        yield f"{name} in {variable.bounds}"
     for text, (_, interval) in domain.constraint_texts(spelling):
         yield f"{text} in {interval}"
-
-
-def text_of_ends(domain: Domain, ends: Ends, spelling: Spelling = DOCUMENT) -> str:
-    """``[0, N - 1]``, in the reader's names."""
-    lower = "-inf" if ends.lower is None else domain.text_of(ends.lower, spelling)
-    upper = "inf" if ends.upper is None else domain.text_of(ends.upper, spelling)
-    return f"[{lower}, {upper}]"
 
 
 def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:

@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.startup import INTERRUPTED
@@ -215,11 +214,25 @@ def _parsed(argv: Sequence[str] | None) -> _Arguments:
         epilog=_epilog(command.examples[0] for command in _COMMANDS.values()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"{_DISTRIBUTION} {_version()}")
+    parser.add_argument("--version", action=_ShowVersion, help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command in _COMMANDS.items():
         _declare(commands, name, command)
     return parser.parse_args(argv, _Arguments())
+
+
+class _ShowVersion(argparse.Action):
+    """Prints the version, and looks it up only then."""
+
+    def __init__(self, option_strings: Sequence[str], help: str, **_: object) -> None:  # noqa: A002 - argparse's names
+        super().__init__(
+            option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help
+        )
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print it and exit."""
+        print(_DISTRIBUTION, _version())
+        parser.exit()
 
 
 def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN401 - argparse's own is private
@@ -242,6 +255,8 @@ def _epilog(examples: Iterable[str]) -> str:
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - few ask
+
     try:
         return version(_DISTRIBUTION)
     except PackageNotFoundError:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.hlo.result_sizes import fft_sizes
-from ops.index_maps import checked_sizes, dim, index_map, paired, symbol
+from ops.index_maps import checked_integers, checked_sizes, dim, index_map, paired, symbol
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
 from ops.sizes import equal
 from simplifier import Interval
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.index_maps import CheckedSizes, Sizes
     from ops.sizes import Size
-    from simplifier.expr.form import Form
 
 
 _Entry: TypeAlias = "tuple[Form, Form]"
@@ -221,9 +221,15 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpInd
     >>> print(spectrum.input_to_output[0])
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 15], s0 in [0, 8]
     """
-    output_sizes = fft_sizes(operand_sizes, fft_type, fft_length)
-    same = [(axis, axis) for axis in range(len(output_sizes) - len(fft_length))]
-    to_input, to_output = paired(output_sizes, operand_sizes, same)
+    sizes = checked_sizes("fft", "operand", operand_sizes)
+    batch = len(sizes) - len(checked_integers("fft", "fft_length", fft_length))
+    # Sizes of a batch do not matter: only those that are transformed have to be numbers.
+    known = [
+        1 if axis < batch and isinstance(size, Form) else size for axis, size in enumerate(sizes)
+    ]
+    output_sizes = (*sizes[:batch], *fft_sizes(known, fft_type, fft_length)[batch:])
+    same = [(axis, axis) for axis in range(batch)]
+    to_input, to_output = paired(output_sizes, sizes, same)
     return OpIndexing(output_sizes, (to_input,), (to_output,))
 
 

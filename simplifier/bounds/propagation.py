@@ -172,8 +172,20 @@ class _Propagator:
             known = (fact.ends, [self._ranges[atom] for atom in fact.form.terms])
             if self._propagated.get(fact.form) != known:
                 self._propagated[fact.form] = known
+                self._unround(fact)
                 for atom in fact.form.terms:
                     self._narrow(atom, self._left_to(atom, fact))
+
+    def _unround(self, fact: Fact) -> None:
+        """``R + floor(N/c)`` is ``floor((c*R + N)/c)``: what its range implies for ``c*R + N``."""
+        for atom, factor in fact.form.terms.items():
+            is_lone = abs(factor) == 1 and len(fact.form.terms) > 1
+            if is_lone and atom.kind is AtomKind.FLOORDIV and len(self._facts) < MAX_FACTS:
+                lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
+                rest = fact.form.without(atom).times(factor * atom.divisor)
+                ends = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
+                self._context.used(QUOTIENT_FACT)
+                self.add(self._context.canonical(rest.plus(atom.numerator)), ends)
 
     def bounds(self) -> dict[str, Interval]:
         """Bounds of the variables that were narrowed."""

@@ -26,19 +26,34 @@ Values: TypeAlias = "list[int] | None"
 
 
 def is_somewhere_negative(context: Context, forms: Sequence[Form]) -> bool:
-    """Whether all the forms are negative at one and the same point."""
-    if context.facts:
-        return False
+    """Whether all the forms are negative at one and the same point where the facts hold."""
     rows = [_values(context, form) for form in forms]
     known = [row for row in rows if row is not None]
-    return len(known) == len(rows) and any(max(column) < 0 for column in zip(*known, strict=True))
+    if len(known) < len(rows):
+        return False
+    columns = zip(*known, strict=True)
+    inside = context.memory(_Inside).points
+    return any(
+        max(column) < 0 for column, is_inside in zip(columns, inside, strict=True) if is_inside
+    )
+
+
+class _Inside:
+    """For each point, whether all facts hold there, as far as they can be evaluated."""
+
+    def __init__(self, context: Context) -> None:
+        rows = [(fact.ends, _values(context, fact.form)) for fact in context.facts]
+        self.points = [
+            all(values and lower <= values[point] <= upper for (lower, upper), values in rows)
+            for point in range(POINTS)
+        ]
 
 
 class _Samples:
     """The values of atoms at the points, each computed once."""
 
     def __init__(self, context: Context) -> None:
-        self._of_atom = partial(_values_of_atom, context.ranges)
+        self._of_atom = partial(_values_of_atom, context.variable_range)
         self._known: dict[Atom, Values] = {}
 
     def of(self, form: Form) -> Mapping[Atom, Values]:
@@ -60,9 +75,11 @@ def _sum(form: Form, known: Mapping[Atom, Values]) -> Values:
     return total
 
 
-def _values_of_atom(ranges: Mapping[Atom, Range], atom: Atom, rows: tuple[Values, ...]) -> Values:
+def _values_of_atom(
+    range_of: Callable[[Atom], Range], atom: Atom, rows: tuple[Values, ...]
+) -> Values:
     if atom.kind is AtomKind.VARIABLE:
-        some = _some_of(ranges[atom])
+        some = _some_of(range_of(atom))
         start = crc32(atom.name.encode())
         return [some[(start * (point + 1) + point) % len(some)] for point in range(POINTS)]
     operation = _OPERATIONS.get(atom.kind)

@@ -45,6 +45,15 @@ def test_answers_go_to_standard_output(file: Path) -> None:
     assert ran.stderr == b""
 
 
+def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
+    ran = subprocess.run([*COMMAND, "--version"], cwd=ROOT, check=True, capture_output=True)
+    assert ran.stdout.startswith(b"symbolic-indexing ")
+    program = "import sys; from ops.cli import main; main(['schema']); print([*sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)
+    loaded = ran.stdout.splitlines()[-1]
+    assert (b"'argparse'" in loaded, b"'importlib.metadata'" in loaded) == (True, False)
+
+
 @pytest.mark.parametrize(("command", "count"), [("maps", 5), ("fusions", 4), ("schema", 1)])
 def test_examples_of_the_help_run(command: str, count: int) -> None:
     text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)

@@ -310,6 +310,26 @@ def test_reshape_there_and_back_is_the_identity() -> None:
     )
 
 
+SYMBOLIC_QUOTIENTS = {
+    "at most": "d0 floordiv M - N in [-inf, 0]",
+    "at least": "d0 floordiv M - N in [1, inf]",
+    "between": "d0 floordiv M - N in [-1, 0]",
+    "turned": "N - d0 floordiv M in [0, 2]",
+    "of a sum": "(d0 + d1 - 3) floordiv M + d1 - N in [0, 0]",
+    "by a sum": "d0 floordiv (M + d1 + 1) - N in [-inf, 0]",
+    "by what may be negative": "d0 floordiv (M * 2 - 3) - N in [-inf, 0]",
+}
+
+
+@pytest.mark.parametrize("constraint", SYMBOLIC_QUOTIENTS.values(), ids=SYMBOLIC_QUOTIENTS)
+def test_constraints_on_quotients_by_expressions(constraint: str) -> None:
+    bounds = "d0 in [-7, 9], d1 in [0, 2], M in [1, 3], N in [-2, 2]"
+    made = parse_map(f"(d0, d1)<M, N> -> (d0 + d1), domain: {bounds}, {constraint}")
+    simplest = made.simplify()
+    for values, expected in instances(made):
+        assert related(simplest.substitute(values)) == related(expected)
+
+
 UNUSED = [
     ("s0 in [0, M - 1]", "N in [0, inf]", "M in [1, inf]"),
     ("s0 in [M, N]", "N in [0, inf]", "M in [0, inf], N in [0, inf], N - M in [0, inf]"),
@@ -460,6 +480,8 @@ def test_parameters_of_isl() -> None:
     rows = IndexingMap.from_sizes([D0 + N], dims=[N])
     assert str(rows.to_isl()) == "[N] -> { [d0] -> [N + d0] : N >= 0 and 0 <= d0 < N }"
     assert from_isl(rows.to_isl(), parameters_as_runtime=False) == rows.simplify()
+    assert str(rows.image()) == "(d0)<N>: d0 in [N, N * 2 - 1], N in [1, inf]"
+    assert str(rows.domain_set()) == "(d0)<N>: d0 in [0, N - 1], N in [1, inf]"
     assert str(rows.image().to_isl()) == "[N] -> { [d0] : N <= d0 < 2N }"
 
 

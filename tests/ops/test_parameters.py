@@ -91,6 +91,7 @@ BUILDERS: dict[str, Build] = {
     "triangular_solve": lambda n, m, k: ops.triangular_solve(
         (n, m), (m, k), left_side=True, unit_diagonal=True
     ),
+    "fft": lambda n, m, _: ops.fft((n, m, 4), "RFFT", (4,)),
     "all_reduce": lambda n, m, _: ops.all_reduce((n, m), GROUPS),
     "all_gather": lambda n, m, _: ops.all_gather((n, m), 0, GROUPS),
     "reduce_scatter": lambda n, m, _: ops.reduce_scatter((n, m), 0, GROUPS),
@@ -244,7 +245,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "reverse: dimensions hold N; expected integers",
     ),
     "the sizes of a transform": (
-        lambda: ops.fft((N, 16), "FFT", (16,)),
+        lambda: ops.fft((4, N), "FFT", (16,)),
         "fft: operand has the size N; expected numbers alone",
     ),
     "the sizes under a window": (

@@ -114,6 +114,7 @@ LOADED_LATE: Final[Mapping[str, str]] = {
     "islpy": "a tenth of a second, and only exact questions need it",
     "numpy": "a tenth of a second, and only arrays need it",
     "tqdm": "an extra",
+    "importlib.metadata": "a fiftieth of a second, and only the version needs it",
     "concurrent.futures": "only work in several processes needs it",
     "multiprocessing": "only work in several processes needs it",
 }

@@ -37,7 +37,8 @@ def equations(draw: st.DrawFn) -> Form:
     divisor = constant(draw(st.integers(2, 9)))
     digit = operations.floordiv(total, constant(draw(st.integers(2, 5))))
     remainders = (operations.mod(total, divisor), operations.mod(digit, divisor))
-    return draw(st.sampled_from((total, *remainders, operations.floordiv(total, divisor))))
+    rounded = total.plus(digit, draw(st.sampled_from((-1, 1))))
+    return draw(st.sampled_from((total, *remainders, operations.floordiv(total, divisor), rounded)))
 
 
 @st.composite
@@ -93,6 +94,24 @@ CONTRADICTIONS = [
     ("max(x, 3)", "x", 2, 1),
     ("x + y", "x + y", 1, 2),
 ]
+
+
+ROUNDED = [
+    ("max(n - x * 2 - 1, 0)", "(n + 1) floordiv 2 - x", (1, None), "n - x * 2 - 1"),
+    ("max(n - x * 2 - 2, 0)", "(n + 1) floordiv 2 - x", (1, None), "max(n - x * 2 - 2, 0)"),
+    ("min(x * 3 - n, 3)", "x - n floordiv 3", (None, 1), "x * 3 - n"),
+    ("min(x * 3 - n, 2)", "x - n floordiv 3", (None, 1), "min(x * 3 - n, 2)"),
+    ("min(n + x * 3, 14)", "x + n floordiv 3", (None, 4), "x * 3 + n"),
+    ("min(n + x * 3, 13)", "x + n floordiv 3", (None, 4), "min(x * 3 + n, 13)"),
+]
+
+
+@pytest.mark.parametrize(("text", "limited", "ends", "expected"), ROUNDED)
+def test_a_fact_about_a_sum_with_a_quotient_bounds_what_is_rounded(
+    text: str, limited: str, ends: tuple[int | None, int | None], expected: str
+) -> None:
+    scope = scope_of((), ((parse_form(limited), Interval(*ends)),))
+    assert simplified(scope, parse_form(text)) == parse_form(expected)
 
 
 @pytest.mark.parametrize(("first", "second", "one", "other"), CONTRADICTIONS)
