@@ -16,21 +16,26 @@ from simplifier.expr.form import (
     AtomKind,
     Form,
     combine,
-    constant,
     postorder,
     variables_of,
 )
-from simplifier.expr.operations import floordiv, rebuilt, replace, substitute
+from simplifier.expr.operations import (
+    rebuilt,
+    replace,
+    substitute,
+    without_common_factors,
+)
 from simplifier.expr.size import is_deep
-from simplifier.extraction import extracted, natural_cost
+from simplifier.extraction import extracted, extracted_within, natural_cost
 from simplifier.extraction.abstraction import (
     abstraction_of,
     inner_extrema,
     inner_operations,
-    of_one_variable,
+    quotients_of,
 )
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.divisions import with_shared_numbers
+from simplifier.extraction.gathering import gathered
 from simplifier.extraction.lower_bounds import least_cost_as_written, least_cost_of_parts
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import FINE
@@ -40,10 +45,10 @@ from simplifier.extraction.width import (
     goes_beyond,
     has_multiples,
     is_wide,
-    width_as_written,
+    width_of_all,
 )
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
+from simplifier.laws.catalogue.quotients import COMMON_FACTOR
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
@@ -112,7 +117,18 @@ def _step(scope: Scope, form: Form) -> Form:
         natural = natural_cost(scope, scope.canonical(form))
         if scope.facts or natural < cost_of_form(result):
             result = min(result, _read(scope, form, inside), key=cost_of_form)
-    return result if scope.smaller is None else _solved(scope, form, result, scope.smaller)
+    if scope.smaller is not None:
+        result = _solved(scope, form, result, scope.smaller)
+    return result if result != form else _in_lowest_terms(scope, form)
+
+
+def _in_lowest_terms(scope: Scope, form: Form) -> Form:
+    """The form without the factors that numerators share with divisors, if it is no dearer."""
+    result = without_common_factors(form)
+    if result == form or cost_of_form(result) > cost_of_form(form):
+        return form
+    scope.read(Rewrite((COMMON_FACTOR,), form, result))
+    return result
 
 
 def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
@@ -123,7 +139,7 @@ def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
         if result != form and is_dear and not is_plain(result):
             result = _read_again(scope, form, result)
         may_be_wide = result != form and not result.is_affine and has_multiples(result)
-        limit = width_as_written(scope, form) if may_be_wide else inf
+        limit = width_of_all(scope, form) if may_be_wide else inf
         is_beyond = goes_beyond(scope, result, limit)
         if is_beyond:
             result = _narrower(scope, form, result, limit)
@@ -141,7 +157,7 @@ def _is_large(form: Form, inside: Sequence[Atom]) -> bool:
 
 def _read_again(scope: Scope, form: Form, result: Form) -> Form:
     """The result, or a cheaper one of the form with quotients gathered, or of its parts."""
-    read = _gathered(form)
+    read = gathered(form)
     if read is not None:
         other = _extracted(scope, read.after)
         if cost_of_form(other) < cost_of_form(result):
@@ -201,7 +217,7 @@ def _with_extrema(scope: Scope, form: Form, extrema: Sequence[Atom]) -> Form:
 
 
 def _restored(scope: Scope, form: Form, abstraction: Abstraction) -> Form:
-    """The form with the cheapest meanings of its variables, and what is made of one as a whole.
+    """The form with the cheapest meanings of its variables, and quotients of one as a whole.
 
     So ``min(x, 31) floordiv 8`` is ``min(x floordiv 8, 3)``.
     """
@@ -212,7 +228,7 @@ def _restored(scope: Scope, form: Form, abstraction: Abstraction) -> Form:
     }
     found = {name: simplified(scope, meaning) for name, meaning in given.items()}
     alone: dict[Atom, Form] = {}
-    for atom in of_one_variable(form, given):
+    for atom in quotients_of(form, given):
         whole = Form(0, {atom: 1})
         by_parts, as_given = (substitute([whole], each)[0] for each in (found, given))
         alone[atom] = min(by_parts, _cheaper(scope, as_given), key=cost_of_form)
@@ -293,14 +309,14 @@ def _extracted(scope: Scope, form: Form) -> Form:
     return parts if is_kept(scope, parts) else result
 
 
-def _is_torn(scope: Scope, form: Form, canonical: Form) -> bool:
+def _is_torn(scope: Scope, form: Form, canonical: Form, tear: int = MAX_TEAR) -> bool:
     """Whether a canonical form shows so little of the form that no search leads back to it.
 
-    Both it and its natural reading are many times costlier.
+    Both it and its natural reading are so many times costlier.
     """
     if canonical.depth < _TORN_DEPTH:
         return False
-    most = cost_of_form(form) * MAX_TEAR
+    most = cost_of_form(form) * tear
     return cost_of_form(canonical) > most and natural_cost(scope, canonical) > most
 
 
@@ -334,9 +350,33 @@ def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
 
 
 def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
-    """The form by its parts, or as it stands, where nothing in it is beyond the limit."""
-    result = form if is_kept(scope, form) else result
-    return _parts_if(scope, form, result, lambda parts: not goes_beyond(scope, parts, limit))
+    """A spelling, or the form by its parts, or as it stands: nothing in it is beyond the limit."""
+    most: float = inf
+    if is_kept(scope, form):
+        result, most = form, cost_of_form(form)
+
+    def is_better(other: Form) -> bool:
+        return cost_of_form(other) <= most and not goes_beyond(scope, other, limit)
+
+    spelling = _extracted_within(scope, form, limit, is_better)
+    return _parts_if(scope, form, result, is_better) if spelling is None else spelling
+
+
+def _extracted_within(
+    scope: Scope, form: Form, limit: float, is_better: Callable[[Form], bool]
+) -> Form | None:
+    """What is extracted where no term may be beyond the limit, if that is better."""
+    canonical, log = scope.canonical(form), scope.log
+    if natural_cost(scope, canonical) > cost_of_form(form):
+        return None  # no search leads back
+    steps = {}
+    if log is not None:
+        steps, log.extracted = log.extracted, steps
+    result = extracted_within(scope, canonical, limit)
+    is_taken = is_better(result)
+    if log is not None:
+        log.extracted = {**steps, **log.extracted} if is_taken else steps
+    return result if is_taken else None
 
 
 def _parts_if(scope: Scope, form: Form, result: Form, is_better: Callable[[Form], bool]) -> Form:
@@ -361,7 +401,10 @@ def _cheapest_parts(scope: Scope, form: Form) -> Form:
 
 
 def _by_parts(scope: Scope, form: Form) -> Form:
-    """The form with each argument of its atoms extracted where that is cheaper."""
+    """The form with each argument of its atoms extracted where that is cheaper.
+
+    An operation that is none on the domain leaves: ``x floordiv 1``.
+    """
     parts: list[Form] = []
 
     def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
@@ -370,6 +413,11 @@ def _by_parts(scope: Scope, form: Form) -> Form:
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
             if atom.kind in EXTREMA:
                 arguments = _undominated(scope, atom.kind, arguments)
+            whole = Form(0, {atom: 1})
+            value = scope.canonical(whole)
+            if value.is_affine and cost_of_form(value) <= cost_of_form(whole):
+                parts.append(whole)
+                return value
         return rebuilt(atom, arguments)
 
     result = combine(form, fold((form,), of_atom, combine))
@@ -401,9 +449,12 @@ def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tu
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:
-    """What is extracted of the canonical form, unless the form itself is cheaper."""
+    """What is extracted of the canonical form, unless the form itself is cheaper.
+
+    A part without maxima is not searched at all if its natural reading costs more.
+    """
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical):
+    if _is_torn(scope, form, canonical, MAX_TEAR if count_maxima(canonical) else 1):
         return form
     result = extracted(scope, canonical)
     return form if cost_of_form(result) > cost_of_form(form) else result
@@ -421,52 +472,3 @@ def range_of(scope: Scope, form: Form) -> Interval:
 
 
 _QUESTIONS: Final = choices.Questions(simplified, range_of)
-
-
-# Quotients of one source, read as they are written.
-
-
-def _gathered(form: Form) -> Rewrite | None:
-    """The form without remainders by constants, and with one quotient for each quotient of another.
-
-    In ``(N floordiv 36) * 36 + ((N floordiv 18) mod 2) * 18 + N mod 18`` the quotients by 36 and 18
-    cancel, whatever ``N`` is. Each of them in canonical form may look so different under its bounds
-    that nobody sees it any more. ``None`` where the canonical form sees as much: where no quotient
-    is divided and nothing gets cheaper.
-    """
-    inside = postorder((form,))
-    if not any(atom.kind is AtomKind.MOD and atom.divisor > 1 for atom in inside):
-        return None
-    after = combine(form, fold((form,), _as_quotient, combine))
-    is_nested = any(_divides_by_number(atom) and _only_quotient(atom.numerator) for atom in inside)
-    if not is_nested and cost_of_form(after) >= cost_of_form(form):
-        return None
-    return Rewrite((REMAINDER, FLATTEN), form, after)
-
-
-def _as_quotient(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-    """``N mod c = N - c*floor(N/c)``; ``floor((floor(N/g) + k)/c) = floor((N + g*k)/(g*c))``."""
-    if not _divides_by_number(atom):
-        return rebuilt(atom, arguments)
-    source, divisor = arguments[0], atom.divisor
-    inner = _only_quotient(source)
-    if inner is not None:
-        source = inner.numerator.plus_constant(source.constant * inner.divisor)
-        divisor *= inner.divisor
-    quotient = floordiv(source, constant(divisor))
-    return (
-        quotient if atom.kind is AtomKind.FLOORDIV else arguments[0].plus(quotient, -atom.divisor)
-    )
-
-
-def _divides_by_number(atom: Atom) -> bool:
-    return atom.divisor > 1 and (atom.kind is AtomKind.FLOORDIV or atom.kind is AtomKind.MOD)
-
-
-def _only_quotient(form: Form) -> Atom | None:
-    """The quotient that is the only term of the form, with coefficient 1."""
-    if len(form.terms) == 1:
-        ((atom, factor),) = form.terms.items()
-        if factor == 1 and atom.kind is AtomKind.FLOORDIV and atom.divisor > 1:
-            return atom
-    return None

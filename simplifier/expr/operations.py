@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from functools import partial, reduce
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     CONDITIONS,
+    FLOORDIV,
     ONE,
     VARIABLE,
     ZERO,
@@ -20,6 +22,7 @@ from simplifier.expr.form import (
     atom_of,
     combine,
     constant,
+    content,
     postorder,
 )
 from simplifier.limits import MAX_FACTORS_JOINED
@@ -265,3 +268,34 @@ def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
 def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     """The atom's operation on other arguments."""
     return Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
+
+
+def without_common_factors(form: Form) -> Form:
+    """The form with what a numerator and its divisor have in common divided out.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(without_common_factors(parse_form("((x floordiv 2) * 6 + 3) floordiv 4 + y mod 4")))
+    y mod 4 + ((x floordiv 2) * 3 + 1) floordiv 2
+    """
+    if not any(map(_common_factor, postorder((form,)))):
+        return form
+    return combine(form, fold((form,), _in_lowest_terms, combine))
+
+
+def _common_factor(atom: Atom) -> int:
+    """What the terms of a numerator and its divisor have in common, if that is more than 1."""
+    if atom.kind is not FLOORDIV or atom.divisor <= 1:
+        return 0
+    common = gcd(atom.divisor, content(atom.numerator))
+    return common if common > 1 else 0
+
+
+def _in_lowest_terms(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    whole = rebuilt(atom, arguments)
+    quotient = whole.only_atom
+    if quotient is None or not (common := _common_factor(quotient)):
+        return whole
+    numerator, divisor = quotient.numerator, quotient.divisor // common
+    rest = Form(0, numerator.terms).exactly_divided(common)
+    rest = rest.plus_constant(numerator.constant // common)
+    return rest if divisor == 1 else floordiv(rest, constant(divisor))

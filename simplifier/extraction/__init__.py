@@ -5,6 +5,6 @@ each, which forms are equal: remainders, minima and factored products come back.
 is say :mod:`~simplifier.extraction.cost` and :mod:`~simplifier.extraction.width`.
 """
 
-from simplifier.extraction.search import extracted, natural_cost
+from simplifier.extraction.search import extracted, extracted_within, natural_cost
 
-__all__ = ["extracted", "natural_cost"]
+__all__ = ["extracted", "extracted_within", "natural_cost"]

@@ -16,6 +16,7 @@ from simplifier.bounds.interval import Interval
 from simplifier.expr import operations
 from simplifier.expr.form import (
     EXTREMA,
+    FLOORDIV,
     Atom,
     Form,
     postorder,
@@ -127,25 +128,20 @@ def inner_extrema(form: Form) -> list[Atom]:
     return list(found)
 
 
-def of_one_variable(form: Form, names: Container[str]) -> list[Atom]:
-    """The outermost operations whose only variable is one of the names.
+def quotients_of(form: Form, names: Container[str]) -> list[Atom]:
+    """The quotients of multiples of one of the named variables.
 
     >>> from simplifier.expr.parser import parse_form
-    >>> found = of_one_variable(parse_form("(x mod 4 + (y * 2) floordiv 3 + z) mod 5"), {"x", "z"})
-    >>> print(*(Form(0, {atom: 1}) for atom in found))
-    x mod 4
+    >>> form = parse_form("((x + 1) floordiv 2 + z floordiv 4 + (x + y) floordiv 3) mod 5")
+    >>> print(*(Form(0, {atom: 1}) for atom in quotients_of(form, {"x", "y"})))
+    (x + 1) floordiv 2
     """
     found: list[Atom] = []
-    waiting = [*form.terms]
-    while waiting:
-        atom = waiting.pop()
-        if atom.arguments:
-            variables = [*variables_of((Form(0, {atom: 1}),))]
-            if len(variables) == 1 and variables[0] in names:
+    for atom in postorder((form,)):
+        if atom.kind is FLOORDIV and len(atom.numerator.terms) == 1:
+            (inner,) = atom.numerator.terms
+            if inner.name in names:
                 found.append(atom)
-            else:
-                for argument in atom.arguments:
-                    waiting += argument.terms
     return found
 
 

@@ -6,17 +6,17 @@ arguments are extracted in the end. Remainders are tried first, because they are
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.branches import maxima
 from simplifier.bounds.polynomials import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import MAX, Atom, AtomKind, Form, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.extraction.candidates import Limit
 from simplifier.extraction.clamps import extremum_steps
-from simplifier.extraction.cost import SAME_DIGITS, cost_of_operation, digits_of
+from simplifier.extraction.cost import cost_of_operation
 from simplifier.extraction.divisions import (
     quotient_steps,
     reflection_steps,
@@ -25,7 +25,7 @@ from simplifier.extraction.divisions import (
     sum_steps,
 )
 from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glance
-from simplifier.extraction.natural import is_plain, natural_reading, takes_in
+from simplifier.extraction.natural import is_plain, natural_reading, says_more
 from simplifier.extraction.prices import FINE, NO_LIMIT, Prices, fine_cost
 from simplifier.extraction.products import product_steps
 from simplifier.extraction.width import natural_width
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from simplifier.bounds.context import Context
-    from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
     from simplifier.extraction.candidates import Candidates
@@ -56,6 +55,11 @@ def extracted(scope: Scope, form: Form) -> Form:
     if known is None:
         known = extractor.results[form.key] = _with_arguments(extractor, form)
     return known
+
+
+def extracted_within(scope: Scope, form: Form, limit: float) -> Form:
+    """The cheapest spelling found for a canonical form in which no term is beyond the limit."""
+    return _with_arguments(_extractor_of(scope, limit), form)
 
 
 def natural_cost(scope: Scope, form: Form) -> int:
@@ -99,7 +103,11 @@ class Extractor:
     """
 
     def __init__(
-        self, scope: Scope, steps: Sequence[Steps] = (), helpers: Sequence[Extractor] = ()
+        self,
+        scope: Scope,
+        steps: Sequence[Steps] = (),
+        helpers: Sequence[Extractor] = (),
+        limit: float = inf,
     ) -> None:
         self.results: dict[Key, Form] = {}
         """The cheapest forms found, arguments and all."""
@@ -108,6 +116,7 @@ class Extractor:
         self._scope = scope
         self._steps = steps
         self._helpers = helpers
+        self._limit = limit
         self.cost: CostOf = _Costs(self).__getitem__
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
@@ -208,12 +217,14 @@ class Extractor:
             return []
         natural = natural_reading(self._scope, part, self.cost)
         start = _end(part, natural)
-        if is_plain(start) and not _says_more(self._scope, part, start):
+        if is_plain(start) and not says_more(self._scope, part, start):
             return natural
         kinds = _affordable_steps(part, len(self._helpers) - 1)
         if not kinds:
             return natural
         widest, is_alone = natural_width(self._scope, form), _is_alone(form, part)
+        if widest is not None and widest > self._limit:
+            widest = int(self._limit)
         key = (part.key, widest, is_alone)
         found = self._parts.get(key)
         if found is None:
@@ -243,7 +254,7 @@ class _Search(NamedTuple):
         descents = [self._descent(form, self.order)]
         if natural:
             descents.append([*natural, *self._descent(start, self.order)])
-        if len(form.terms) > 1 and maxima(form) and (descents[0] or len(self.order) == 1):
+        if _has_operation_beside_maximum(form) and (descents[0] or len(self.order) == 1):
             # A term that first moves into an extremum may become a remainder there.
             descents.append(self._descent(form, (extremum_steps, *self.order)))
         return min(descents, key=lambda descent: self.prices.sum(_end(form, descent)))
@@ -266,58 +277,9 @@ class _Search(NamedTuple):
         return descent
 
 
-def _says_more(scope: Scope, form: Form, natural: Form) -> bool:
-    """Whether a form has terms that may vanish in another way than its natural reading says.
-
-    A quotient may take in what stands beside it, leave with its dividend, or step where another
-    one steps.
-    """
-    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
-    for atom in quotients:
-        if atom in natural.terms and (_leaves(form, natural, atom) or _takes_in_alone(form, atom)):
-            return True
-    steps = [atom for atom in quotients if _has_two_values(scope.ranges.get(atom))]
-    return len(steps) > 1
-
-
-def _takes_in_alone(form: Form, quotient: Atom) -> bool:
-    """Whether a term may move into a quotient, and no other quotient of its number needs it."""
-    terms = quotient.numerator.terms
-    return takes_in(form, quotient) and all(
-        atom is quotient or atom.kind is not FLOORDIV or atom.numerator.terms != terms
-        for atom in form.terms
-    )
-
-
-def _leaves(form: Form, natural: Form, quotient: Atom) -> bool:
-    """Whether a plain reading needs fewer numbers without a quotient, ``k*c*floor(N/c)``.
-
-    ``k*N`` takes its place, and the digits below it have other weights: ``(x mod 2) * 8 +
-    (x floordiv 2) * 2 = (x mod 2) * 7 + x``. The division that is saved pays for one overlap.
-    """
-    factor, divisor = natural.terms[quotient], quotient.divisor
-    if form.terms[quotient] % divisor:
-        return False
-    main = (quotient.digits or digits_of(quotient))[0]
-    if natural.constant or main.sign < 0:
-        return True  # the constant may move, too
-    weights = [value * factor // divisor for value in quotient.numerator.terms.values()]
-    ends: set[int] = set()
-    for atom, weight in natural.terms.items():
-        if atom is not quotient:
-            digits = (atom.digits or digits_of(atom))[0] if atom.divisor > 0 else main
-            is_below = digits.number == main.number and 0 < digits.high <= main.low
-            if is_below:
-                ends.add(digits.low)
-            weights.append(weight - digits.low * factor // divisor if is_below else weight)
-    if 1 not in ends:
-        return bool(ends)  # of the digits the lowest is not there
-    saved = len({1, *map(abs, natural.terms.values())}) - len({1, *map(abs, weights)})
-    return saved >= max(1, SAME_DIGITS * (len(ends) - 1))
-
-
-def _has_two_values(ends: Range | None) -> bool:
-    return ends is not None and isinstance(ends[0], int) and ends[1] == ends[0] + 1
+def _has_operation_beside_maximum(form: Form) -> bool:
+    kinds = {atom.kind for atom in form.terms if atom.arguments}
+    return MAX in kinds and len(kinds) > 1
 
 
 def count_maxima(form: Form) -> int:
@@ -423,11 +385,12 @@ class _SearchCosts(dict[Atom, int]):
         return cost
 
 
-def _extractor_of(scope: Scope) -> Extractor:
+def _extractor_of(scope: Scope, limit: float = inf) -> Extractor:
     """The extractor of a scope, with its helpers: one reads, one, for maxima, makes steps."""
     steps = _digit_steps, _other_steps
     reader = Extractor(scope)
-    return Extractor(scope, steps, (reader, Extractor(scope, steps, (reader,))))
+    helper = Extractor(scope, steps, (reader,), limit)
+    return Extractor(scope, steps, (reader, helper), limit)
 
 
 def _digit_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:

@@ -167,6 +167,12 @@ def width_as_written(scope: Scope, form: Form) -> float:
     return max(_widths_of_parts(ranges_as_written(scope, form), form))
 
 
+def width_of_all(scope: Scope, form: Form) -> float:
+    """The greatest absolute value of a form and of any part of it."""
+    own = magnitude(scope.range_of(scope.canonical(form)))
+    return max(width_as_written(scope, form), inf if own is None else own)
+
+
 def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
     """Of the terms of a form, and of all sums inside. The form itself is as wide as its value."""
     yield from _widths_of_terms(ranges, form)

@@ -615,6 +615,7 @@ def constrained(*arguments: object) -> Callable[[], IndexingMap]:
     return lambda: cast("Any", IndexingMap.identity([4])).with_constraint(*arguments)
 
 
+PAIRS = "expected a sequence of pairs of an expression and an interval, or conditions"
 PAIR = "expected a pair of an expression and an interval, or a condition"
 BOUNDS = "expected an Interval, or a pair of integers or None"
 SIZE = "expected a size, an integer of at least 0"
@@ -662,8 +663,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         made([d0], [TEN], (), (), d0),
-        "IndexingMap: constraints is d0; expected a sequence of pairs of an expression and an"
-        " interval, or conditions",
+        f"IndexingMap: constraints is d0; {PAIRS}",
     ),
     (
         made([d0], [TEN], (), (), [(d0, (0, 3)), (d0, "x")]),

@@ -34,6 +34,13 @@ if TYPE_CHECKING:
             {"(d1 + 13) mod 32": (0, 24)},
             id="quick, a circle of laws",
         ),
+        # x * 2 + (x * 5 + 69) mod 2 + (x * 5 + 69) floordiv 1 costs 15, not 14
+        pytest.param(
+            "x * 2 + ((x * 5 + 69) floordiv 1) mod 2 + (x * 5 + 69) floordiv 1",
+            {"x": (0, 35)},
+            {},
+            id="never costlier, digits 77/170",
+        ),
         # TypeError: 'Form' object is not iterable
         pytest.param(
             "min(x floordiv -2, min(x, z) % -3)",

@@ -167,6 +167,15 @@ WANTED: list[tuple[str, Bounds, str]] = [
             " + ((d1 mod 180) * 14 + d0 * 2 + d1 floordiv 180) floordiv 21) mod 105"
         ),
     ),
+    (
+        (
+            "(((((d0 - 5) * 7 + d1) floordiv 10 * 10 + ((d0 - 5) * 7 + d1) mod 10 - 50) floordiv 2"
+            " - 16) floordiv 3) * 2 + ((d0 - 5) * 7 + d1) mod 2"
+        ),
+        {"d0": (0, 14), "d1": (0, 6)},
+        "((d0 + d1 + 3) floordiv 6) * 2 + d0 * 2 - (d0 + d1) mod 2 - 39",
+    ),
+    ("((d0 floordiv 2) * 6) floordiv 4", {}, "((d0 floordiv 2) * 3) floordiv 2"),
     # digits that the canonical form would multiply out
     (
         (
