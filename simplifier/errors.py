@@ -48,7 +48,7 @@ def listed(names: Collection[str]) -> str:
     >>> listed(["d0", "s0"]), listed([])
     ('d0, s0', 'none')
     """
-    first = ", ".join(map(_cut, islice(names, _MAX_NAMES)))
+    first = ", ".join(islice(names, _MAX_NAMES))
     more = len(names) - _MAX_NAMES
     return f"{first} and {more} more" if more > 0 else first or "none"
 
