@@ -296,7 +296,7 @@ def _in_smallest(scope: Scope, form: Form) -> Form:
 def _extracted(scope: Scope, form: Form) -> Form:
     """What is extracted of the canonical form; where that costs more, the form by its parts."""
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical):
+    if _is_torn(scope, form, canonical, MAX_TEAR):
         parts = _cheapest_parts(scope, form)
         if is_kept(scope, parts):
             return parts
@@ -309,7 +309,7 @@ def _extracted(scope: Scope, form: Form) -> Form:
     return parts if is_kept(scope, parts) else result
 
 
-def _is_torn(scope: Scope, form: Form, canonical: Form, tear: int = MAX_TEAR) -> bool:
+def _is_torn(scope: Scope, form: Form, canonical: Form, tear: int) -> bool:
     """Whether a canonical form shows so little of the form that no search leads back to it.
 
     Both it and its natural reading are so many times costlier.
