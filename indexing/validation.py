@@ -16,7 +16,7 @@ from indexing.variable import GRID, Variable, interval_of, is_symbolic, size_of
 from simplifier.bounds.conditions import facts_of, read_fact
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
-from simplifier.expr.sympy_conversion import ConversionError, from_sympy, is_relation
+from simplifier.expr.sympy_conversion import ConversionError, from_sympy, is_relation, relation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,7 +161,7 @@ def read_constraint(
     if not is_relation(expression):
         message = f"with_constraint: {quoted(expression)} has no interval"
         raise MapError(f"{message}; expected one, or a condition such as d0 < 5")
-    return facts_of(_read_expression(sympy.sympify(expression), "constraint 0"))
+    return facts_of(_read_expression(relation_of(expression), "constraint 0"))
 
 
 def _read_constraint(
@@ -170,7 +170,7 @@ def _read_constraint(
 ) -> Sequence[Constraint]:
     """What a pair says, or a condition that holds."""
     if is_relation(given):
-        return facts_of(_read_expression(sympy.sympify(given), where))
+        return facts_of(_read_expression(relation_of(given), where))
     if not isinstance(given, tuple | list) or len(given) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
         message = f"{where} is {quoted(given)}; expected a pair of an expression and an interval"
         raise MapError(f"IndexingMap: {message}, or a condition")

@@ -22,7 +22,13 @@ from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import is_relation, read, to_condition, to_sympy
+from simplifier.expr.sympy_conversion import (
+    is_relation,
+    read,
+    relation_of,
+    to_condition,
+    to_sympy,
+)
 from simplifier.fixpoint import range_of
 
 if TYPE_CHECKING:
@@ -194,7 +200,7 @@ def _constraint(
 ) -> tuple[Any, ...]:
     """The expression, and both ends of its interval; a condition that holds is 1."""
     if is_relation(constraint):
-        return sympy.sympify(constraint), 1, 1
+        return relation_of(constraint), 1, 1
     if isinstance(constraint, tuple | list) and len(constraint) == _PAIR:  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison] - untyped callers
         return constraint[0], *_ends(constraint[1:])
     message = "expected an expression and an interval, or a condition such as x < n"

@@ -87,6 +87,13 @@ def is_relation(thing: object) -> TypeGuard[Boolean | bool]:
     return isinstance(thing, Boolean | bool) and not isinstance(thing, sympy.Expr)
 
 
+def relation_of(condition: Boolean | bool) -> Boolean:  # noqa: FBT001 - a condition
+    """The condition as sympy has it; Python's truth values are conditions, too."""
+    if isinstance(condition, Boolean):
+        return condition
+    return sympy.true if condition else sympy.false
+
+
 class Fraction(NamedTuple):
     """A part that stands where an integer must be, and is one if facts say so."""
 
