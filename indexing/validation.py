@@ -13,7 +13,7 @@ from indexing.errors import MapError
 from indexing.parameters import check_parameters, counted, over_parameters, parameter_of, united
 from indexing.symbolic_bounds import Ends, limits
 from indexing.variable import GRID, Variable, interval_of, is_symbolic, size_of
-from simplifier.bounds.conditions import facts_of, read_fact
+from simplifier.bounds.facts import facts_of, read_fact
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
 from simplifier.expr.sympy_conversion import ConversionError, from_sympy, is_relation, relation_of

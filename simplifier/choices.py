@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.bounds.interval import EMPTY, Interval
-from simplifier.canonical import conditions
+from simplifier.canonical import comparisons
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
@@ -114,7 +114,7 @@ def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
     return asks.range_of(abstraction.scope, abstraction.form)
 
 
-class Abstraction(NamedTuple):
+class Surroundings(NamedTuple):
     """A form with variables for what laws of arithmetic do not look into."""
 
     form: Form
@@ -128,7 +128,7 @@ class Abstraction(NamedTuple):
         return result if operations.is_condition(result) else _with_choices_of_numbers(result)
 
 
-def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -> Abstraction:
+def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -> Surroundings:
     """The form with a variable for each condition, choice and function of bits.
 
     A choice of two numbers is its condition times their difference. The variables are numbered, so
@@ -144,7 +144,7 @@ def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -
     replaced = [(operations.replace(fact, replacements), ends) for fact, ends in constraints]
     known = tuple(fact for fact in replaced if not is_logical(postorder((fact[0],))))
     are_numbers = any(atom not in inner for atom in linear)
-    return Abstraction(
+    return Surroundings(
         operations.replace(form, replacements),
         scope.beside(tuple(sorted((*bounds, *ends), key=itemgetter(0))), known),
         {f"{_MARK}{number}": Form(0, {atom: 1}) for number, atom in enumerate(inner)},
@@ -325,8 +325,8 @@ class _Reader:
 
     def _select(self, condition: Form, chosen: Form, other: Form) -> Form:
         """The choice, with what both branches share outside."""
-        common, chosen, other = conditions.apart(self._scope, chosen, other)
-        scale = conditions.common_factor(self._scope, chosen, other)
+        common, chosen, other = comparisons.apart(self._scope, chosen, other)
+        scale = comparisons.common_factor(self._scope, chosen, other)
         parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
         self._note(self._scope)
         return operations.select(condition, *parts).times(scale).plus(common)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from simplifier.bounds.conditions import read_fact
+from simplifier.bounds.facts import read_fact
 from simplifier.bounds.interval import Interval, IntervalLike
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError, check_type

@@ -13,10 +13,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds import digits, ranges
-from simplifier.bounds.conditions import facts_of
 from simplifier.bounds.context import UNBOUNDED, Bounds, Constraints, Context, DigitView
+from simplifier.bounds.facts import facts_of
 from simplifier.bounds.propagation import Smaller, propagated
-from simplifier.canonical import bits, conditions, floordiv, maxima, nonlinear
+from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
 from simplifier.expr.form import (
     BITWISE,
     CONDITIONS,
@@ -263,9 +263,9 @@ _MEANINGS: Final[Mapping[AtomKind, Callable[[Scope, Atom, tuple[Form, ...]], For
     AtomKind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
     AtomKind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     AtomKind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
-    **dict.fromkeys((*CONDITIONS, AtomKind.SELECT), conditions.of_atom),
+    **dict.fromkeys((*CONDITIONS, AtomKind.SELECT), comparisons.of_atom),
     **dict.fromkeys(
-        BITWISE, lambda scope, atom, arguments: bits.bitwise(scope, atom.kind, arguments)
+        BITWISE, lambda scope, atom, arguments: bitwise.bitwise(scope, atom.kind, arguments)
     ),
 }
 
