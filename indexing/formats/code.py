@@ -191,7 +191,7 @@ class _Coder(Printer):
         template = self._template(atom)
         write = self.operand if _is_operator(template) else self.sum
         operands = map(write, as_written(atom, atom.arguments))
-        if atom.kind is AtomKind.SELECT:
+        if atom.kind in (*_COMPARISONS, AtomKind.SELECT):
             return template.format(*operands)
         return reduce(template.format, operands)
 

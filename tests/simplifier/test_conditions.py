@@ -9,6 +9,7 @@ import pytest
 import sympy
 from sympy import And, Eq, Ne, Not, Or, Piecewise, Symbol
 
+from indexing import parse_map
 from simplifier import (
     BitAnd,
     BitOr,
@@ -162,6 +163,13 @@ def test_numbers_are_no_conditions() -> None:
         simplify(K / 2, {})
     with pytest.raises(BoundsError, match="or a condition such as x < n"):
         simplify(x, {}, [x])  # pyright: ignore[reportArgumentType] - what is tested
+
+
+def test_code_computes_conditions() -> None:
+    text = "(d0, d1) -> (select(d0 < d1, d0 floordiv d1, (d0 == 3) * 8)), domain: d0 in [0, 7],"
+    code = parse_map(f"{text} d1 in [0, 3]").to_c()
+    assert "(d0 - d1 >= 0)" in code
+    assert "(d0 - 3 == 0) * 8" in code
 
 
 # Random forms, at every point.
