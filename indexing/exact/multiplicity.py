@@ -46,8 +46,14 @@ Array: TypeAlias = Any
 Times: TypeAlias = "tuple[int, ...]"
 """How often each of several maps reaches an element."""
 
-MAX_POINTS: Final = 1 << 22
-"""Points of a part that are gone through if isl has no answer: seconds, and 300 MB."""
+MAX_POINTS: Final = 1 << 23
+"""Points of a part that are gone through if isl has no answer: seconds."""
+
+_MAX_ELEMENTS: Final = 1 << 22
+"""Elements that each map may reach from these points, counted together: 300 MB."""
+
+_MANY_ELEMENTS: Final = 1 << 20
+"""Elements that wait to be counted with those that are counted already."""
 
 _FEW_POINTS: Final = 1 << 12
 """Points that are gone through before isl is asked: it takes longer to ask."""
@@ -63,8 +69,8 @@ def multiplicities(maps: Iterable[Relation], *, budget: int | None = BUDGET) -> 
     element lie on a line; in other parts all points are gone through.
 
     Raises:
-        MapError: these are more than :data:`MAX_POINTS`; a variable has no bounds; or the maps have
-            different numbers of results.
+        MapError: these are more than :data:`MAX_POINTS`, or reach too many elements; a variable has
+            no bounds; or the maps have different numbers of results.
         BudgetError: isl takes more operations than the budget, or the budget is not positive.
         NotQuasiAffineError: a map with too many points to go through is not quasi-affine.
 
@@ -197,6 +203,7 @@ def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
     hull = _hull(maps)
     counted = [_counted_elements(each, hull) for each in maps]
     # With counts NumPy sorts: the table of hashes that it takes else is slow for some numbers.
+    _check_count(sum(len(reached) for reached, _ in counted))
     everywhere: Array = np.concatenate([each for each, _ in counted])
     elements: Array = np.unique(everywhere, return_counts=True)[0]
     tables = np.zeros((len(maps), len(elements)), dtype=np.int64)
@@ -214,21 +221,40 @@ def _positions(numbers: Array, ordered: Array) -> Array:
 
 
 def _counted_elements(indexing_map: Relation, hull: Sequence[Interval]) -> tuple[Array, Array]:
-    """The numbers in the hull of elements that are reached, and how often, some thousand at once.
-
-    An element may occur again.
-    """
+    """The numbers of the elements that are reached, and how often, some thousand at once."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
     found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+    waiting = 0
     for points, columns in result_columns(indexing_map):
         element = np.zeros(points, dtype=np.int64)
         for column, interval in zip(columns, hull, strict=True):
             offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
             element = element * (interval.size or 0) + offset
         found.append(np.unique(element, return_counts=True))
-    reached, times = (np.concatenate(part) for part in zip(*found, strict=True))
-    return reached, times
+        waiting += len(found[-1][0])
+        if waiting > _MANY_ELEMENTS:
+            found, waiting = [_counted_together(found)], 0
+    return _counted_together(found)
+
+
+def _counted_together(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """The elements of all parts, each once, and how often they are reached."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    reached, times = (np.concatenate(part) for part in zip(*parts, strict=True))
+    elements: Array
+    elements, places = np.unique(reached, return_inverse=True)
+    _check_count(len(elements))
+    counts = np.zeros(len(elements), dtype=np.int64)
+    np.add.at(counts, places, times)
+    return elements, counts
+
+
+def _check_count(elements: int) -> None:
+    if elements > _MAX_ELEMENTS:
+        message = f"multiplicities: {elements} elements would have to be counted"
+        raise MapError(f"{message}; expected {_MAX_ELEMENTS} at most")
 
 
 # Elements that are reached, and those that are reached again.

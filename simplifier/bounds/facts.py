@@ -34,7 +34,7 @@ def read_fact(form: Form, interval: Interval) -> Constraints:
     >>> from simplifier.expr.parser import parse_form
     >>> ((form, interval),) = read_fact(parse_form("x >= 5"), Interval(0, 0))
     >>> print(form, "in", interval)
-    x - 5 in [..., -1]
+    x in [..., 4]
     """
     return tuple(_facts(form, interval))
 
@@ -53,11 +53,18 @@ def _facts(form: Form, interval: Interval) -> Iterator[tuple[Form, Interval]]:
 
 def _of_condition(atom: Atom, *, holds: bool) -> Iterator[tuple[Form, Interval]]:
     if atom.kind is AtomKind.NONNEGATIVE:
-        yield atom.arguments[0], Interval(0, None) if holds else Interval(None, -1)
+        yield _compared(atom.arguments[0], Interval(0, None) if holds else Interval(None, -1))
     elif holds and atom.kind is AtomKind.ZERO:
-        yield atom.arguments[0], Interval(0, 0)
+        yield _compared(atom.arguments[0], Interval(0, 0))
     elif holds:
         for condition in atom.arguments:
             yield from _facts(condition, Interval(1, 1))
     else:
         yield Form(0, {atom: 1}), Interval(0, 0)
+
+
+def _compared(difference: Form, interval: Interval) -> tuple[Form, Interval]:
+    """The fact without a constant, and without a sign that all terms have: ``x in [..., 4]``."""
+    form, interval = difference.plus_constant(-difference.constant), interval - difference.constant
+    is_turned = all(factor < 0 for factor in form.terms.values())
+    return (-form, -interval) if is_turned else (form, interval)

@@ -442,7 +442,7 @@ def to_condition(form: Form, symbols: Mapping[str, sympy.Symbol] | None = None) 
 
     >>> from simplifier.expr.parser import parse_form
     >>> to_condition(parse_form("x < 5 or y >= x"))
-    (x < 5) | (x <= y)
+    (x <= y) | (x < 5)
     """
     return _condition(form, _expressions_in(form, symbols))
 

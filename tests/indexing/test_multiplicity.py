@@ -178,7 +178,12 @@ REFUSED = [
     (
         f"(d0, d1, d2) -> (d0 + d1 + d2), domain: d0 in [0, {LAST}], d1 in [0, 9], d2 in [0, 9]",
         MapError,
-        r"multiplicities: \d+ points would have to be gone through; expected 4194304",
+        r"multiplicities: \d+ points would have to be gone through; expected 8388608",
+    ),
+    (
+        f"(d0) -> (d0 * d0), domain: d0 in [0, {(1 << 22) + 9}]",
+        MapError,
+        r"multiplicities: \d+ elements would have to be counted; expected 4194304",
     ),
     (
         f"(d0, d1) -> (d0 * d1), domain: d0 in [0, {LAST}], d1 in [0, {LAST}]",
@@ -189,7 +194,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "message"), REFUSED, ids=["unbounded", "large", "product"]
+    ("text", "error", "message"), REFUSED, ids=["unbounded", "large", "many elements", "product"]
 )
 def test_what_cannot_be_counted_is_refused(text: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def array(element_type: str, sizes: Sequence[int]) -> str:
+def array(element_type: str, sizes: Sequence[object]) -> str:
     """The shape of an array."""
     return f"{element_type}[{','.join(map(str, sizes))}]"
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
-    from simplifier import Interval
     from tests.evaluation import Column, Columns, Pair
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -26,7 +25,7 @@ class AnyOrigin(Protocol):
     @property
     def map(self) -> IndexingMap: ...
     @property
-    def clamp(self) -> Interval | None: ...
+    def clamp(self) -> Any: ...  # noqa: ANN401 - an interval; sizes of tests are numbers
 
 
 Place = TypeVar("Place", bound=AnyOrigin)

@@ -18,6 +18,7 @@ from ops.hlo import DimensionLabels, Window
 from ops.rules.sliding_windows import SlidingWindow
 from tests.evaluation import Pair, related
 from tests.ops.oracle import felt
+from tests.ops.programs import array
 
 if TYPE_CHECKING:
     from indexing import IndexingMap
@@ -171,10 +172,6 @@ def convolutions(draw: st.DrawFn) -> Convolution:
 
 
 # Programs.
-
-
-def array(element_type: str, sizes: Sizes) -> str:
-    return f"{element_type}[{','.join(map(str, sizes))}]"
 
 
 def reduction(sizes: Sizes, window: Window) -> str:
