@@ -11,7 +11,7 @@ from indexing.simplify import result_bounds, simplified
 from indexing.transform.unused import without_unused_symbols
 from indexing.variable import Variable
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import Space
+from simplifier.exact import quasi_affine
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.fixpoint import range_of
@@ -51,7 +51,7 @@ def _check(simplest: Relation) -> None:
     domain = simplest.domain
     checked = (*simplest.forms, *(form for form, _ in domain.constraints))
     bounds = dict(zip(domain.names, domain.bounds.values(), strict=True))
-    Space(bounds).checked(map(domain.named, checked))
+    quasi_affine(bounds, map(domain.named, checked))
 
 
 def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> RelationT:

@@ -20,7 +20,7 @@ from indexing.symbolic_bounds import limit_texts
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, Allowance, BudgetError, Space
+from simplifier.exact import BUDGET, Allowance, BudgetError, Space, own_context
 from simplifier.exact.isl import asked, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
@@ -185,8 +185,8 @@ class IndexSet:
             return False
         if len(self.parameters) != len(other.parameters):
             return False
-        context = load_isl().Context()
-        return bool(self._points(context).is_equal(other._points(context)))
+        with own_context() as context:
+            return bool(self._points(context).is_equal(other._points(context)))
 
     def __hash__(self) -> int:
         return hash((self.bounds, len(self.parameters)))

@@ -14,6 +14,8 @@ from simplifier.exact.isl import (
     MissingIslError,
     NotQuasiAffineError,
     Space,
+    own_context,
+    quasi_affine,
 )
 from simplifier.exact.questions import differing_point, equivalent, exact_range, witness
 
@@ -29,5 +31,7 @@ __all__ = [
     "differing_point",
     "equivalent",
     "exact_range",
+    "own_context",
+    "quasi_affine",
     "witness",
 ]

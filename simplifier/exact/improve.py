@@ -17,7 +17,7 @@ from contextlib import suppress
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simplifier.exact.isl import BudgetError, Space, integer
+from simplifier.exact.isl import BudgetError, Space, integer, quasi_affine
 from simplifier.exact.questions import all_bounds
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -80,7 +80,7 @@ def finished(
         NotQuasiAffineError: naming the part of the form or of a constraint.
     """
     everything = all_bounds((form,), bounds, constraints)
-    Space(everything).checked((form, *(known for known, _ in constraints)))
+    quasi_affine(everything, (form, *(known for known, _ in constraints)))
     if len(postorder((form,))) > MAX_EXACT_ATOMS:
         return form
     given = Given(scope, everything, constraints, allowance)

@@ -5,9 +5,10 @@ Forms are handed to isl operation by operation through its programming interface
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import reduce
 from itertools import chain
+from threading import local
 from time import process_time
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -106,18 +107,6 @@ class Space:
                 points = points.intersect(expression.le_set(self._constant(interval.upper)))
         return points
 
-    def checked(self, wanted: Iterable[Form]) -> tuple[Form, ...]:
-        """The forms with the value of each variable that has only one, if isl can express them.
-
-        Raises:
-            NotQuasiAffineError: naming an innermost term that is not quasi-affine.
-        """
-        simpler = operations.substitute(wanted, self._points())
-        for atom in forms.postorder(simpler):
-            if atom.kind is not AtomKind.VARIABLE:
-                _translation(atom)
-        return simpler
-
     def expressions(self, wanted: Iterable[Form]) -> list[islpy.PwAff]:
         """The forms as piecewise quasi-affine expressions.
 
@@ -126,7 +115,7 @@ class Space:
         Raises:
             NotQuasiAffineError: naming an innermost term that is not quasi-affine.
         """
-        simpler = self.checked(wanted)
+        simpler = quasi_affine(self.bounds, wanted)
 
         def of_atom(atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
             if atom.kind is AtomKind.VARIABLE:
@@ -196,13 +185,6 @@ class Space:
         by = integer(divisor)
         return numerator if by == 1 else operations.floordiv(numerator, forms.constant(by))
 
-    def _points(self) -> dict[str, Form]:
-        return {
-            name: forms.constant(interval.lower)
-            for name, interval in self.bounds.items()
-            if interval.lower is not None and interval.is_point
-        }
-
     def _variable(self, name: str) -> islpy.PwAff:
         position = self._positions[name]
         return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, position)
@@ -266,6 +248,24 @@ _PIECEWISE: Final[Mapping[AtomKind, Translation]] = {
     AtomKind.AND: _minimum,
     AtomKind.SELECT: _select,
 }
+
+
+def quasi_affine(bounds: Mapping[str, Interval], wanted: Iterable[Form]) -> tuple[Form, ...]:
+    """The forms with the value of each variable that has only one, if isl can express them.
+
+    Raises:
+        NotQuasiAffineError: naming an innermost term that is not quasi-affine.
+    """
+    points = {
+        name: forms.constant(interval.lower)
+        for name, interval in bounds.items()
+        if interval.lower is not None and interval.is_point
+    }
+    simpler = operations.substitute(wanted, points)
+    for atom in forms.postorder(simpler):
+        if atom.kind is not AtomKind.VARIABLE:
+            _translation(atom)
+    return simpler
 
 
 def _translation(atom: Atom) -> Translation:
@@ -343,9 +343,28 @@ class Allowance:
         if self._share and not self._left:
             raise BudgetError(self._share)
         self._left -= 1
-        space = Space(bounds, context)
-        with _counted(space.context, self._share):
-            yield space
+        with own_context() if context is None else nullcontext(context) as used:
+            space = Space(bounds, used)
+            with _counted(used, self._share):
+                yield space
+
+
+_FREE: Final = local()
+
+
+@contextmanager
+def own_context() -> Generator[islpy.Context]:
+    """A context of this thread that nothing else uses meanwhile, for one question after another.
+
+    islpy keeps some kilobytes of each context that sets were made in, so a new one for each of many
+    questions would fill the memory.
+    """
+    free: list[islpy.Context] = _FREE.__dict__.setdefault("contexts", [])
+    context = free.pop() if free else load_isl().Context()
+    try:
+        yield context
+    finally:
+        free.append(context)
 
 
 @contextmanager

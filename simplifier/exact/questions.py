@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from simplifier.bounds.interval import Interval
 from simplifier.exact import points
-from simplifier.exact.isl import BUDGET, Space, asked
+from simplifier.exact.isl import BUDGET, Space, asked, quasi_affine
 from simplifier.exact.points import points_with_values
 from simplifier.expr import form as forms
 from simplifier.problem import ask
@@ -139,7 +139,7 @@ def _asked(
     known = all_bounds((form,), bounds, constraints)
 
     def enumerated() -> tuple[Answer] | None:
-        simpler, *limited = Space(known).checked((form, *(each for each, _ in constraints)))
+        simpler, *limited = quasi_affine(known, (form, *(each for each, _ in constraints)))
         intervals = [interval for _, interval in constraints]
         found = points_with_values(simpler, known, [*zip(limited, intervals, strict=True)])
         return None if found is None else (of_points(found),)

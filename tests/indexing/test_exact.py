@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import islpy
 import pytest
 from hypothesis import given
 
@@ -347,3 +348,20 @@ def test_every_question_names_a_term_that_is_not_quasi_affine(
 def test_only_maps_are_compared(question: str) -> None:
     with pytest.raises(MapError, match=f"{question}: the other map is 3; expected an IndexingMap"):
         getattr(IndexingMap.identity([4]), question)(3)
+
+
+def test_one_context_serves_many_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A context is never freed wholly, whatever islpy does."""
+    made: list[islpy.Context] = []
+
+    def counted() -> islpy.Context:
+        made.append(new())
+        return made[-1]
+
+    new = islpy.Context
+    monkeypatch.setattr(islpy, "Context", counted)
+    for size in range(3, 9):
+        rows = parse_map(f"(d0, d1) -> (d0 * {size} + d1), domain: d0 in [0, 9], d1 in [0, 4]")
+        assert rows.is_injective() == (size >= 5)
+        assert rows.image() == rows.image()
+    assert len(made) <= 2
