@@ -128,7 +128,13 @@ def bounds_of(
 
 def _bounds(problem: Problem) -> Interval:
     scope = problem.scope()
-    return EMPTY if scope is None else range_of(scope, problem.form)
+    if scope is None:
+        return EMPTY
+    form = problem.form
+    interval = range_of(scope, form)
+    if form.is_affine and not problem.constraints:
+        return interval
+    return interval.intersect(range_of(scope, simplified(scope, form)))
 
 
 def _exact_bounds(problem: Problem, budget: int | None) -> Interval:
