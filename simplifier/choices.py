@@ -213,22 +213,29 @@ class _Reader:
         """The range of what is left of a condition, choice or function of bits."""
         if atom.kind in CONDITIONS:
             return Interval(0, 1)
-        if atom.kind is AtomKind.SELECT:
+        if atom.kind is AtomKind.SELECT and not _is_deep(atom):
             return self._range_of_choice(atom)
         canonical = self._scope.canonical(Form(0, {atom: 1}))
         return Interval.from_range(self._scope.range_of(canonical))
 
     def _range_of_choice(self, atom: Atom) -> Interval:
         *branches, (_, last) = _branches(atom)
-        scope, found = self._scope, EMPTY
+        scope, found = self._scope.of_variables_in(Form(0, {atom: 1})), EMPTY
         for condition, value in branches:
             found = found.union(self._asks.range_of(scope.under(condition), value))
             scope = scope.under(operations.negation(condition))
         return found.union(self._asks.range_of(scope, last))
 
     def _of_atom(self, atom: Atom) -> Form:
-        if nesting((Form(0, {atom: 1}),)) > MAX_NESTED_CHOICES:
-            return Form(0, {atom: 1})
+        whole = Form(0, {atom: 1})
+        if _is_deep(atom):
+            return whole
+        within = self._scope.of_variables_in(whole)
+        if within is not self._scope:
+            reader = _Reader(within, self._asks)
+            found = reader._of_atom(atom)
+            self.laws |= reader.laws
+            return found
         if atom.kind is AtomKind.SELECT:
             return self._choice(_branches(atom))
         if atom.kind is AtomKind.AND:
@@ -373,6 +380,10 @@ def _branches(atom: Atom) -> list[tuple[Form, Form]]:
         condition, chosen, last = inner.arguments
         found.append((condition, chosen))
     return [*found, (ONE, last)]
+
+
+def _is_deep(atom: Atom) -> bool:
+    return nesting((Form(0, {atom: 1}),)) > MAX_NESTED_CHOICES
 
 
 def nesting(forms: Iterable[Form]) -> int:
