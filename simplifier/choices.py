@@ -42,7 +42,7 @@ from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
@@ -156,8 +156,15 @@ _MARK: Final = "\0"
 """Begins the names of variables, so that no other variable has such a name."""
 
 
-def outermost(forms: Iterable[Form]) -> list[Atom]:
-    """Conditions, choices and functions of bits that stand in no other one, in their order."""
+def outermost(forms: Iterable[Form], kinds: Collection[AtomKind] = LOGICAL) -> list[Atom]:
+    """Conditions, choices and functions of bits that stand in no other one, in their order.
+
+    Of ``kinds`` alone: a choice counts that stands in a condition, but in no other choice.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> outermost([parse_form("bitor(x, select(x > 5, y, 0))")], [AtomKind.SELECT])
+    [<select select(x >= 6, y, 0)>]
+    """
     found: dict[Atom, None] = {}
     seen: set[Atom] = set()
     stack = [atom for form in forms for atom in form.terms]
@@ -166,7 +173,7 @@ def outermost(forms: Iterable[Form]) -> list[Atom]:
         if atom in seen:
             continue
         seen.add(atom)
-        if atom.kind in LOGICAL:
+        if atom.kind in kinds:
             found[atom] = None
         else:
             stack += [inner for argument in atom.arguments for inner in argument.terms]
@@ -301,6 +308,8 @@ class _Reader:
             )
             if holds == ONE or scope.is_empty:
                 break
+        if not kept:
+            return branches[-1][1]  # no values reach the choice
         value, elsewhere = kept[-1].value, kept[-1].scope
         for branch in reversed(kept[:-1]):
             value = self._chosen(branch, value, elsewhere)
@@ -413,7 +422,7 @@ def guarded(form: Form) -> Form:
     >>> print(guarded(parse_form("select(n != 0, x floordiv n, 0)")))
     select(n != 0, x floordiv (n + (n == 0)), 0)
     """
-    choices = [atom for atom in outermost([form]) if atom.kind is AtomKind.SELECT]
+    choices = outermost([form], (AtomKind.SELECT,))
     if not choices:
         return form
     return operations.replace(form, {atom: _guarded_choice(atom) for atom in choices})
