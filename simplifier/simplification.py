@@ -106,6 +106,7 @@ def bounds_of(
 ) -> Interval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
 
+    It is never wider than that of the simplified expression.
     With ``exact`` it is the smallest one: both ends are values, ``None`` is an end that the values
     really go beyond, and a domain without points gives an empty interval.
 

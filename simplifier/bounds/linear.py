@@ -11,106 +11,116 @@ than ``N/c - 1``, and a maximum is at least each of its operands.
 
 from __future__ import annotations
 
+from itertools import chain
 from operator import mul
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
-from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, content
+from simplifier.bounds.context import Fact
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, Form, content
 from simplifier.limits import MAX_LINKED_ATOMS, MAX_PIVOTS
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.bounds.context import Fact
-
-
-class LinearFact(NamedTuple):
-    """The terms add up to a value in a range."""
-
-    terms: Mapping[Atom, int]
-    ends: Range
-
 
 class LinearFacts:
-    """Facts about several atoms each, in groups that have no atom in common."""
+    """Facts about several atoms each, and what holds of the operations among these atoms."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
-        forms = {fact.form: fact.ends for fact in facts}
-        found = [LinearFact(form.terms, ends) for form, ends in forms.items()]
-        for atom in {atom: None for form in forms for atom in form.terms}:
-            found += _definition(atom)
-        several = [fact for fact in found if len(fact.terms) > 1]
-        self._groups = connected_components(several, _atoms_of)
-        self._about: dict[Atom, list[LinearFact]] = {}
+        known = list(facts)
+        atoms = {atom: None for fact in known for atom in fact.form.terms}
+        known += chain.from_iterable(map(_of_maximum, atoms))
+        self._groups = _in_groups(known)
+        known += chain.from_iterable(map(_of_quotient, atoms))
+        self._about: dict[Atom, list[Fact]] = {}
         self._group_of: dict[Atom, int] = {}
-        for number, group in enumerate(self._groups):
+        for number, group in enumerate(_in_groups(known)):
             for fact in group:
-                for atom in fact.terms:
+                for atom in fact.form.terms:
                     self._about.setdefault(atom, []).append(fact)
                     self._group_of[atom] = number
 
     def narrowed(self, range_of: Callable[[Atom], Range]) -> Iterator[tuple[Atom, Range]]:
-        """The ranges that facts leave to atoms of groups in which facts form a cycle.
+        """The ranges that facts leave to variables, where facts without quotients form a cycle.
 
-        Elsewhere facts one after the other narrow the bounds of atoms as far as all together.
+        Elsewhere facts one after the other narrow bounds as far as all together, or nearly so.
         """
-        for number, group in enumerate(self._groups):
-            atoms = [atom for atom, other in self._group_of.items() if other == number]
-            if sum(len(fact.terms) for fact in group) >= len(atoms) + len(group):
+        for group in self._groups:
+            atoms = {atom: None for fact in group for atom in fact.form.terms}
+            is_cyclic = sum(len(fact.form.terms) - 1 for fact in group) >= len(atoms)
+            if is_cyclic and all(atom.kind is not FLOORDIV for atom in atoms):
                 for atom in atoms:
-                    yield atom, _range_by(Form(0, {atom: 1}), self._near([atom]), range_of)
+                    if atom.kind is VARIABLE:
+                        yield atom, _range_by(Form(0, {atom: 1}), self._near([atom]), range_of)
 
     def range_of(self, form: Form, range_of: Callable[[Atom], Range]) -> Range | None:
         """The range that facts and the ranges of atoms leave; ``None`` if no facts link atoms."""
         facts = self._linking(form)
         return _range_by(form, facts, range_of) if facts else None
 
-    def _linking(self, form: Form) -> list[LinearFact]:
+    def _linking(self, form: Form) -> list[Fact]:
         """The facts of groups that speak of two atoms of the form, if there are any."""
         own = [each for atom in form.terms if atom not in self._about for each in _definition(atom)]
-        atoms = [*form.terms, *(atom for fact in own for atom in fact.terms)]
+        atoms = [*form.terms, *(atom for fact in own for atom in fact.form.terms)]
         groups = [self._group_of[atom] for atom in dict.fromkeys(atoms) if atom in self._about]
         if len(set(groups)) == len(groups):
             return []
         return [*own, *self._near(atoms)]
 
-    def _near(self, atoms: Iterable[Atom]) -> list[LinearFact]:
+    def _near(self, atoms: Iterable[Atom]) -> list[Fact]:
         """Facts about some atoms, about other atoms in these, and so on, not too many."""
-        about, found = self._about, dict[int, LinearFact]()
+        about, found = self._about, dict[int, Fact]()
         waiting = list(dict.fromkeys(atoms))
         seen = set(waiting)
         for atom in waiting:
             for fact in about.get(atom, ()):
-                new = fact.terms.keys() - seen
+                new = fact.form.terms.keys() - seen
                 if len(seen) + len(new) <= MAX_LINKED_ATOMS:
                     found[id(fact)] = fact
                     seen |= new
-                    waiting += [other for other in fact.terms if other in new]
+                    waiting += [other for other in fact.form.terms if other in new]
         return list(found.values())
 
 
-def _atoms_of(fact: LinearFact) -> Iterable[Atom]:
-    return fact.terms
+def _in_groups(facts: Iterable[Fact]) -> list[list[Fact]]:
+    """Facts about several atoms, one about each form, in groups that have no atom in common."""
+    found: dict[Form, Fact] = {}
+    for fact in facts:
+        if len(fact.form.terms) > 1:
+            old = found.get(fact.form, fact)
+            found[fact.form] = fact._replace(ends=meet(old.ends, fact.ends))
+    return connected_components(found.values(), lambda fact: fact.form.terms)
 
 
-def _definition(atom: Atom) -> Iterator[LinearFact]:
+def _definition(atom: Atom) -> Iterator[Fact]:
     """What holds of an operation and its operands."""
-    if atom.kind is FLOORDIV:
-        yield _about(atom.numerator.plus_atom(atom, -atom.divisor), (0, atom.divisor - 1))
-    elif atom.kind is MAX:
+    yield from _of_maximum(atom)
+    yield from _of_quotient(atom)
+
+
+def _of_maximum(atom: Atom) -> Iterator[Fact]:
+    if atom.kind is MAX:
         for operand in atom.arguments:
-            yield _about(operand.plus_atom(atom, -1), (NEGATIVE_INFINITY, 0))
+            yield from _fact(operand.plus_atom(atom, -1), (NEGATIVE_INFINITY, 0))
 
 
-def _about(form: Form, ends: Range) -> LinearFact:
-    return LinearFact(form.terms, (ends[0] - form.constant, ends[1] - form.constant))
+def _of_quotient(atom: Atom) -> Iterator[Fact]:
+    if atom.kind is FLOORDIV:
+        yield from _fact(atom.numerator.plus_atom(atom, -atom.divisor), (0, atom.divisor - 1))
+
+
+def _fact(form: Form, ends: Range) -> Iterator[Fact]:
+    fact = Fact.of(form, ends)
+    if fact is not None:
+        yield fact
 
 
 # Linear programming.
 
 
-def _range_by(form: Form, facts: Sequence[LinearFact], range_of: Callable[[Atom], Range]) -> Range:
+def _range_by(form: Form, facts: Sequence[Fact], range_of: Callable[[Atom], Range]) -> Range:
     scale = content(form)
     terms = {atom: factor // scale for atom, factor in form.terms.items()}
     turned = {atom: -factor for atom, factor in terms.items()}
@@ -121,14 +131,14 @@ def _range_by(form: Form, facts: Sequence[LinearFact], range_of: Callable[[Atom]
 
 def _least_upper_bound(
     terms: Mapping[Atom, int],
-    facts: Sequence[LinearFact],
+    facts: Sequence[Fact],
     range_of: Callable[[Atom], Range],
 ) -> End:
     """The least upper bound of a sum of terms; minus infinity where nothing satisfies all."""
-    atoms = list(dict.fromkeys([*terms, *(atom for fact in facts for atom in fact.terms)]))
+    atoms = list(dict.fromkeys([*terms, *(atom for fact in facts for atom in fact.form.terms)]))
     program = _Program([terms.get(atom, 0) for atom in atoms], list(map(range_of, atoms)))
     for fact in facts:
-        program.add([fact.terms.get(atom, 0) for atom in atoms], fact.ends)
+        program.add([fact.form.terms.get(atom, 0) for atom in atoms], fact.ends)
     return program.minimum()
 
 

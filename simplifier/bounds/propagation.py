@@ -197,8 +197,7 @@ class _Propagator:
     def combine(self) -> None:
         """Narrow the variables that several facts speak of by what the facts imply together."""
         for atom, ends in LinearFacts(self._facts.values()).narrowed(self._ranges.__getitem__):
-            if atom.kind is AtomKind.VARIABLE and not self.is_contradictory:
-                self._narrow(atom, ends, FACTS_RANGE)
+            self._narrow(atom, ends, FACTS_RANGE)
 
     def _unround(self, fact: Fact) -> None:
         """``R + floor(N/c)`` is ``floor((c*R + N)/c)``: what its range implies for ``c*R + N``."""

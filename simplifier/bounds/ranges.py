@@ -11,7 +11,7 @@ from simplifier.bounds.context import term_by_term
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
 from simplifier.bounds.linear import LinearFacts
 from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
-from simplifier.bounds.quotients import with_what_is_beside
+from simplifier.bounds.symbolic_quotients import with_what_is_beside
 from simplifier.expr.fold import fold
 from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form
 from simplifier.expr.size import is_crowded, is_deep

@@ -25,8 +25,12 @@ from simplifier.bounds.polynomials import (
     multiples,
     shared_factors,
 )
-from simplifier.bounds.quotients import quotient_range, range_by_corners, range_less_multiple
 from simplifier.bounds.ranges import monomial_range, product_range
+from simplifier.bounds.symbolic_quotients import (
+    quotient_range,
+    range_by_corners,
+    range_less_multiple,
+)
 from simplifier.expr import operations
 from simplifier.expr.form import (
     ONE,
