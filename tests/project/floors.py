@@ -86,7 +86,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo.values", "ops.hlo.replica_groups", "ops.hlo.literal"),
         ("ops.hlo.attributes",),
         ("ops.hlo.opcodes", "ops.hlo.module"),
-        ("ops.hlo.symbol_table", "ops.hlo.verifier", "ops.hlo.result_sizes"),
+        ("ops.hlo.symbol_table", "ops.hlo.verifier", "ops.hlo.result_sizes", "ops.hlo.uses"),
         ("ops.hlo.shape_inference", "ops.hlo.size_rules"),
         ("ops.hlo.true_sizes",),
         ("ops.hlo.instruction_reader",),
