@@ -165,7 +165,7 @@ class _PathReader:
 
     def paths_to(self, target: Instruction, levels: Iterable[Level]) -> list[PathSet]:
         """The paths that the levels of a slice have from where they begin to an instruction."""
-        for computation in postorder([self._region.computation], self._flow.callees):
+        for computation in postorder([self._region.computation], self._region.callees):
             self._summarize(computation)
         found: dict[Level, PathSets] = {}
         for level in levels:

@@ -87,7 +87,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo.values", "ops.hlo.replica_groups", "ops.hlo.literal"),
         ("ops.hlo.attributes",),
         ("ops.hlo.opcodes", "ops.hlo.module"),
-        ("ops.hlo.symbol_table", "ops.hlo.verifier", "ops.hlo.result_sizes"),
+        ("ops.hlo.symbol_table", "ops.hlo.verifier", "ops.hlo.result_sizes", "ops.hlo.uses"),
         ("ops.hlo.shape_inference",),
         ("ops.hlo.instruction_reader",),
         ("ops.hlo.module_reader",),
