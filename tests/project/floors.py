@@ -76,6 +76,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.analysis",),
         ("ops.schedules",),
         ("ops.fusion",),
+        ("ops.performance",),
         ("ops.modules",),
         ("ops",),
         ("ops.cli",),
