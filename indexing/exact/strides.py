@@ -143,7 +143,7 @@ def strides(relation: ExactRelation, budget: int | None) -> tuple[ByVariable[Str
         ByVariable(
             _positional_names(domain),
             tuple(
-                _stride(_Steps.of(relation, form, name), budget)
+                _stride(_Changes.of(relation, form, name), budget)
                 for name in chain(*domain.by_role(domain.identifiers))
             ),
         )
@@ -174,7 +174,7 @@ def _positional_names(domain: Domain) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Steps:
+class _Changes:
     """The change of one result at each point from which a step along a variable begins.
 
     It is a relation with one result. With parameters, only a change that is a constant is known.
@@ -184,7 +184,7 @@ class _Steps:
     name: str
 
     @classmethod
-    def of(cls, relation: ExactRelation, form: Form, name: str) -> _Steps:
+    def of(cls, relation: ExactRelation, form: Form, name: str) -> _Changes:
         variable = forms.variable(name)
         following = {name: variable.plus_constant(1)}
         domain = relation.domain
@@ -223,7 +223,7 @@ class _Steps:
         ]
 
 
-def _stride(steps: _Steps, budget: int | None) -> Stride:
+def _stride(steps: _Changes, budget: int | None) -> Stride:
     """The stride of the longest runs; of equally long ones, that of the first and least."""
     differences = steps.differences(budget)
     if differences.is_empty:
@@ -254,7 +254,7 @@ def _few_values(relation: ExactRelation, budget: int | None) -> list[int]:
     return sorted(chain(*values)) if sum(filter(None, sizes)) <= MAX_DIFFERENCES else []
 
 
-def _in_runs(steps: _Steps, value: int, differences: Interval, budget: int | None) -> Stride:
+def _in_runs(steps: _Changes, value: int, differences: Interval, budget: int | None) -> Stride:
     """The runs between the steps that change by another value; of size 1 if there are none."""
     breaks = steps.breaks(value)
     first = next(filter(None, (_first_value(each, budget) for each in breaks)), None)
@@ -274,7 +274,7 @@ def _in_runs(steps: _Steps, value: int, differences: Interval, budget: int | Non
 
 
 def _contiguity(relation: ExactRelation, form: Form, name: str, budget: int | None) -> Contiguity:
-    steps = _Steps.of(relation, form, name)
+    steps = _Changes.of(relation, form, name)
     bounds = relation.domain.bounds[name]
     size, same = (_group(steps, value, bounds, budget) for value in (1, 0))
     begun = relation.derived((_beginning(form, name, bounds, size),), relation.domain)
@@ -284,7 +284,7 @@ def _contiguity(relation: ExactRelation, form: Form, name: str, budget: int | No
     )
 
 
-def _group(steps: _Steps, value: int, bounds: Interval, budget: int | None) -> int | None:
+def _group(steps: _Changes, value: int, bounds: Interval, budget: int | None) -> int | None:
     """The size of groups within which each step changes by a value."""
     if steps.relation.domain.is_known_empty:
         return bounds.size
