@@ -17,9 +17,12 @@ from indexing.layout import ShapeError
 from ops.analysis.dataflow import postorder
 from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
+from ops.hlo.true_sizes import array_sizes
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indexing.layout import Shape
     from ops.hlo import Computation, Instruction
     from ops.rules.op_indexing import Direction
@@ -153,8 +156,8 @@ class ValueNumbering:
                 more.append(rule.values(instruction))
             except ShapeError:
                 return instruction
-        operands = [shape(operand.shape) for operand in instruction.operands]
-        return opcode, shape(instruction.shape), *operands, *more
+        arrays = [shape(each.shape) for each in (instruction, *instruction.operands)]
+        return opcode, *arrays, *more, *_dynamic_sizes(instruction)
 
     def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
         if name in _CALLED:
@@ -189,3 +192,11 @@ class ValueNumbering:
             for callee in instruction.computations
             if callee not in self._numbers
         ]
+
+
+def _dynamic_sizes(instruction: Instruction) -> Iterator[Key]:
+    """The sizes that shapes leave open, of a result and its operands."""
+    for each in (instruction, *instruction.operands):
+        for number, array in enumerate(each.shape.arrays):
+            if array.dynamic_dimensions:
+                yield array_sizes(each, number)

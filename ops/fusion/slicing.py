@@ -64,9 +64,9 @@ class CallSite(NamedTuple):
         if calls.condition is None:
             yield (caller, calls.first_output(caller) + number), None
         elif root is calls.condition.root:
-            for output, shape in enumerate(caller.shape.arrays):
+            for output in caller.shape.array_indices:
                 if output not in kept:
-                    yield (caller, output), decided(shape, flow.direction)
+                    yield (caller, output), decided((caller, output), flow.direction)
         else:
             for link in flow.links_from(caller, 0):
                 if link.element == number:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ops import REGISTRY, analyze, elementwise, hlo
 from ops.analysis.value_numbering import ValueNumbering
 from ops.dependence.links import reads_operands
+from ops.hlo.true_sizes import ArraySizes, array_sizes
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.ops.unshared import UNSHARED, all_answers
@@ -279,6 +280,12 @@ class OnlyShape(NamedTuple):
     """All that a rule may see of an operand."""
 
     shape: Shape
+    sizes: tuple[ArraySizes, ...]
+
+
+def all_sizes(instruction: hlo.Instruction) -> tuple[ArraySizes, ...]:
+    """The sizes of all arrays of a result."""
+    return tuple(array_sizes(instruction, k) for k in instruction.shape.array_indices)
 
 
 BUILT: Final = [
@@ -291,8 +298,11 @@ BUILT: Final = [
 @pytest.mark.parametrize("program", BUILT, ids=attrgetter("opcode"))
 def test_rules_look_at_nothing_but_shapes_and_attributes(program: Program) -> None:
     root = program.root
-    operands: Any = tuple(OnlyShape(operand.shape) for operand in root.operands)
-    alone = hlo.Instruction("alone", root.opcode, root.shape, operands, root.attributes)
+    operands: Any = tuple(OnlyShape(each.shape, all_sizes(each)) for each in root.operands)
+    sizes: Any = all_sizes(root)
+    alone = hlo.Instruction(
+        "alone", root.opcode, root.shape, operands, root.attributes, sizes=sizes
+    )
     object.__setattr__(alone, "_computation", root.computation)
     assert REGISTRY.routes(alone) == REGISTRY.routes(root)
     assert REGISTRY.maps(alone) == REGISTRY.maps(root)
