@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ops import NoSuchInstructionError, analyze, analyze_files, hlo
-from ops.cli.documents import Document, ErrorLog, Verbatim, attempt, fields_of_command
+from ops.cli.documents import Document, ErrorLog, Row, Verbatim, attempt, fields_of_command
 from ops.cli.reports import Entry, Section
 from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
@@ -55,7 +55,7 @@ class ModuleQuestion(Protocol[Subject]):
         """
         ...
 
-    def answer(self, analysis: ModuleAnalysis, subject: Subject) -> Section:
+    def answer(self, analysis: ModuleAnalysis, subject: Subject) -> Row:
         """The answer about a subject.
 
         Raises:
