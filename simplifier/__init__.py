@@ -14,6 +14,7 @@ from simplifier.expr.functions import (
     Mod,
     symbol,
 )
+from simplifier.expr.readers import READERS, Readers
 from simplifier.expr.sympy_conversion import ConversionError
 from simplifier.laws.rewrite_log import Rule, Rules, rules
 from simplifier.problem import BoundsError, Facts
@@ -28,6 +29,7 @@ from simplifier.simplification import (
 from simplifier.trace import Step, Trace
 
 __all__ = [
+    "READERS",
     "BitAnd",
     "BitOr",
     "BitXor",
@@ -45,6 +47,7 @@ __all__ = [
     "MissingIslError",
     "Mod",
     "NotQuasiAffineError",
+    "Readers",
     "Rule",
     "Rules",
     "Span",
