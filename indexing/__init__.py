@@ -8,6 +8,7 @@ from indexing.errors import MapError
 from indexing.exact.boxes import StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
+from indexing.exact.strides import ByVariable, Contiguity, Stride
 from indexing.formats.text import format_map
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.readers import from_affine_map, from_isl, parse_map
@@ -15,10 +16,13 @@ from indexing.transform.compose import compose
 from indexing.variable import Variable, VariableKind
 
 __all__ = [
+    "ByVariable",
+    "Contiguity",
     "Difference",
     "IndexSet",
     "IndexingMap",
     "MapError",
+    "Stride",
     "StridedInterval",
     "UndefinedMap",
     "Variable",

@@ -71,6 +71,12 @@ MAX_REMEMBERED_MODULES: Final = 4
 
 Test: ``test_work_of_paths.test_equal_maps_are_composed_once`` fails if none is."""
 
+MAX_REMEMBERED_COMPUTATIONS: Final = 64
+"""So many computations are remembered with the users of their instructions.
+
+Test: ``test_work_of_fusions.test_a_question_goes_through_no_other_instructions`` fails if none
+is."""
+
 # How much other tools do.
 
 MAX_STEPS_OF_COMPARISON: Final = 100_000

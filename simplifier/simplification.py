@@ -106,6 +106,7 @@ def bounds_of(
 ) -> Interval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
 
+    It is never wider than that of the simplified expression.
     With ``exact`` it is the smallest one: both ends are values, ``None`` is an end that the values
     really go beyond, and a domain without points gives an empty interval.
 
@@ -128,7 +129,13 @@ def bounds_of(
 
 def _bounds(problem: Problem) -> Interval:
     scope = problem.scope()
-    return EMPTY if scope is None else range_of(scope, problem.form)
+    if scope is None:
+        return EMPTY
+    form = problem.form
+    interval = range_of(scope, form)
+    if form.is_affine and not problem.constraints:
+        return interval
+    return interval.intersect(range_of(scope, simplified(scope, form)))
 
 
 def _exact_bounds(problem: Problem, budget: int | None) -> Interval:

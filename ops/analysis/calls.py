@@ -93,7 +93,7 @@ class DataFlow:
             for link in self.links_from(instruction, number)
         ]
         if number not in kept_arrays(body, self._registry):
-            decision = decided(instruction.shape.arrays[number], Direction.OUTPUT_TO_INPUT)
+            decision = decided((instruction, number), Direction.OUTPUT_TO_INPUT)
             steps.append(((condition.root, 0), decision))
         return steps
 
@@ -202,8 +202,7 @@ class DataFlow:
 
         A slice from the front is an identity, too, but not from every element.
         """
-        instruction, number = begin
-        is_identity = dependence == identity_of(instruction.shape.arrays[number])
+        is_identity = dependence == identity_of(*begin)
         return None if is_identity else self._interner.interned(dependence)
 
     def _links(self, instruction: Instruction) -> Sequence[Link]:
@@ -218,7 +217,7 @@ class DataFlow:
         ]
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
-        arrays = instruction.shape.arrays
+        arrays = _arrays([instruction])
         if calls.condition:
             body, condition = map(self._through_computation, calls.computations)
             kept = kept_arrays(calls.computations[0], self._registry)
@@ -254,9 +253,8 @@ class DataFlow:
 
 def _operands_themselves(instruction: Instruction) -> list[Link]:
     """The links of a result that sources with the operands."""
-    arrays = instruction.shape.arrays
     return [
-        Link(output, operand, element, identity_of(arrays[output]))
+        Link(output, operand, element, identity_of(instruction, output))
         for output, (operand, element) in enumerate(arrays_in_operands(instruction))
     ]
 
@@ -269,8 +267,7 @@ def _position(array: Array) -> Position:
 
 def itself(array: Array) -> AnyDependence:
     """How an array depends on itself, simplified as all that is composed with it."""
-    instruction, number = array
-    return identity_of(instruction.shape.arrays[number]).simplify()
+    return identity_of(*array).simplify()
 
 
 def check_output(instruction: Instruction, output: int) -> None:

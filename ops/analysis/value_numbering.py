@@ -21,9 +21,12 @@ from ops import limits
 from ops.analysis.dataflow import postorder
 from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
+from ops.hlo.true_sizes import array_sizes
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indexing.layout import Shape
     from ops.hlo import Computation, Instruction
     from ops.rules.op_indexing import Direction
@@ -112,6 +115,7 @@ class ValueNumbering:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._shared = _SharedMemory.current()
+        self._module = self._shared.new_number()
         self._own = _Memory()
         self._singles: set[Instruction] = set()
         self._numbers: dict[Instruction | Computation, int] = {}
@@ -206,8 +210,10 @@ class ValueNumbering:
                 more.append(rule.values(instruction))
             except ShapeError:
                 return instruction
-        operands = [shape(operand.shape) for operand in instruction.operands]
-        return opcode, shape(instruction.shape), *operands, *more
+        if sizes := [*_dynamic_sizes(instruction)]:
+            more += [self._module, *sizes]  # their parameters are those of the module
+        arrays = [shape(each.shape) for each in (instruction, *instruction.operands)]
+        return opcode, *arrays, *more
 
     def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
         if name in _CALLED:
@@ -242,3 +248,11 @@ class ValueNumbering:
             for callee in instruction.computations
             if callee not in self._numbers
         ]
+
+
+def _dynamic_sizes(instruction: Instruction) -> Iterator[Key]:
+    """The sizes that shapes leave open, of a result and its operands."""
+    for each in (instruction, *instruction.operands):
+        for number, array in enumerate(each.shape.arrays):
+            if array.dynamic_dimensions:
+                yield array_sizes(each, number)

@@ -104,7 +104,19 @@ def _shared(operand_sizes: tuple[tuple[Size, ...], ...]) -> OpIndexing:
 
 
 def _elementwise(instruction: Instruction) -> OpIndexing:
-    return elementwise([sizes_of(operand) for operand in instruction.operands])
+    operands = instruction.operands
+    if instruction.shape.dynamic_dimensions:
+        return elementwise([_as_large_as(instruction, operand) for operand in operands])
+    return elementwise([sizes_of(operand) for operand in operands])
+
+
+def _as_large_as(result: Instruction, operand: Instruction) -> Sizes:
+    """The sizes of an operand; what is static in it and dynamic in the result is read in part."""
+    if operand.shape.rank != result.shape.rank:
+        return sizes_of(operand)
+    flags = operand.shape.dynamic_dimensions or (False,) * operand.shape.rank
+    every = zip(flags, sizes_of(operand), sizes_of(result), strict=True)
+    return [size if is_dynamic else whole for is_dynamic, size, whole in every]
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from indexing.layout import ShapeError
+from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from indexing.layout import Shape
     from ops.hlo import Computation, Instruction
     from ops.rules.op_indexing import OpIndexing, Unknown
+    from ops.sizes import Size
 
 
 Pair: TypeAlias = "tuple[int, int]"
@@ -101,9 +103,28 @@ class OpRule:
     values: ValuesFunction | None = None
 
 
-def sizes_of(instruction: Instruction) -> tuple[int, ...]:
-    """The sizes of the result, which is an array."""
-    return instruction.shape.dimensions
+def sizes_of(instruction: Instruction) -> tuple[Size, ...]:
+    """The sizes of the result, which is an array: numbers, or forms where they are dynamic."""
+    shape = instruction.shape
+    if not shape.dynamic_dimensions:
+        return shape.dimensions
+    return cast("tuple[Size, ...]", array_sizes(instruction))  # rules are asked if all are known
+
+
+def sizes_and_part(
+    instruction: Instruction, part: Sequence[int]
+) -> tuple[tuple[Size, ...], tuple[Size, ...]]:
+    """The sizes of a tensor, and those of a part of it, which has a start that is clamped.
+
+    A dynamic dimension that is taken whole has its true size in both. Otherwise XLA clamps the
+    start to the bound.
+    """
+    sizes, bounds = sizes_of(instruction), instruction.shape.dimensions
+    rows = [*zip(sizes, bounds, part, strict=True)]
+    return (
+        tuple(size if taken == bound else bound for size, bound, taken in rows),
+        tuple(size if taken == bound else taken for size, bound, taken in rows),
+    )
 
 
 def only_dimension(instruction: Instruction) -> int:

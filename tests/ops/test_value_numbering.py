@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ops import REGISTRY, Registry, analyze, elementwise, hlo, limits
 from ops.analysis.value_numbering import ValueNumbering, _SharedMemory
 from ops.dependence.links import reads_operands
+from ops.hlo.true_sizes import ArraySizes, array_sizes
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.ops.unshared import UNSHARED, all_answers
@@ -241,6 +242,17 @@ def test_another_number_of_devices_makes_a_difference(text: str) -> None:
     assert found[0] != found[1]
 
 
+@pytest.mark.usefixtures("forgotten")
+def test_another_bound_of_a_size_makes_a_difference() -> None:
+    text = "ENTRY e {{ p = f32[?] parameter(0) n = f32[?] negate(p) ROOT r = f32[{}] negate(n) }}"
+    modules = [hlo.parse(text.format(bound)) for bound in ("<=8", "<=4", "?")]
+    answers = [analyze(each)["n"].output_to_input().indexing[0] for each in modules]
+    assert [str(indexing) for answer in answers for indexing in answer.indexings] == [
+        f"(d0)<p_0> -> (d0), domain: d0 in [0, p_0 - 1], p_0 in [0, {most}]"
+        for most in (8, 4, "inf")
+    ]
+
+
 def numbers_of_rules_asked(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """For the fusions and the entry of each module, how often a rule is asked for maps."""
     asked = Counter[str]()
@@ -377,6 +389,18 @@ class OnlyShape(NamedTuple):
     """All that a rule may see of an operand."""
 
     shape: Shape
+    sizes: tuple[ArraySizes, ...]
+
+
+def all_sizes(instruction: hlo.Instruction) -> tuple[ArraySizes, ...]:
+    """The sizes of all arrays of a result."""
+    return tuple(array_sizes(instruction, k) for k in instruction.shape.array_indices)
+
+
+def is_dynamic(instruction: hlo.Instruction) -> bool:
+    """Whether sizes are left open, and the module has bounds for them."""
+    shapes = (each.shape for each in (instruction, *instruction.operands))
+    return any(array.dynamic_dimensions for shape in shapes for array in shape.arrays)
 
 
 BUILT: Final = [
@@ -389,7 +413,12 @@ BUILT: Final = [
 @pytest.mark.parametrize("program", BUILT, ids=attrgetter("opcode"))
 def test_rules_look_at_nothing_but_shapes_and_attributes(program: Program) -> None:
     root = program.root
-    operands: Any = tuple(OnlyShape(operand.shape) for operand in root.operands)
-    alone = hlo.Instruction("alone", root.opcode, root.shape, operands, root.attributes)
+    operands: Any = tuple(OnlyShape(each.shape, all_sizes(each)) for each in root.operands)
+    sizes: Any = all_sizes(root)
+    alone = hlo.Instruction(
+        "alone", root.opcode, root.shape, operands, root.attributes, sizes=sizes
+    )
+    if is_dynamic(root):
+        object.__setattr__(alone, "_computation", root.computation)
     assert REGISTRY.routes(alone) == REGISTRY.routes(root)
     assert REGISTRY.maps(alone) == REGISTRY.maps(root)
