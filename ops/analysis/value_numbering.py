@@ -49,7 +49,7 @@ _NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
 """The attributes of which it counts that they are there, and not their values."""
 
 
-class _Memory:
+class _Answers:
     """What is known of instructions: the answer of the rule by key, its links by number."""
 
     def __init__(self) -> None:
@@ -57,10 +57,10 @@ class _Memory:
         self.links: dict[tuple[int, Direction], tuple[Link, ...]] = {}
 
 
-class _SharedMemory(_Memory):
+class _SharedAnswers(_Answers):
     """What is known of instructions that are alike, in whatever module; and their numbers."""
 
-    _current: ClassVar[_SharedMemory | None] = None
+    _current: ClassVar[_SharedAnswers | None] = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class _SharedMemory(_Memory):
         self._size = 0
 
     @classmethod
-    def current(cls) -> _SharedMemory:
+    def current(cls) -> _SharedAnswers:
         """The memory that a module begins with, and keeps: a new one if the last one is full."""
         if cls._current is None or cls._current.is_full:
             cls._current = cls()
@@ -114,9 +114,9 @@ class ValueNumbering:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._shared = _SharedMemory.current()
+        self._shared = _SharedAnswers.current()
         self._module = self._shared.new_number()
-        self._own = _Memory()
+        self._own = _Answers()
         self._singles: set[Instruction] = set()
         self._numbers: dict[Instruction | Computation, int] = {}
         self._shapes: dict[int, tuple[int, Shape]] = {}

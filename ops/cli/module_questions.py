@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, Ty
 
 from indexing.startup import collect_seldom
 from ops import NoSuchInstructionError, analyze, analyze_files, hlo
-from ops.cli.documents import Document, ErrorLog, Verbatim, attempt, fields_of_command
+from ops.cli.documents import Document, ErrorLog, Row, Verbatim, attempt, fields_of_command
 from ops.cli.reports import Entry, Section
 from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
@@ -56,7 +56,7 @@ class ModuleQuestion(Protocol[Subject]):
         """
         ...
 
-    def answer(self, analysis: ModuleAnalysis, subject: Subject) -> Section:
+    def answer(self, analysis: ModuleAnalysis, subject: Subject) -> Row:
         """The answer about a subject.
 
         Raises:

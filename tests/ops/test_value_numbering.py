@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import REGISTRY, Registry, analyze, elementwise, hlo, limits
-from ops.analysis.value_numbering import ValueNumbering, _SharedMemory
+from ops.analysis.value_numbering import ValueNumbering, _SharedAnswers
 from ops.dependence.links import reads_operands
 from ops.hlo.true_sizes import ArraySizes, array_sizes
 from tests.hlo.modules import NAMES, module_text
@@ -190,7 +190,7 @@ def test_one_difference_is_enough(one: str, other: str) -> None:
 @pytest.fixture
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered of modules before this test."""
-    monkeypatch.setattr(_SharedMemory, "_current", None)
+    monkeypatch.setattr(_SharedAnswers, "_current", None)
 
 
 def numbers_in_two_modules(one: str, other: str) -> set[int]:
