@@ -33,6 +33,12 @@ USUAL_WEIGHT: Final = 16
 
 Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 
+MAX_INLINED: Final = 1 << 14
+"""So many arrays are followed run by run into what a fusion calls; beyond, a call is one step.
+
+Calls of calls double the runs with each level.
+Test: ``test_reads.test_calls_without_end_are_one_step``."""
+
 # How long a formula may be.
 
 MAX_TERMS: Final = 160
