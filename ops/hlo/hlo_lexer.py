@@ -42,9 +42,10 @@ _VALUE = r"""(?:"[^"\\]*+"|\d{1,18})"""
 
 _PAIRS = re.compile(rf"\{{(?:{_NAME}={_VALUE}(?:[ ]|(?=\}})))*+\}}", re.ASCII)
 _PAIR = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
-_OPERAND = rf"(?:/\*index=\d++\*/)?(?:({PLAIN_ARRAY})[ ])?%({_NAME})"
+_OPERAND = rf"(?:/\*index=\d++\*/)?(?:({PLAIN_ARRAY})[ ])?(%?{_NAME})"
 _OPERANDS = re.compile(rf"\({_OPERAND}(?:,[ ]{_OPERAND})*+\)", re.ASCII)
 _EACH_OPERAND = re.compile(_OPERAND, re.ASCII)
+_NO_NAMES = {*SHAPE_TYPES, "inf", "nan"}
 _NAMED = re.compile(rf",[ ]({_NAME})=", re.ASCII)
 """Texts that :class:`HloLexer` finds ahead."""
 
@@ -160,11 +161,16 @@ class HloLexer(ScanningLexer):
     def operands_ahead(self) -> tuple[list[tuple[str, str]], int] | None:
         """Names in parentheses that begin here, each behind the text of its shape or nothing.
 
-        >>> HloLexer("(f32[2]{0} %a, %b.1)").operands_ahead()
-        ([('f32[2]{0}', 'a'), ('', 'b.1')], 20)
+        >>> HloLexer("(f32[2]{0} %a, b.1)").operands_ahead()
+        ([('f32[2]{0}', 'a'), ('', 'b.1')], 19)
         """
         found = _OPERANDS.match(self.source, self.start)
-        return found and (_EACH_OPERAND.findall(found[0]), found.end())
+        if found is None:
+            return None
+        operands = _EACH_OPERAND.findall(found[0])
+        if not _NO_NAMES.isdisjoint([name for _, name in operands]):
+            return None
+        return [(shape, name.removeprefix("%")) for shape, name in operands], found.end()
 
     def attribute_ahead(self) -> tuple[str, int] | None:
         """The name of an attribute that begins here, with a comma before it.
