@@ -98,6 +98,50 @@ class MapReport(Row):
         return map_fields(self.map)
 
 
+@dataclass(frozen=True, slots=True)
+class TableRow(Row):
+    """A row of a table, whose cells are aligned to the right; the last one is of any width.
+
+    The first row has the ``heading`` above it.
+    """
+
+    cells: Sequence[str]
+    widths: Sequence[int]
+    about: Fields
+    heading: Sequence[str] = ()
+
+    def text(self) -> str:
+        """The row, under the heading if there is one."""
+        lines = [self.heading, self.cells] if self.heading else [self.cells]
+        return "\n".join(map(self._line, lines))
+
+    def _line(self, cells: Sequence[str]) -> str:
+        aligned = [f"{cell:>{width}}" for cell, width in zip(cells, self.widths, strict=False)]
+        return "  ".join([*aligned, cells[-1]])
+
+    def fields(self) -> Fields:
+        """What the row is about, with all figures."""
+        return self.about
+
+
+def table(heading: Sequence[str], rows: Iterable[tuple[Sequence[str], Fields]]) -> list[TableRow]:
+    """The rows of a table, from the cells of each and its fields.
+
+    >>> for row in table(("reads", "of"), [(("4096", "%p"), {}), (("16", "%bias"), {})]):
+    ...     print(row.text())
+    reads  of
+     4096  %p
+       16  %bias
+    """
+    listed = [*rows]
+    columns = zip(heading, *(cells for cells, _ in listed), strict=True)
+    widths = [max(map(len, column)) for column in columns][:-1]
+    return [
+        TableRow(cells, widths, fields, heading if number == 0 else ())
+        for number, (cells, fields) in enumerate(listed)
+    ]
+
+
 # Runtime origins hold on to their module, so only indexings without them are cached.
 
 

@@ -30,7 +30,8 @@ MapsFunction: TypeAlias = "Callable[[Instruction], Maps]"
 """From an instruction to its maps, one for each array in the operands, in order."""
 
 ValuesFunction: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
-"""From an instruction to the values of operands that its maps depend on; ``None`` if not known."""
+"""From an instruction to numbers outside of it that its maps depend on: values of its operands,
+``None`` where one is not known; or how many devices run the program."""
 
 Route: TypeAlias = tuple[int, int, int]
 """``(output, operand, element)``: an array of the result is an array of an operand."""
@@ -93,7 +94,8 @@ class OpRule:
 
     ``maps`` gives the maps of an instruction, ``routes`` the arrays that it passes on as they are,
     ``calls`` the computations that it runs. The maps depend on nothing but attributes, shapes, and
-    what ``values`` reads of operands: so instructions that are alike in these share their maps.
+    what ``values`` reads outside: so instructions that are alike in these share their maps, in
+    whatever module they are.
     """
 
     maps: MapsFunction | None = None

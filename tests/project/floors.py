@@ -97,7 +97,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
     "ops.cli": (
         ("ops.cli.documents",),
         ("ops.cli.console", "ops.cli.reports"),
-        ("ops.cli.module_questions",),
+        ("ops.cli.module_questions", "ops.cli.memory_questions"),
         ("ops.cli.commands",),
         ("ops.cli.main",),
         ("ops.cli",),
