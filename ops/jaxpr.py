@@ -54,11 +54,11 @@ def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
         raise ShapeError(message) from None
     make_jaxpr: OfJax = jax.make_jaxpr  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
     name = re.sub(r"\W", "_", getattr(function, "__name__", "function"))
-    return _Program().module(name, make_jaxpr(function)(*arguments))
+    return _Builder().module(name, make_jaxpr(function)(*arguments))
 
 
-class _Program:
-    """The entry of a module and the computations that it calls, while they are made."""
+class _Builder:
+    """Makes the entry of a module, and the computations that it calls."""
 
     def __init__(self) -> None:
         self._instructions: list[Instruction] = []
