@@ -43,9 +43,8 @@ from simplifier.extraction.search import count_maxima
 from simplifier.extraction.width import (
     divides_by_negative,
     goes_beyond,
-    has_multiples,
     is_wide,
-    width_of_all,
+    width_if_exceeded,
 )
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import COMMON_FACTOR
@@ -75,7 +74,7 @@ def simplified(scope: Scope, form: Form) -> Form:
     results = scope.memory(_Results)
     result = results.get(form.key)
     if result is None:
-        is_cheapest = form.is_affine and _is_cheapest(scope, form)
+        is_cheapest = _is_cheapest(scope, form)
         result = results[form.key] = form if is_cheapest else _fixpoint(scope, form)
     return result
 
@@ -88,14 +87,18 @@ class _Results(dict["Key", Form]):
 
 
 def _is_cheapest(scope: Scope, form: Form) -> bool:
-    """Whether an affine form is the cheapest at a glance: no variable of it has one value."""
-    return scope.smaller is None and scope.log is None and scope.canonical(form) == form
+    """Whether a form is the cheapest at a glance: affine, and no variable of it has one value."""
+    if not form.is_affine or scope.smaller is not None or scope.log is not None:
+        return False
+    return scope.canonical(form) == form
 
 
 def _fixpoint(scope: Scope, form: Form) -> Form:
     """Step after step, until nothing changes; of a cycle, its cheapest form."""
     path = [form]
     while (following := _step(scope, path[-1])) not in path:
+        if _is_cheapest(scope, following):
+            return following
         path.append(following)
     cycle = path[path.index(following) :]
     cheapest = min(cycle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
@@ -109,7 +112,7 @@ def _step(scope: Scope, form: Form) -> Form:
     inside = postorder((form,))
     if is_logical(inside):
         return choices.step(scope, form, _QUESTIONS)
-    extrema = () if _is_large(form, inside) else _extrema_to_keep(scope, form)
+    extrema = () if _is_large(form, inside) else _extrema_to_keep(scope, form, inside)
     if not extrema:
         result = _read(scope, form, inside)
     else:
@@ -138,14 +141,11 @@ def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
         is_dear = cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
         if result != form and is_dear and not is_plain(result):
             result = _read_again(scope, form, result)
-        may_be_wide = result != form and not result.is_affine and has_multiples(result)
-        limit = width_of_all(scope, form) if may_be_wide else inf
-        is_beyond = goes_beyond(scope, result, limit)
-        if is_beyond:
+        is_settled = result == form or result.is_affine
+        limit = inf if is_settled else width_if_exceeded(scope, form, result)
+        if limit < inf:
             result = _narrower(scope, form, result, limit)
-        else:
-            limit = inf
-        if is_beyond or (is_dear and (not is_plain(result) or inner_operations(result))):
+        if limit < inf or (is_dear and (not is_plain(result) or inner_operations(result))):
             result = _abstracted(scope, form, result, limit)
     return result
 
@@ -194,9 +194,9 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     return other
 
 
-def _extrema_to_keep(scope: Scope, form: Form) -> Sequence[Atom]:
+def _extrema_to_keep(scope: Scope, form: Form, inside: Sequence[Atom]) -> Sequence[Atom]:
     """The extrema in divisions, where the canonical form holds too many maxima to be searched."""
-    extrema = inner_extrema(form)
+    extrema = inner_extrema(form) if any(atom.kind in EXTREMA for atom in inside) else ()
     if not extrema or count_maxima(scope.canonical(form)) <= MAX_MAXIMA_INSIDE:
         return ()
     return extrema
@@ -327,7 +327,8 @@ _TORN_DEPTH: Final = 2
 def _is_no_costlier(result: Form, form: Form) -> bool:
     """Whether a result costs at most as much as a form; mostly that is seen at a glance."""
     cost = cost_of_form(result)
-    return cost * FINE <= least_cost_as_written(form) or cost <= cost_of_form(form)
+    least = cost * FINE
+    return least_cost_as_written(form, least) >= least or cost <= cost_of_form(form)
 
 
 def is_kept(scope: Scope, form: Form) -> bool:

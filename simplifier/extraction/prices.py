@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
+    from simplifier.extraction.width import Width
 
     CostOf: TypeAlias = Callable[[Atom], int]
 
@@ -49,17 +50,17 @@ NO_LIMIT: Final = 1 << 200
 class Prices:
     """The costs of sums in fine units, where atoms cost what ``cost_of`` says.
 
-    A term that may be greater than ``widest`` costs :data:`WIDE`, unless nothing bounds the form.
+    A term that may be beyond the width costs :data:`WIDE`.
     """
 
-    __slots__ = ("_cost_of", "_is_alone", "_magnitudes", "_scope", "_widest")
+    __slots__ = ("_cost_of", "_is_alone", "_magnitudes", "_scope", "_width")
 
     def __init__(
-        self, scope: Scope, cost_of: CostOf, widest: int | None, *, is_alone: bool = True
+        self, scope: Scope, cost_of: CostOf, width: Width, *, is_alone: bool = True
     ) -> None:
         self._scope = scope
         self._cost_of = cost_of
-        self._widest = widest
+        self._width = width
         self._is_alone = is_alone
         self._magnitudes: dict[Atom, int | None] = {}
 
@@ -70,39 +71,39 @@ class Prices:
         costs at least: nobody asks then whether it is wide.
         """
         cost = fine_cost(form, self._cost_of, further, is_alone=self._is_alone)
-        if self._widest is not None and cost < limit:
+        if cost < limit:
             for atom, factor in form.terms.items():
-                if self._is_wide(atom, abs(factor), self._widest):
+                if self._is_wide(atom, abs(factor)):
                     cost += WIDE
         return cost
 
-    def _is_wide(self, atom: Atom, factor: int, widest: int) -> bool:
+    def _is_wide(self, atom: Atom, factor: int) -> bool:
         greatest = self._magnitudes.get(atom, -1)
         if greatest == -1:
-            if atom.kind is AtomKind.MOD and 0 < factor * atom.divisor <= widest:
-                return False  # at a glance
+            is_digit = atom.kind is AtomKind.MOD and atom.divisor > 0
+            if is_digit and self._width.admits_at_a_glance(factor * atom.divisor):
+                return False
             greatest = magnitude(range_of_spelled(self._scope, atom))
             self._magnitudes[atom] = greatest
-        return greatest is not None and factor * greatest > widest
+        return greatest is not None and not self._width.admits(factor * greatest)
 
     def is_narrow_term(self, operation: Form, weight: int) -> bool:
-        """Whether an operation, if it is one, times its weight is no greater than the widest."""
-        atom, widest = operation.only_atom, self._widest
-        return widest is None or atom is None or not self._is_wide(atom, abs(weight), widest)
+        """Whether an operation, if it is one, times its weight is not beyond the width."""
+        atom = operation.only_atom
+        return atom is None or not self._is_wide(atom, abs(weight))
 
     def is_narrow(self, operands: Iterable[Form]) -> bool:
-        """Whether no operand may be greater than the widest number."""
-        widest = self._widest
-        return widest is None or all(self._fits(operand, widest) for operand in operands)
+        """Whether no operand may be beyond the width."""
+        return all(map(self._fits, operands))
 
-    def _fits(self, operand: Form, widest: int) -> bool:
+    def _fits(self, operand: Form) -> bool:
         scope = self._scope
         if all(atom in scope.ranges for atom in operand.terms):
             greatest = magnitude(scope.plain_range(operand))
-            if greatest is not None and greatest <= widest:
-                return True  # at a glance
+            if greatest is not None and self._width.admits_at_a_glance(greatest):
+                return True
         greatest = magnitude(scope.range_of(scope.canonical(operand)))
-        return greatest is None or greatest <= widest
+        return greatest is None or self._width.admits(greatest)
 
 
 def range_of_spelled(scope: Scope, atom: Atom) -> Range:

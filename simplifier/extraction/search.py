@@ -28,7 +28,7 @@ from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glanc
 from simplifier.extraction.natural import is_plain, natural_reading, says_more
 from simplifier.extraction.prices import FINE, NO_LIMIT, Prices, fine_cost
 from simplifier.extraction.products import product_steps
-from simplifier.extraction.width import natural_width
+from simplifier.extraction.width import Width
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOTIENTS_SEARCHED
 from simplifier.tools.disjoint_set import connected_components
@@ -120,7 +120,7 @@ class Extractor:
         self.cost: CostOf = _Costs(self).__getitem__
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
-        self._parts: dict[tuple[Key, int | None, bool], list[Rewrite]] = {}
+        self._parts: dict[tuple[Key, Key], list[Rewrite]] = {}
 
     def prepare(self, form: Form) -> None:
         """Work out the costs of nested atoms from the inside out, so that no call goes deep."""
@@ -222,15 +222,13 @@ class Extractor:
         kinds = _affordable_steps(part, len(self._helpers) - 1)
         if not kinds:
             return natural
-        widest, is_alone = natural_width(self._scope, form), _is_alone(form, part)
-        if widest is not None and widest > self._limit:
-            widest = int(self._limit)
-        key = (part.key, widest, is_alone)
+        key = part.key, form.key
         found = self._parts.get(key)
         if found is None:
             helper = self._helpers[-1 if 0 < count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
             cost_of = _SearchCosts(self, helper, part).__getitem__
-            prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
+            width = Width(self._scope, form, self._limit)
+            prices = Prices(self._scope, cost_of, width, is_alone=_is_alone(form, part))
             search = _Search(self._scope, prices, helper, self._steps[:kinds])
             found = self._parts[key] = search.descend(part, natural)
         return found
