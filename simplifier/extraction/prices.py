@@ -70,7 +70,7 @@ class Prices:
         What the further term costs itself is not counted. Beyond the limit it is what the form
         costs at least: nobody asks then whether it is wide.
         """
-        cost = fine_cost(form, self._cost_of, further, is_alone=self._is_alone)
+        cost = fine_cost(form, self._cost_of, further, limit, is_alone=self._is_alone)
         if cost < limit:
             for atom, factor in form.terms.items():
                 if self._is_wide(atom, abs(factor)):
@@ -116,10 +116,18 @@ def range_of_spelled(scope: Scope, atom: Atom) -> Range:
     return ends
 
 
-def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool = True) -> int:
+def fine_cost(
+    form: Form,
+    cost_of: CostOf,
+    further: int = 0,
+    limit: int = NO_LIMIT,
+    *,
+    is_alone: bool = True,
+) -> int:
     """The cost in fine units of a form, and of one more term of this weight.
 
     A sum that is not alone stands beside a positive term, so that it needs no sign of its own.
+    Beyond the limit it is a cost without digits that overlap.
     """
     terms, constant = form.terms, form.constant
     count = len(terms)
@@ -149,11 +157,12 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
     operators = count - 1 + len(multipliers)
     if is_alone and negative == count and not (count == 1 and (multipliers or constant)):
         cost += FINE + TERM + 2 * NUMBER
-    if divisions:
+    if divisions > 1:
+        cost -= _shared(terms, cost_of)
+    cost += operators * FINE + (count - 1) * TERM + len(multipliers) * NUMBER + negative
+    if divisions and cost < limit:
         cost += overlaps(form) * (FINE + TERM)
-        if divisions > 1:
-            cost -= _shared(terms, cost_of)
-    return cost + operators * FINE + (count - 1) * TERM + len(multipliers) * NUMBER + negative
+    return cost
 
 
 def _shared(terms: dict[Atom, int], cost_of: CostOf) -> int:

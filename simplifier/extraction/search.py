@@ -229,7 +229,7 @@ class Extractor:
             cost_of = _SearchCosts(self, helper, part).__getitem__
             width = Width(self._scope, form, self._limit)
             prices = Prices(self._scope, cost_of, width, is_alone=_is_alone(form, part))
-            search = _Search(self._scope, prices, helper, self._steps[:kinds])
+            search = _Search(self._scope, prices, helper, self._steps[:kinds], {})
             found = self._parts[key] = search.descend(part, natural)
         return found
 
@@ -245,6 +245,8 @@ class _Search(NamedTuple):
     prices: Prices
     helper: Extractor
     order: Sequence[Steps]
+    known: dict[tuple[Key, Steps], Rewrite | None]
+    """The cheapest step of a kind from a form: descents meet."""
 
     def descend(self, form: Form, natural: list[Rewrite]) -> list[Rewrite]:
         """The cheapest end of some descents: from the form itself, and from its natural reading."""
@@ -263,8 +265,7 @@ class _Search(NamedTuple):
         current, cost, least = form, self.prices.sum(form), least_cost_at_a_glance(form)
         kind = 0
         while kind < len(order) and cost > least:
-            limit = Limit(cost, self.prices, self.helper)
-            found = limit.cheapest(current, order[kind](self.scope, current, limit))
+            found = self._cheapest_step(current, cost, order[kind])
             # A candidate whose cost was found before it was built may cost more.
             following = cost if found is None else self.prices.sum(found.after)
             if found is None or following >= cost:
@@ -273,6 +274,14 @@ class _Search(NamedTuple):
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+    def _cheapest_step(self, form: Form, cost: int, steps: Steps) -> Rewrite | None:
+        """The cheapest step of a kind from a form of this cost, if one costs less."""
+        key = form.key, steps
+        if key not in self.known:
+            limit = Limit(cost, self.prices, self.helper)
+            self.known[key] = limit.cheapest(form, steps(self.scope, form, limit))
+        return self.known[key]
 
 
 def _has_operation_beside_maximum(form: Form) -> bool:
