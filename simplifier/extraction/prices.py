@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import meet
+from simplifier.bounds.ranges import range_at_a_glance
 from simplifier.expr.form import Atom, AtomKind, Form
 from simplifier.extraction.cost import (
     DIVISIONS,
@@ -80,8 +81,8 @@ class Prices:
     def _is_wide(self, atom: Atom, factor: int) -> bool:
         greatest = self._magnitudes.get(atom, -1)
         if greatest == -1:
-            is_digit = atom.kind is AtomKind.MOD and atom.divisor > 0
-            if is_digit and self._width.admits_at_a_glance(factor * atom.divisor):
+            at_most = magnitude(range_at_a_glance(self._scope, atom))
+            if at_most is not None and self._width.admits_at_a_glance(factor * at_most):
                 return False
             greatest = magnitude(range_of_spelled(self._scope, atom))
             self._magnitudes[atom] = greatest

@@ -6,6 +6,7 @@ widest of the result, the variables, and what the digits of the form are taken o
 
 from __future__ import annotations
 
+from itertools import chain
 from math import gcd, inf
 from typing import TYPE_CHECKING
 
@@ -40,9 +41,11 @@ class Width:
     __slots__ = ("_further", "_limit", "known")
 
     def __init__(self, scope: Scope, form: Form, limit: float = inf) -> None:
-        self.known: float = inf if is_deep(form) else 0
+        canonical = scope.canonical(form)
+        known = None if is_deep(form) else _widest(_widths_at_a_glance(scope, canonical))
+        self.known: float = inf if known is None else known
         """As much as was worked out: all of it once a number was too wide."""
-        self._further = _widths(scope, scope.canonical(form))
+        self._further = _further_widths(scope, canonical)
         self._limit = limit
 
     def admits(self, number: float) -> bool:
@@ -70,7 +73,9 @@ def natural_width(scope: Scope, form: Form) -> int | None:
     known = scope.memory(_Widths)
     found = known.get(form.key, -1)
     if found == -1:
-        found = known[form.key] = _widest(_widths(scope, scope.canonical(form)))
+        canonical = scope.canonical(form)
+        widths = chain(_widths_at_a_glance(scope, canonical), _further_widths(scope, canonical))
+        found = known[form.key] = _widest(widths)
     return found
 
 
@@ -91,14 +96,18 @@ def magnitude(ends: Range) -> int | None:
     return None
 
 
-def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
-    """What a reading computes, first what is known at once."""
+def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Of the form, its variables, and what stands in its operations."""
     yield magnitude(scope.range_of(form))
     for atom in form.terms:
         if atom.kind is VARIABLE:
             yield magnitude(scope.ranges[atom])
         for argument in atom.arguments:
             yield magnitude(scope.range_of(argument))
+
+
+def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Of what its digits are taken, and of what is read inside its operations."""
     rest = form
     for weight, unit in scope.view(form).units:
         if unit.quotient is not None:
