@@ -403,20 +403,44 @@ def _unit_fraction(context: Context, numerator: Form, divisor: int) -> Form | No
     for weight in sorted(weights):
         if divisor % weight == 0:
             continue
-        multiples = {
-            atom: factor // weight
-            for atom, factor in numerator.terms.items()
-            if factor % weight == 0
-        }
-        whole = Form(numerator.constant // weight, multiples)
-        source = context.plain_range(whole)
-        rest = context.plain_range(numerator.plus(whole, -weight))
+        source, rest = _ranges_apart(context, numerator, weight)
         below = divisor // weight
         for radix in (below + 1, below):
             if _is_unit_fraction(source, rest, weight, radix, divisor):
                 context.fired(UNIT_FRACTION)
-                return context.floordiv(whole, radix)
+                return context.floordiv(_multiples(numerator, weight), radix)
     return None
+
+
+def _multiples(numerator: Form, weight: int) -> Form:
+    """The ``A`` of ``w*A + B``."""
+    return Form(
+        numerator.constant // weight,
+        {
+            atom: factor // weight
+            for atom, factor in numerator.terms.items()
+            if factor % weight == 0
+        },
+    )
+
+
+def _ranges_apart(context: Context, numerator: Form, weight: int) -> tuple[Range, Range]:
+    """The ranges of ``A`` and ``B``, term by term: all weights are positive."""
+    lower: End
+    upper: End
+    low: End
+    high: End
+    whole, constant_left = divmod(numerator.constant, weight)
+    lower = upper = whole
+    low = high = constant_left
+    for atom, factor in numerator.terms.items():
+        least, most = context.ranges[atom]
+        multiple, remainder = divmod(factor, weight)
+        if remainder:
+            low, high = low + factor * least, high + factor * most
+        else:
+            lower, upper = lower + multiple * least, upper + multiple * most
+    return (lower, upper), (low, high)
 
 
 def _is_unit_fraction(source: Range, rest: Range, weight: int, radix: int, divisor: int) -> bool:
