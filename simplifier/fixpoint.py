@@ -55,6 +55,7 @@ from simplifier.limits import (
     MAX_MAXIMA_INSIDE,
     MAX_MAXIMA_SEARCHED,
     MAX_TEAR,
+    MAX_TEAR_OF_DIGITS,
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
@@ -296,7 +297,7 @@ def _in_smallest(scope: Scope, form: Form) -> Form:
 def _extracted(scope: Scope, form: Form) -> Form:
     """What is extracted of the canonical form; where that costs more, the form by its parts."""
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical, MAX_TEAR):
+    if canonical.depth >= _TORN_DEPTH and _is_torn(scope, form, canonical, MAX_TEAR):
         parts = _cheapest_parts(scope, form)
         if is_kept(scope, parts):
             return parts
@@ -309,15 +310,24 @@ def _extracted(scope: Scope, form: Form) -> Form:
     return parts if is_kept(scope, parts) else result
 
 
-def _is_torn(scope: Scope, form: Form, canonical: Form, tear: int) -> bool:
+def _is_torn(scope: Scope, form: Form, canonical: Form, tear: float) -> bool:
     """Whether a canonical form shows so little of the form that no search leads back to it.
 
     Both it and its natural reading are so many times costlier.
     """
-    if canonical.depth < _TORN_DEPTH:
-        return False
     most = cost_of_form(form) * tear
     return cost_of_form(canonical) > most and natural_cost(scope, canonical) > most
+
+
+def _tear_of_part(canonical: Form) -> float:
+    """How many times costlier the canonical form of a part may be to be searched.
+
+    Without maxima digits of digits may not, and digits of numbers half as much again.
+    """
+    is_nested = canonical.depth >= _TORN_DEPTH
+    if count_maxima(canonical):
+        return MAX_TEAR if is_nested else inf
+    return 1 if is_nested else MAX_TEAR_OF_DIGITS
 
 
 _TORN_DEPTH: Final = 2
@@ -450,12 +460,9 @@ def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tu
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:
-    """What is extracted of the canonical form, unless the form itself is cheaper.
-
-    A part without maxima is not searched at all if its natural reading costs more.
-    """
+    """What is extracted of the canonical form, unless the form itself is cheaper."""
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical, MAX_TEAR if count_maxima(canonical) else 1):
+    if _is_torn(scope, form, canonical, _tear_of_part(canonical)):
         return form
     result = extracted(scope, canonical)
     return form if cost_of_form(result) > cost_of_form(form) else result
