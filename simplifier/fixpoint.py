@@ -31,6 +31,7 @@ from simplifier.extraction.abstraction import (
     abstraction_of,
     inner_extrema,
     inner_operations,
+    lasting_operations,
     quotients_of,
 )
 from simplifier.extraction.cost import cost_of_form
@@ -172,7 +173,7 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
 
     That is taken where it is cheaper, or where the result has multiples beyond the limit.
     """
-    operations = inner_operations(form)
+    operations = lasting_operations(scope, form)
     if not operations:
         return result
     abstraction = abstraction_of(scope, form, operations)
