@@ -12,6 +12,7 @@ from simplifier.choices import is_logical
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     EXTREMA,
+    LOGICAL,
     Atom,
     AtomKind,
     Form,
@@ -112,9 +113,11 @@ def _fixpoint(scope: Scope, form: Form) -> Form:
 def _step(scope: Scope, form: Form) -> Form:
     """The form extracted as it stands, or read in another way, where that is better."""
     inside = postorder((form,))
-    if is_logical(inside):
+    kinds = {atom.kind for atom in inside}
+    if not kinds.isdisjoint(LOGICAL):
         return choices.step(scope, form, _QUESTIONS)
-    extrema = () if _is_large(form, inside) else _extrema_to_keep(scope, form, inside)
+    has_extrema = not (kinds.isdisjoint(EXTREMA) or _is_large(form, inside))
+    extrema = _extrema_to_keep(scope, form) if has_extrema else ()
     if not extrema:
         result = _read(scope, form, inside)
     else:
@@ -196,9 +199,9 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     return other
 
 
-def _extrema_to_keep(scope: Scope, form: Form, inside: Sequence[Atom]) -> Sequence[Atom]:
+def _extrema_to_keep(scope: Scope, form: Form) -> Sequence[Atom]:
     """The extrema in divisions, where the canonical form holds too many maxima to be searched."""
-    extrema = inner_extrema(form) if any(atom.kind in EXTREMA for atom in inside) else ()
+    extrema = inner_extrema(form)
     if not extrema or count_maxima(scope.canonical(form)) <= MAX_MAXIMA_INSIDE:
         return ()
     return extrema
