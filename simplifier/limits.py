@@ -102,6 +102,12 @@ Some pairs narrow each other by one, again and again.
 MAX_ROUNDS_OF_FACTS: Final = 3
 """How often facts and ranges may sharpen each other in one reading, for the same reason."""
 
+MAX_LINKED_ATOMS: Final = 16
+"""Facts are combined while they speak of so many atoms together: each is a row of a tableau."""
+
+MAX_PIVOTS: Final = 24
+"""How often the facts that bound a form are exchanged for better ones."""
+
 # Choices.
 
 MAX_CONDITIONS: Final = 8
