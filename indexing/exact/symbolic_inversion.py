@@ -80,7 +80,7 @@ def _candidate(simplest: Relation) -> list[Form] | None:
     dims = domain.identifiers[: len(domain.dims)]
     bounds = ((name, domain.bounds[name]) for name in dims)
     found = {name: forms.constant(ends.lower or 0) for name, ends in bounds if ends.is_point}
-    scope, digits = scope_with_facts(domain), _Digits(simplest.forms)
+    scope, digits = scope_with_facts(domain), _SplitVariables(simplest.forms)
     for number, form in enumerate(simplest.forms):
         if not digits.is_one(number):
             found |= _mixed_radix(scope, form, number)
@@ -124,7 +124,7 @@ def _mixed_radix(scope: Scope, form: Form, number: int) -> dict[str, Form]:
 # Results that are the digits of one variable.
 
 
-class _Digits:
+class _SplitVariables:
     """The results that are ``d floordiv W`` or ``(d floordiv W) mod n`` of one variable ``d``."""
 
     def __init__(self, results: Sequence[Form]) -> None:
