@@ -161,14 +161,6 @@ class TileConstraints:
             return f"{found}; expected {text}" if found else text
         return None
 
-    def reason_in(self, scope: Scope) -> str:
-        """Why no size meets the constraints in a scope."""
-        for clause in self.clauses:
-            one = TileConstraints((clause,))
-            if one.simplified(scope).is_unsatisfiable:
-                return f"no size meets {one}"
-        return f"no size meets {self}"
-
     def conditions(self) -> tuple[Boolean, ...]:
         """The clauses as sympy's conditions.
 

@@ -171,9 +171,7 @@ def of_digits(
     )
 
 
-def _stride(
-    terms: Sequence[tuple[int, Digit]], radices: Mapping[str, Radices], sign: int
-) -> Form:
+def _stride(terms: Sequence[tuple[int, Digit]], radices: Mapping[str, Radices], sign: int) -> Form:
     """The stride of the lowest digit with several values; that of the only digit, if it is one."""
     if len(terms) == 1:
         return forms.constant(terms[0][0])

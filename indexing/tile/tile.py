@@ -165,7 +165,7 @@ class Tile:
         """The names of the symbols in the sizes, sorted."""
         return tuple(sorted(set(forms.variables_of(self.counts)), key=forms.natural_order))
 
-    def substitute(self, sizes: dict[str, int]) -> Tile:
+    def substitute(self, sizes: Mapping[str, int]) -> Tile:
         """The tile with numbers for all symbols of the sizes.
 
         Raises:
@@ -289,4 +289,6 @@ def smallest_tile(
         if each is not None and each.is_constant
     }
     known = Known(tuple(sorted({**dict(known.bounds), **lasts}.items())), known.facts)
-    return Tile(domain, counts, tiles, known, formulas.simplified(known.scope(), known), constraints)
+    return Tile(
+        domain, counts, tiles, known, formulas.simplified(known.scope(), known), constraints
+    )

@@ -23,10 +23,12 @@ from indexing.tile.progressions import (
     within_ends,
 )
 from indexing.tile.tile import Formulas, Known, Tile, smallest_tile
+from indexing.variable import is_symbolic
 from simplifier import Interval
 from simplifier.errors import check_type, listed
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.functions import symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +66,7 @@ def tile_of(
     given = TileConstraints.of(found.clauses)
     constraints = given.simplified(axes.scope())
     if constraints.is_unsatisfiable:
-        raise TileError(f"tile: {given.reason_in(axes.scope())}")
+        raise _no_tile(relation, dims, sizes, facts)
     rows = [(each.offset, each.size, each.stride) for each in found.results]
     names = [name for name in relation.domain.identifiers if name[0] == "d"]
     return smallest_tile(
@@ -75,6 +77,26 @@ def tile_of(
         Formulas(tuple(rows), operations.conjunction(found.conditions)),
         constraints,
     )
+
+
+def _no_tile(
+    relation: Relation,
+    dims: Sequence[Variable],
+    sizes: Sequence[sympy.Expr | int],
+    facts: tuple[Constraint, ...],
+) -> TileError:
+    """Why no tile has these sizes: what they would have to meet."""
+    numbers = {f"size{place}": size for place, size in enumerate(sizes) if not is_symbolic(size)}
+    if not numbers:
+        return TileError("tile: no size meets the constraints")
+    named = [
+        symbol(f"size{place}") if f"size{place}" in numbers else size
+        for place, size in enumerate(sizes)
+    ]
+    constraints = tile_of(relation, dims, named, facts).constraints
+    if len(numbers) < len(sizes):
+        return TileError(f"tile: no size meets {constraints}")
+    return TileError(f"tile: {constraints.reason(numbers)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from simplifier.expr import operations
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import sympy
+
     from indexing import IndexingMap, Tile
 
     Index = tuple[int, ...]
@@ -20,16 +22,20 @@ SIZES = ("A", "B", "C", "D", "E", "F")
 """The names of sizes, one for each dimension."""
 
 
-def symbolic_sizes(indexing: IndexingMap) -> list[object]:
+def symbolic_sizes(indexing: IndexingMap) -> list[sympy.Expr]:
     """A symbol for the size of each dimension."""
     return [symbol(name) for name in SIZES[: len(indexing.dims)]]
 
 
-def all_sizes(indexing: IndexingMap, extents: Sequence[int]) -> Iterator[dict[str, int]]:
+def all_sizes(indexing: IndexingMap) -> Iterator[dict[str, int]]:
     """All sizes of tiles."""
-    names = SIZES[: len(indexing.dims)]
-    for sizes in product(*(range(1, extent + 1) for extent in extents)):
-        yield dict(zip(names, sizes, strict=True))
+    for sizes in product(*(range(1, extent + 1) for extent in extents(indexing))):
+        yield named(indexing, sizes)
+
+
+def named(indexing: IndexingMap, sizes: Sequence[int]) -> dict[str, int]:
+    """The sizes by the names of their symbols."""
+    return dict(zip(SIZES[: len(indexing.dims)], sizes, strict=True))
 
 
 def extents(indexing: IndexingMap) -> list[int]:
@@ -70,7 +76,7 @@ def described(tile: Tile, sizes: Mapping[str, int], ids: Index, runtime: Index) 
     return elements
 
 
-def grid(extents: Sequence[int], sizes: Sequence[int]) -> Iterator[Index]:
+def grid(indexing: IndexingMap, sizes: Sequence[int]) -> Iterator[Index]:
     """The ids of all tiles."""
-    counts = (range(-(-n // size)) for n, size in zip(extents, sizes, strict=True))
-    return product(*counts)
+    pairs = zip(extents(indexing), sizes, strict=True)
+    return product(*(range(-(-extent // size)) for extent, size in pairs))

@@ -6,17 +6,19 @@ import re
 from itertools import islice, product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import ops
 import pytest
 import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import ops
 from indexing import IndexingMap, TileConstraints, TileError, UndefinedMap, parse_map
-from ops import hlo, output_to_input
+from ops import Unknown, hlo, output_to_input
 from simplifier import Mod, symbol
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 from tests.conformance import Row, for_each, rows_of
 from tests.strategies import index_maps, maps
 from tests.tile.brute_force import (
@@ -24,14 +26,16 @@ from tests.tile.brute_force import (
     described,
     extents,
     grid,
+    named,
     symbolic_sizes,
     touched,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from indexing import Tile
+    from simplifier.expr.form import Form
 
 MAX_SIZES = 6
 """Random sizes at which one map is enumerated."""
@@ -46,7 +50,7 @@ def _check_at(indexing: IndexingMap, tile: Tile, sizes: Mapping[str, int]) -> No
     at_sizes = tile.substitute(sizes)
     numeric = indexing.tile([*sizes.values()])
     runtime_values = {runtime for _, runtime in expected}
-    for ids in grid(extents(indexing), [*sizes.values()]):
+    for ids in grid(indexing, [*sizes.values()]):
         for runtime in runtime_values:
             elements = expected.get((ids, runtime), set())
             assert described(tile, sizes, ids, runtime) == elements
@@ -57,18 +61,14 @@ def _check_at(indexing: IndexingMap, tile: Tile, sizes: Mapping[str, int]) -> No
 def _check(indexing: IndexingMap, seed: int = 0) -> None:
     """A tile is exact at all sizes that meet its constraints; a number that fits no tile fails."""
     tile = indexing.tile(symbolic_sizes(indexing))
-    candidates = list(all_sizes(indexing, extents(indexing)))
-    Random(seed).shuffle(candidates)
+    candidates = list(all_sizes(indexing))
+    Random(seed).shuffle(candidates)  # noqa: S311 - the same sizes each time
     for sizes in candidates[:MAX_SIZES]:
         if tile.constraints.satisfied(sizes):
             _check_at(indexing, tile, sizes)
             continue
-        with pytest.raises(TileError, match="tile: .*; expected"):
+        with pytest.raises(TileError, match=r"tile: .*; expected"):
             tile.substitute(sizes)
-
-
-def _ones(indexing: IndexingMap) -> dict[str, int]:
-    return dict.fromkeys((str(name) for name in symbolic_sizes(indexing)), 1)
 
 
 @given(index_maps())
@@ -80,8 +80,7 @@ def test_reshapes(indexing: IndexingMap) -> None:
 def test_random_maps(indexing: IndexingMap) -> None:
     try:
         indexing.tile(symbolic_sizes(indexing))
-    except TileError as error:
-        assert re.match("tile: .*; expected digits", str(error))
+    except TileError:
         assert indexing.ranges  # tiles of one element are always found
         return
     _check(indexing)
@@ -106,7 +105,8 @@ def _chains(draw: st.DrawFn) -> IndexingMap:
 
 
 def _reshape(draw: st.DrawFn, sizes: tuple[int, ...]) -> tuple[IndexingMap, tuple[int, ...]]:
-    left, operand = prod(sizes), []
+    left = prod(sizes)
+    operand: list[int] = []
     for _ in range(draw(st.integers(0, 2))):
         operand.append(draw(st.sampled_from([n for n in range(1, left + 1) if left % n == 0])))
         left //= operand[-1]
@@ -170,7 +170,7 @@ def _broadcast(draw: st.DrawFn, sizes: tuple[int, ...]) -> tuple[IndexingMap, tu
 def _reduce(draw: st.DrawFn, sizes: tuple[int, ...]) -> tuple[IndexingMap, tuple[int, ...]]:
     axis, size = draw(st.integers(0, len(sizes))), draw(st.integers(1, 6))
     operand = (*sizes[:axis], size, *sizes[axis:])
-    return ops.reduce([operand], [axis]).output_to_input[0], operand
+    return ops.reduce(operand, [axis]).output_to_input[0], operand
 
 
 _STEPS = {
@@ -204,7 +204,10 @@ def _maps(row: Row) -> list[IndexingMap]:
     if "map" in row:
         return [parse_map(row["map"])]
     root = hlo.parse(row["hlo"]).entry.root
-    return [each.map for each in output_to_input(root).indexing[row["operand"]]]
+    operand: int = row["operand"]
+    indexings = output_to_input(root).indexing[operand]
+    assert not isinstance(indexings, Unknown)
+    return [each.map for each in indexings]
 
 
 _TILES = [*rows_of("tile", kind="symbolic_tile"), *rows_of("tile", kind="symbolic_tile_from_map")]
@@ -228,8 +231,7 @@ def test_all_sizes_of_xla_have_the_same_tile(row: Row) -> None:
     expected = row["expected"]
     constraints = TileConstraints.parse(row.get("sound_constraints", expected["constraints"]))
     formulas = [
-        parse_map(expected[key], unbounded=True)
-        for key in ("offset_map", "size_map", "stride_map")
+        parse_map(expected[key], unbounded=True) for key in ("offset_map", "size_map", "stride_map")
     ]
     (indexing,) = _maps(row)
     tile = indexing.tile(symbolic_sizes(indexing))
@@ -241,7 +243,9 @@ def test_all_sizes_of_xla_have_the_same_tile(row: Row) -> None:
         compared += 1
         named = dict(zip((str(name) for name in symbolic_sizes(indexing)), sizes, strict=True))
         ours = tile.substitute(named).formulas.results
-        offsets, counts, strides = (each.evaluate(sizes, [0] * len(each.ranges)) for each in formulas)
+        offsets, counts, strides = (
+            each.evaluate(sizes, [0] * len(each.ranges)) for each in formulas
+        )
         assert len(offsets) == len(ours)
         for (offset, size, stride), start, count, step in zip(
             ours, offsets, counts, strides, strict=True
@@ -252,10 +256,10 @@ def test_all_sizes_of_xla_have_the_same_tile(row: Row) -> None:
     assert compared
 
 
-def _at_zero(offset: object) -> int:
+def _at_zero(offset: Form) -> int:
     """An offset of the first tile, where all runtime variables are zero."""
-    values = {each: 0 for each in sympy.sympify(str(offset).replace("floordiv", "//")).free_symbols}
-    return int(sympy.sympify(str(offset).replace("floordiv", "//")).subs(values))
+    zeros = dict.fromkeys(forms.variables_of((offset,)), forms.ZERO)
+    return operations.substitute((offset,), zeros)[0].constant
 
 
 def _progression(offset: int, size: int, stride: int) -> set[int]:
@@ -266,19 +270,15 @@ def _progression(offset: int, size: int, stride: int) -> set[int]:
 def test_tiles_of_xlas_cases_by_enumeration(row: Row) -> None:
     (indexing,) = _maps(row)
     tile = indexing.tile(symbolic_sizes(indexing))
-    sizes = _ones(indexing)
-    assert tile.constraints.satisfied(sizes)
+    assert tile.constraints.satisfied(named(indexing, [1] * len(indexing.dims)))
     bounds = [each.bounds.size or 0 for each in indexing.domain]
     if prod(bounds) > MAX_POINTS:
         pytest.skip("more points than are enumerated")
-    several = [
-        named
-        for chosen in islice(_some_sizes(indexing), 400)
-        if tile.constraints.satisfied(named := dict(zip(sizes, chosen, strict=True)))
-    ]
-    Random(0).shuffle(several)
-    for named in several[:3]:
-        _check_at(indexing, tile, named)
+    several = [named(indexing, sizes) for sizes in islice(_some_sizes(indexing), 400)]
+    several = [sizes for sizes in several if tile.constraints.satisfied(sizes)]
+    Random(0).shuffle(several)  # noqa: S311 - the same sizes each time
+    for sizes in several[:3]:
+        _check_at(indexing, tile, sizes)
 
 
 def test_strides_of_a_split_reshape() -> None:
@@ -287,8 +287,7 @@ def test_strides_of_a_split_reshape() -> None:
     (indexing,) = _maps(row)
     tile = indexing.tile(symbolic_sizes(indexing))
     for sizes, strides in row["stride_evaluations"]:
-        named = dict(zip("ABCD", sizes, strict=True))
-        assert list(tile.substitute(named).strides) == strides
+        assert list(tile.substitute(named(indexing, sizes)).strides) == strides
 
 
 def test_tiles_of_reversed_and_combined_reshapes() -> None:
@@ -303,23 +302,21 @@ def test_tiles_of_reversed_and_combined_reshapes() -> None:
 TILES = {
     "concatenation at any offset": (
         "(d0) -> (d0 - 5), domain: d0 in [5, 15]",
-        "offsets: A * t0 - 5; sizes: A; strides: 1; "
-        "mask: (A * t0 + i0 < 16 and A * t0 + i0 >= 5)",
+        "offsets: A * t0 - 5; sizes: A; strides: 1; mask: (A * t0 + i0 < 16 and A * t0 + i0 >= 5)",
     ),
     "interior padding": (
         "(d0) -> (d0 floordiv 3), domain: d0 in [0, 9], d0 mod 3 in [0, 0]",
-        "offsets: (A * t0 + 2) floordiv 3; sizes: (A + 2) floordiv 3; strides: 1; "
-        "mask: ((A * t0 + 2) floordiv 3 + i0 <= min(A * t0 + A - 1, 9) floordiv 3)",
+        """offsets: (A * t0 + 2) floordiv 3; sizes: (A + 2) floordiv 3; strides: 1;
+        mask: (i0 < ((A * t0 + 2) mod 3 + min(A, -(A * t0) + 10)) floordiv 3)""",
     ),
     "a minimum": (
         "(d0) -> (min(d0, 7)), domain: d0 in [0, 9]",
-        "offsets: min(A * t0, 7); sizes: A; strides: 1; "
-        "mask: (i0 < max(min(A, -(A * t0) + 8), 1))",
+        "offsets: min(A * t0, 7); sizes: A; strides: 1; mask: (i0 < max(min(A, -(A * t0) + 8), 1))",
     ),
     "overlapping windows": (
         "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]",
-        "offsets: A * t0 * 2; sizes: A * 2 + 1; strides: 1; "
-        "mask: (i0 <= min(A, -(A * t0) + 10) * 2)",
+        """offsets: A * t0 * 2; sizes: A * 2 + 1; strides: 1;
+        mask: (i0 <= min(A, -(A * t0) + 10) * 2)""",
     ),
     "a diagonal has tiles of one element": (
         "(d0) -> (d0, d0), domain: d0 in [0, 9]",
@@ -336,7 +333,7 @@ TILES = {
 def test_by_hand(text: str, shown: str) -> None:
     indexing = parse_map(text)
     tile = indexing.tile(symbolic_sizes(indexing))
-    assert str(tile).replace("\n", "; ") == shown
+    assert str(tile).replace("\n", "; ").split() == shown.split()
     if not indexing.parameters:
         _check(indexing)
 
@@ -360,29 +357,26 @@ def test_constraints_of_many_ranks_are_few() -> None:
     assert [len(clause) for clause in pairs.clauses] == [3] * 12
 
 
-REFUSED = {
-    "a range twice": (
-        "()[s0] -> (s0, s0), domain: s0 in [0, 9]",
-        [],
-        "tile: s0, s0 depend on each other; expected digits",
-    ),
-    "zero": ("(d0) -> (d0), domain: d0 in [0, 9]", [0], "sizes[0] is 0; expected 1 to 10, the size of d0"),
-    "beyond": ("(d0) -> (d0), domain: d0 in [0, 9]", [11], "sizes[0] is 11; expected 1 to 10"),
-    "too few": ("(d0) -> (d0), domain: d0 in [0, 9]", [], "0 sizes are given; expected 1, one for"),
-    "no number": ("(d0) -> (d0), domain: d0 in [0, 9]", [1.5], "sizes[0] is 1.5; expected an integer"),
-    "reserved": ("(d0) -> (d0), domain: d0 in [0, 9]", [symbol("t0")], "uses the name 't0'"),
-    "not met": (
-        "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 47]",
-        [8],
-        "tile: no size meets 6 mod 8",
-    ),
-    "no end": ("(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, inf]", [1], "s0 is not bounded"),
+LINE = "(d0) -> (d0), domain: d0 in [0, 9]"
+ROWS = "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 47]"
+UNMET = "6 mod size0 is 6, and size0 mod 6 is 2; expected 6 mod size0 in [0, 0] || size0 mod 6 in"
+DIAGONAL = "()[s0] -> (s0, s0), domain: s0 in [0, 9]"
+
+REFUSED: dict[str, tuple[str, list[Any], str]] = {
+    "a range twice": (DIAGONAL, [], "tile: s0, s0 depend on each other; expected digits"),
+    "zero": (LINE, [0], "sizes[0] is 0; expected 1 to 10, the size of d0"),
+    "beyond": (LINE, [11], "sizes[0] is 11; expected 1 to 10"),
+    "too few": (LINE, [], "0 sizes are given; expected 1, one for each dimension"),
+    "no number": (LINE, [1.5], "sizes[0] is 1.5; expected an integer or an expression"),
+    "reserved": (LINE, [symbol("t0")], "uses the name 't0'; expected another"),
+    "not met": (ROWS, [8], f"tile: {UNMET}"),
+    "no end": ("()[s0] -> (s0), domain: s0 in [0, inf]", [], "s0 is not bounded"),
     "no beginning": ("(d0) -> (d0), domain: d0 in [-inf, 9]", [1], "d0 has no lower bound"),
 }
 
 
 @pytest.mark.parametrize(("text", "sizes", "message"), REFUSED.values(), ids=REFUSED)
-def test_refused(text: str, sizes: Sequence[object], message: str) -> None:
+def test_refused(text: str, sizes: list[Any], message: str) -> None:
     with pytest.raises(TileError, match=re.escape(message)):
         parse_map(text).tile(sizes)
 
