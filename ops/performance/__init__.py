@@ -3,6 +3,7 @@
 from ops.performance.coalescing import Coalescing, bandwidth_utilization, coalescing
 from ops.performance.device import (
     A100,
+    DEVICES,
     H100,
     MI300X,
     RTX_A6000,
@@ -14,6 +15,7 @@ from ops.performance.xla_verdict import is_likely_coalesced
 
 __all__ = [
     "A100",
+    "DEVICES",
     "H100",
     "MI300X",
     "RTX_A6000",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from simplifier.errors import INTEGER, IndexingError, check_type, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class DeviceError(IndexingError, ValueError):
@@ -163,3 +167,8 @@ TPU_V5E: Final = Device(
     bytes_per_second=819 * 10**9,
 )
 """Google TPU v5e: no warps; its shared memory is the vector memory."""
+
+DEVICES: Final[Mapping[str, Device]] = MappingProxyType(
+    {device.name: device for device in (A100, H100, MI300X, RTX_A6000, TPU_V5E)}
+)
+"""The devices that are known, by name."""

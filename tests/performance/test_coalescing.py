@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, parse_map
 from indexing.layout import Shape, ShapeError
 from ops import FusionError, hlo, schedule_of
+from ops.cli import main
 from ops.performance import (
     A100,
+    H100,
     MI300X,
     RTX_A6000,
     TPU_V5E,
@@ -27,10 +30,12 @@ from ops.performance import (
 from simplifier.errors import ArgumentError
 from tests.conformance import rows_of
 from tests.fusion.test_scheduling import GPU, fusions_of
+from tests.hlo.modules import module_text
 from tests.performance.simulation import Gpu, Totals, simulated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from ops import FusionSchedule
     from ops.schedules import Access
@@ -218,6 +223,22 @@ def test_rates_of_tiles(
 ) -> None:
     found = bandwidth_utilization(Shape.parse(shape), sizes, A100, tile_strides=strides)
     assert found == rate
+
+
+def test_the_command_counts_every_access_most_wasteful_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "module.hlo"
+    file.write_text(module_text("gpu/layout_shuffle"))
+    assert main(["coalescing", str(file), "--device", "H100", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["accesses"]
+    wasted = [row.get("wasted_sectors", -1) for row in found]
+    assert wasted == sorted(wasted, reverse=True)
+    assert wasted[0] > 0
+    counted = [row["sectors"] for row in found if "unknown" not in row]
+    schedules = [schedule_of(fusion) for fusion in fusions_of("gpu/layout_shuffle")]
+    every = [coalescing(access, H100) for each in schedules for access in accesses(each)]
+    assert sorted(counted) == sorted(each.sectors for each in every)
 
 
 PARAMETERS = parse_map("(th_x)<N> -> (th_x * N), domain: th_x in [0, 31], N in [0, 7]")
