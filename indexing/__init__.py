@@ -12,8 +12,8 @@ from indexing.exact.strides import ByVariable, Contiguity, Stride
 from indexing.formats.text import format_map
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.readers import from_affine_map, from_isl, parse_map
-from indexing.tile.constraints import TileConstraints
 from indexing.tile.tile import Tile
+from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.compose import compose
 from indexing.variable import Variable, VariableKind
 

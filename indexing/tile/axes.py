@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from indexing.domain import substituted_constraints
 from indexing.errors import TileError
 from indexing.symbolic_bounds import Ends, ends_and_constraints
 from indexing.variable import is_symbolic
@@ -18,7 +19,7 @@ from simplifier.expr.sympy_conversion import from_sympy
 from simplifier.fixpoint import range_of, simplified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import sympy
 
@@ -32,7 +33,7 @@ _RESERVED: Final = re.compile(r"(t|i|rt)[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class TileAxis:
     """The values ``begin + k`` of one variable with ``0 <= k < count``, cut off at its bounds.
 
     A dimension has as many as its tile size says, counted from the beginning of the tensor; a range
@@ -73,20 +74,31 @@ class Axis:
         return self.count, interval.intersect(Interval(1, self.extent))
 
 
+class Assumptions(NamedTuple):
+    """Bounds of the symbols of sizes, tile ids, runtime variables and parameters; and facts."""
+
+    bounds: tuple[tuple[str, Interval], ...]
+    facts: tuple[Constraint, ...]
+
+    def scope(self, more: Mapping[str, Interval] | None = None) -> Scope:
+        """What is known, as the simplifier sees it."""
+        return scope_of(tuple(sorted({**dict(self.bounds), **(more or {})}.items())), self.facts)
+
+    def substituted(self, values: Mapping[str, Form]) -> Assumptions:
+        """What is known with values for some symbols."""
+        left = tuple((name, bounds) for name, bounds in self.bounds if name not in values)
+        return Assumptions(left, tuple(substituted_constraints(self.facts, values)))
+
+
 @dataclass(frozen=True, slots=True)
 class Axes:
     """The axes of a map, its other constraints, and what is known of sizes and tile ids."""
 
-    by_name: dict[str, Axis]
+    by_name: dict[str, TileAxis]
     constraints: tuple[Constraint, ...]
-    bounds: dict[str, Interval]
-    facts: tuple[Constraint, ...]
+    known: Assumptions
     grid: tuple[Form | None, ...]
     """How many tiles there are along each dimension; ``None`` if there is no end."""
-
-    def scope(self, more: dict[str, Interval] | None = None) -> Scope:
-        """What is known, as the simplifier sees it."""
-        return scope_of(tuple(sorted({**self.bounds, **(more or {})}.items())), self.facts)
 
 
 def read_axes(
@@ -107,7 +119,7 @@ def read_axes(
     parameters = {each.name: forms.variable(f"~{each.name}") for each in domain.parameters}
     bounds = {name: domain.bounds[name] for name in domain.identifiers if name[0] not in "ds"}
     known = list(facts)
-    axes: dict[str, Axis] = {}
+    axes: dict[str, TileAxis] = {}
     grid: list[Form | None] = []
     for number, (dim, size) in enumerate(zip(dims, sizes, strict=True)):
         name = f"d{number}"
@@ -125,14 +137,16 @@ def read_axes(
         last = tiles.constant - 1 if tiles is not None and tiles.is_constant else None
         bounds[f"t{number}"] = Interval(0, last)
         begin = operations.product((forms.variable(f"t{number}"), count)).plus_constant(origin)
-        axes[name] = Axis(name, begin, count, origin, extent, ends[name].lower, ends[name].upper)
+        axes[name] = TileAxis(
+            name, begin, count, origin, extent, ends[name].lower, ends[name].upper
+        )
     for number, variable in enumerate(domain.ranges):
         name = f"s{number}"
         axes[name] = _range_axis(name, domain, variable.bounds, ends[name])
-    found = Axes(axes, rest.constraints, bounds, tuple(known), tuple(grid))
-    scope = found.scope()
+    assumptions = Assumptions(tuple(sorted(bounds.items())), tuple(known))
+    scope = assumptions.scope()
     needed = {name: _with_needed_ends(axis, scope) for name, axis in axes.items()}
-    return replace(found, by_name=needed)
+    return Axes(needed, rest.constraints, assumptions, tuple(grid))
 
 
 def _bound_size(
@@ -174,16 +188,16 @@ def _read_size(
     return operations.substitute((form,), parameters)[0]
 
 
-def _range_axis(name: str, domain: Domain, bounds: Interval, ends: Ends) -> Axis:
+def _range_axis(name: str, domain: Domain, bounds: Interval, ends: Ends) -> TileAxis:
     """All values of a range."""
     if ends.lower is None or ends.upper is None:
         called = domain.names[domain.identifiers.index(name)]
         raise TileError(f"tile: {called} is not bounded; expected bounded ranges")
     count = (ends.upper - ends.lower).plus_constant(1)
-    return Axis(name, ends.lower, count, bounds.lower or 0, bounds.size)
+    return TileAxis(name, ends.lower, count, bounds.lower or 0, bounds.size)
 
 
-def _with_needed_ends(axis: Axis, scope: Scope) -> Axis:
+def _with_needed_ends(axis: TileAxis, scope: Scope) -> TileAxis:
     """The axis without the ends that no tile passes: the size divides that of the dimension."""
     lower, upper = axis.lower, axis.upper
     if lower is not None and lower.is_constant and lower.constant <= axis.origin:

@@ -15,7 +15,7 @@ from simplifier.expr.form import EXTREMA, VARIABLE, AtomKind, Form
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from indexing.tile.axes import Axis
+    from indexing.tile.axes import TileAxis
     from simplifier.expr.form import Atom
 
 _NONE = Interval(0, 0)
@@ -39,7 +39,7 @@ class Monotone(NamedTuple):
         return bool(self.rising) and not any(self.rising.values())
 
 
-def monotone(form: Form, axes: Mapping[str, Axis]) -> Monotone | None:
+def monotone(form: Form, axes: Mapping[str, TileAxis]) -> Monotone | None:
     """How a result rises and falls, if it takes all values between its ends on every tile.
 
     >>> from simplifier.expr.parser import parse_form
@@ -64,7 +64,7 @@ def _is_small(change: Interval | None) -> bool:
     return change is not None and (_UP.contains(change) or _DOWN.contains(change))
 
 
-def _has_no_gaps(steps: Form, axes: Mapping[str, Axis]) -> bool:
+def _has_no_gaps(steps: Form, axes: Mapping[str, TileAxis]) -> bool:
     """Whether each variable of a sum moves it no farther than those with smaller strides reach."""
     if any(atom.kind is not VARIABLE and _uses(atom, axes) for atom in steps.terms):
         return False
@@ -80,7 +80,7 @@ def _has_no_gaps(steps: Form, axes: Mapping[str, Axis]) -> bool:
     return True
 
 
-def _uses(atom: Atom, axes: Mapping[str, Axis]) -> bool:
+def _uses(atom: Atom, axes: Mapping[str, TileAxis]) -> bool:
     return any(name in axes for name in forms.variables_of((Form(0, {atom: 1}),)))
 
 
@@ -117,7 +117,7 @@ def _change_of_operation(atom: Atom, inner: Sequence[Interval]) -> Interval | No
     return None
 
 
-def span(form: Form, axes: Mapping[str, Axis]) -> Form:
+def span(form: Form, axes: Mapping[str, TileAxis]) -> Form:
     """By how much a form may rise in a tile, at most; exact for sums of variables."""
 
     def of_atom(atom: Atom, inner: tuple[Form, ...]) -> Form:
@@ -135,7 +135,7 @@ def span(form: Form, axes: Mapping[str, Axis]) -> Form:
     return of_form(form, fold((form,), of_atom, of_form))
 
 
-def _quotient_span(atom: Atom, inner: Form, axes: Mapping[str, Axis]) -> Form:
+def _quotient_span(atom: Atom, inner: Form, axes: Mapping[str, TileAxis]) -> Form:
     """A quotient rises by one more than it must, unless tiles begin where it rises."""
     divisor = forms.constant(atom.divisor)
     widest = operations.ceildiv(inner, divisor)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexing.tile.digits import greatest_count
 from indexing.tile.monotone import span
+from indexing.tile.radices import greatest_count
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from indexing.domain import Constraint
-    from indexing.tile.axes import Axis
-    from indexing.tile.digits import Digit, Radices
+    from indexing.tile.axes import TileAxis
     from indexing.tile.monotone import Monotone
+    from indexing.tile.radices import Radices, TileDigit
     from simplifier.expr.form import Form
 
 
@@ -34,7 +34,7 @@ class Progression:
     """The sizes for which this is the tile: one of these conjunctions holds."""
     values: dict[str, Form] = field(default_factory=dict[str, "Form"])
     """The variables that the position tells."""
-    places: dict[Digit, Form] = field(default_factory=dict["Digit", "Form"])
+    places: dict[TileDigit, Form] = field(default_factory=dict["TileDigit", "Form"])
     """How far a digit is from its first value in the tile."""
 
     def element(self, position: Form) -> Form:
@@ -42,7 +42,7 @@ class Progression:
         return operations.product((self.stride, position)) + self.offset
 
 
-def of_monotone(result: Monotone, axes: Mapping[str, Axis], position: Form) -> Progression:
+def of_monotone(result: Monotone, axes: Mapping[str, TileAxis], position: Form) -> Progression:
     """The tile of a result that takes all values between its ends."""
     used = {name: axes[name] for name in result.rising}
     first, last = _corners(result, used, {name: _whole(axis) for name, axis in used.items()})
@@ -61,7 +61,7 @@ def of_monotone(result: Monotone, axes: Mapping[str, Axis], position: Form) -> P
     )
 
 
-def within_ends(value: Form, axis: Axis) -> list[Form]:
+def within_ends(value: Form, axis: TileAxis) -> list[Form]:
     """The conditions that a value is within the ends of its axis."""
     found: list[Form] = []
     if axis.lower is not None and not axis.is_range:
@@ -71,7 +71,7 @@ def within_ends(value: Form, axis: Axis) -> list[Form]:
     return found
 
 
-def _conditions(result: Monotone, used: Mapping[str, Axis], here: Form) -> list[Form]:
+def _conditions(result: Monotone, used: Mapping[str, TileAxis], here: Form) -> list[Form]:
     """The conditions that a number of steps is between the ends, if a tile may have others."""
     is_cut = any(axis.lower is not None or axis.upper is not None for axis in used.values())
     if not is_cut and result.steps.is_affine:  # a quotient has one value more in some tiles
@@ -90,12 +90,12 @@ def _conditions(result: Monotone, used: Mapping[str, Axis], here: Form) -> list[
     ]
 
 
-def _whole(axis: Axis) -> tuple[Form, Form]:
+def _whole(axis: TileAxis) -> tuple[Form, Form]:
     """The first and the last value of a tile that is not cut off."""
     return axis.begin, (axis.begin + axis.count).plus_constant(-1)
 
 
-def _kept(axis: Axis) -> tuple[Form, Form]:
+def _kept(axis: TileAxis) -> tuple[Form, Form]:
     """The first and the last value that is left within the bounds."""
     begin, end = _whole(axis)
     return (
@@ -105,7 +105,7 @@ def _kept(axis: Axis) -> tuple[Form, Form]:
 
 
 def _corners(
-    result: Monotone, axes: Mapping[str, Axis], ends: Mapping[str, tuple[Form, Form]]
+    result: Monotone, axes: Mapping[str, TileAxis], ends: Mapping[str, tuple[Form, Form]]
 ) -> tuple[Form, Form]:
     """The least and the greatest value between the ends of all variables."""
     least = {name: ends[name][not result.rising[name]] for name in axes}
@@ -115,7 +115,7 @@ def _corners(
 
 
 def of_every_nth(
-    form: Form, digit: Digit, remainder: int, axis: Axis, position: Form
+    form: Form, digit: TileDigit, remainder: int, axis: TileAxis, position: Form
 ) -> Progression:
     """The tile of a multiple of a quotient, where all values have one remainder by its divisor.
 
@@ -142,7 +142,10 @@ def of_every_nth(
 
 
 def of_digits(
-    form: Form, terms: Sequence[tuple[int, Digit]], radices: Mapping[str, Radices], position: Form
+    form: Form,
+    terms: Sequence[tuple[int, TileDigit]],
+    radices: Mapping[str, Radices],
+    position: Form,
 ) -> Progression:
     """The tile of a sum of digits, where those with several values are one run of digits."""
     begins = {name: each.axis.begin for name, each in radices.items()}
@@ -152,7 +155,7 @@ def of_digits(
     falls = all(factor < 0 for factor, _ in terms)
     sign = -1 if falls and terms else 1
     below = forms.ONE
-    places: dict[Digit, Form] = {}
+    places: dict[TileDigit, Form] = {}
     for (factor, digit), count in zip(terms, counts, strict=True):
         place = operations.floordiv(position, below)
         if digit != terms[-1][1]:
@@ -171,7 +174,9 @@ def of_digits(
     )
 
 
-def _stride(terms: Sequence[tuple[int, Digit]], radices: Mapping[str, Radices], sign: int) -> Form:
+def _stride(
+    terms: Sequence[tuple[int, TileDigit]], radices: Mapping[str, Radices], sign: int
+) -> Form:
     """The stride of the lowest digit with several values; that of the only digit, if it is one."""
     if len(terms) == 1:
         return forms.constant(terms[0][0])
@@ -184,7 +189,7 @@ def _stride(terms: Sequence[tuple[int, Digit]], radices: Mapping[str, Radices], 
 
 
 def _runs(
-    terms: Sequence[tuple[int, Digit]], radices: Mapping[str, Radices]
+    terms: Sequence[tuple[int, TileDigit]], radices: Mapping[str, Radices]
 ) -> tuple[tuple[Constraint, ...], ...]:
     """The digits with several values follow each other, and all but the highest are whole."""
     if len(terms) < 2:  # noqa: PLR2004 - a single digit is a run

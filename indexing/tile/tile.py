@@ -11,15 +11,15 @@ from collections.abc import Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from indexing.domain import Domain, substituted_constraints
+from indexing.domain import Domain
 from indexing.errors import TileError
 from indexing.exact.exact_relation import ExactRelation
-from indexing.tile.constraints import TileConstraints
+from indexing.tile.axes import Assumptions
+from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.evaluate import checked_value
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.bounds.facts import facts_of
-from simplifier.canonical.scope import scope_of
 from simplifier.errors import check_type, listed
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import sympy
     from sympy.logic.boolalg import Boolean
 
-    from indexing.domain import Constraint
     from indexing.exact.sets import IndexSet
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
@@ -55,7 +54,7 @@ class Formulas(NamedTuple):
         (condition,) = operations.substitute((self.condition,), values)
         return Formulas(tuple((row[0], row[1], row[2]) for row in rows), condition)
 
-    def simplified(self, scope: Scope, known: Known) -> Formulas:
+    def simplified(self, scope: Scope, known: Assumptions) -> Formulas:
         """The formulas in their smallest form."""
         rows = tuple(
             (simplified(scope, offset), simplified(scope, size), _simplified_choice(scope, stride))
@@ -84,22 +83,6 @@ def _simplified_choice(scope: Scope, form: Form) -> Form:
     return form
 
 
-class Known(NamedTuple):
-    """Bounds of the symbols of sizes, tile ids, runtime variables and parameters; and facts."""
-
-    bounds: tuple[tuple[str, Interval], ...]
-    facts: tuple[Constraint, ...]
-
-    def scope(self, more: Mapping[str, Interval] | None = None) -> Scope:
-        """What is known, as the simplifier sees it."""
-        return scope_of(tuple(sorted({**dict(self.bounds), **(more or {})}.items())), self.facts)
-
-    def substituted(self, values: Mapping[str, Form]) -> Known:
-        """What is known with values for some symbols."""
-        left = tuple((name, bounds) for name, bounds in self.bounds if name not in values)
-        return Known(left, tuple(substituted_constraints(self.facts, values)))
-
-
 @dataclass(frozen=True, slots=True)
 class Tile:
     """The elements that a map touches from one tile of its dimensions, as formulas.
@@ -125,7 +108,7 @@ class Tile:
     """The size of the tile along each dimension."""
     tiles: tuple[Form | None, ...]
     """How many tiles there are along each dimension; ``None`` if there is no end."""
-    known: Known
+    known: Assumptions
     formulas: Formulas
     constraints: TileConstraints
     """When the formulas hold."""
@@ -278,7 +261,7 @@ def smallest_tile(
     domain: Domain,
     counts: tuple[Form, ...],
     tiles: tuple[Form | None, ...],
-    known: Known,
+    known: Assumptions,
     formulas: Formulas,
     constraints: TileConstraints,
 ) -> Tile:
@@ -288,7 +271,7 @@ def smallest_tile(
         for number, each in enumerate(tiles)
         if each is not None and each.is_constant
     }
-    known = Known(tuple(sorted({**dict(known.bounds), **lasts}.items())), known.facts)
+    known = Assumptions(tuple(sorted({**dict(known.bounds), **lasts}.items())), known.facts)
     return Tile(
         domain, counts, tiles, known, formulas.simplified(known.scope(), known), constraints
     )

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import TileError
 from indexing.tile.axes import read_axes
-from indexing.tile.constraints import TileConstraints, conditions_of
-from indexing.tile.digits import digit_of, radices_of
 from indexing.tile.monotone import monotone
 from indexing.tile.progressions import (
     Progression,
@@ -22,7 +20,9 @@ from indexing.tile.progressions import (
     of_monotone,
     within_ends,
 )
-from indexing.tile.tile import Formulas, Known, Tile, smallest_tile
+from indexing.tile.radices import digit_of, radices_of
+from indexing.tile.tile import Formulas, Tile, smallest_tile
+from indexing.tile.tile_constraints import TileConstraints, conditions_of
 from indexing.variable import is_symbolic
 from simplifier import Interval
 from simplifier.errors import check_type, listed
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from indexing.relation import Relation
     from indexing.tile.axes import Axes
-    from indexing.tile.digits import Digit, Radices
+    from indexing.tile.radices import Radices, TileDigit
     from indexing.variable import Variable
     from simplifier.expr.form import Form
 
@@ -64,7 +64,7 @@ def tile_of(
             raise TileError(f"tile: {found.reason}; expected digits, or sums that reach all values")
         single |= found.names
     given = TileConstraints.of(found.clauses)
-    constraints = given.simplified(axes.scope())
+    constraints = given.simplified(axes.known.scope())
     if constraints.is_unsatisfiable:
         raise _no_tile(relation, dims, sizes, facts)
     rows = [(each.offset, each.size, each.stride) for each in found.results]
@@ -73,7 +73,7 @@ def tile_of(
         relation.domain,
         tuple(axes.by_name[name].count for name in names),
         axes.grid,
-        Known(tuple(sorted(axes.bounds.items())), axes.facts),
+        axes.known,
         Formulas(tuple(rows), operations.conjunction(found.conditions)),
         constraints,
     )
@@ -108,7 +108,7 @@ class _Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _Unsimplified:
     """A tile before it is simplified."""
 
     results: tuple[Progression, ...]
@@ -135,7 +135,7 @@ class _Attempt:
         """The variables with several values."""
         return frozenset(name for name in forms.variables_of((form,)) if name in self.axes)
 
-    def parts(self) -> _Parts | _Refusal:
+    def parts(self) -> _Unsimplified | _Refusal:
         """The tile of each result, the mask, and the constraints; or what is in the way."""
         of_results, others = self._matched()
         found: dict[int, Progression] = {}
@@ -172,7 +172,7 @@ class _Attempt:
             for name in self.single
             if not (axis := self.all_axes.by_name[name]).is_range
         ]
-        return _Parts(results, tuple(conditions), tuple(clauses))
+        return _Unsimplified(results, tuple(conditions), tuple(clauses))
 
     def _matched(self) -> tuple[list[tuple[int, Form, Interval]], list[Constraint]]:
         """The constraints on results, with what to add to these; and the others."""
@@ -230,7 +230,7 @@ class _Attempt:
 
     def _by_digits(self, found: dict[int, Progression]) -> dict[str, Radices] | _Refusal:
         """The digits of all results that are not found yet, whose tiles are added."""
-        sums: dict[int, list[tuple[int, Digit]]] = {}
+        sums: dict[int, list[tuple[int, TileDigit]]] = {}
         for number, form in enumerate(self.forms):
             if number in found:
                 continue
@@ -259,7 +259,7 @@ class _Attempt:
 
     def _can_be_cut(self, radices: Radices) -> bool:
         """Whether some size has a box of digits, and the digits tell where the axis begins."""
-        clause = TileConstraints.of([radices.clause]).simplified(self.all_axes.scope())
+        clause = TileConstraints.of([radices.clause]).simplified(self.all_axes.known.scope())
         if clause.is_unsatisfiable and radices.axis.is_range:
             return False
         return radices.is_complete or radices.axis.lower is None or radices.axis.is_range

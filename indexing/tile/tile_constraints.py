@@ -376,4 +376,4 @@ def _all(values: Iterable[Any]) -> Any:  # noqa: ANN401 - truth values or arrays
 
 
 def _any(values: Iterable[Any]) -> Any:  # noqa: ANN401 - truth values or arrays of them
-    return reduce(lambda left, right: left | right, values, False)  # noqa: FBT003 - holds of nothing
+    return reduce(lambda left, right: left | right, values, False)  # noqa: FBT003 - of nothing

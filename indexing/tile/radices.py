@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from indexing.domain import Constraint
-    from indexing.tile.axes import Axis
+    from indexing.tile.axes import TileAxis
     from simplifier.expr.form import Atom, Form
 
 
-class Digit(NamedTuple):
+class TileDigit(NamedTuple):
     """``((variable + shift) floordiv weight) mod radix``; without a radix the whole quotient."""
 
     variable: str
@@ -38,15 +38,15 @@ class Digit(NamedTuple):
         return self[1:] == (0, 1, None)
 
 
-def digit_of(atom: Atom) -> Digit | None:
+def digit_of(atom: Atom) -> TileDigit | None:
     """The digit that an atom is.
 
     >>> from simplifier.expr.parser import parse_form
     >>> digit_of(parse_form("((d0 + 1) floordiv 4) mod 6").only_atom)
-    Digit(variable='d0', shift=1, weight=4, radix=6)
+    TileDigit(variable='d0', shift=1, weight=4, radix=6)
     """
     if atom.kind is AtomKind.VARIABLE:
-        return Digit(atom.name, 0, 1, None)
+        return TileDigit(atom.name, 0, 1, None)
     if atom.kind not in (AtomKind.FLOORDIV, AtomKind.MOD) or atom.divisor <= 0:
         return None
     numerator, divisor = atom.arguments[0], atom.divisor
@@ -69,8 +69,8 @@ def digit_of(atom: Atom) -> Digit | None:
 class Radices:
     """The digits of one axis that results use, and when a tile of it is a box of them."""
 
-    axis: Axis
-    digits: tuple[Digit, ...]
+    axis: TileAxis
+    digits: tuple[TileDigit, ...]
     clause: tuple[tuple[Constraint, ...], ...]
     """The sizes for which it is: one of these conjunctions holds."""
     is_complete: bool
@@ -78,12 +78,12 @@ class Radices:
     is_cut: bool
     """Whether the box may have more values than the axis."""
 
-    def count(self, digit: Digit) -> Form:
+    def count(self, digit: TileDigit) -> Form:
         """How many values a digit takes in a tile."""
         return count_of(self.axis, digit)
 
 
-def radices_of(axis: Axis, used: Iterable[Digit]) -> Radices | None:
+def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
     """The digits of an axis, if they do not overlap and tiles begin where digits do."""
     digits = tuple(sorted(set(used), key=lambda digit: digit.weight))
     if len(digits) == 1 and digits[0].is_variable:
@@ -107,22 +107,22 @@ def radices_of(axis: Axis, used: Iterable[Digit]) -> Radices | None:
     return Radices(axis, digits, tuple(clause), is_complete=_tell(digits), is_cut=is_cut)
 
 
-def _pairs(digits: tuple[Digit, ...]) -> tuple[tuple[Digit, ...], tuple[Digit, ...]]:
+def _pairs(digits: tuple[TileDigit, ...]) -> tuple[tuple[TileDigit, ...], tuple[TileDigit, ...]]:
     return digits[:-1], digits[1:]
 
 
-def _overlap(low: Digit, high: Digit) -> bool:
+def _overlap(low: TileDigit, high: TileDigit) -> bool:
     """Whether two digits share a part of the number, or are no digits of one system."""
     return low.radix is None or high.weight % (low.weight * low.radix) != 0
 
 
-def _tell(digits: tuple[Digit, ...]) -> bool:
+def _tell(digits: tuple[TileDigit, ...]) -> bool:
     """Whether digits follow each other without a gap."""
     tops = [1, *(digit.weight * (digit.radix or 0) for digit in digits)]
     return [digit.weight for digit in digits] == tops[:-1] and tops[-1] == 0
 
 
-def _levels(axis: Axis, cuts: list[int]) -> Iterable[tuple[Constraint, ...]]:
+def _levels(axis: TileAxis, cuts: list[int]) -> Iterable[tuple[Constraint, ...]]:
     """The size lies between two weights: a multiple of the lower one, a divisor of the higher."""
     for below, above in pairwise([1, *cuts, None]):
         fills = (operations.mod(axis.count, forms.constant(below or 1)), Interval(0, 0))
@@ -132,7 +132,7 @@ def _levels(axis: Axis, cuts: list[int]) -> Iterable[tuple[Constraint, ...]]:
             yield fills, (operations.mod(forms.constant(above), axis.count), Interval(0, 0))
 
 
-def count_of(axis: Axis, digit: Digit) -> Form:
+def count_of(axis: TileAxis, digit: TileDigit) -> Form:
     """How many values a digit takes in a tile of the axis."""
     count = axis.count
     if digit.weight > 1:
@@ -142,7 +142,7 @@ def count_of(axis: Axis, digit: Digit) -> Form:
     return operations.minimum((count, forms.constant(digit.radix)))
 
 
-def greatest_count(axis: Axis, digit: Digit) -> int | None:
+def greatest_count(axis: TileAxis, digit: TileDigit) -> int | None:
     """How many values a digit takes on the whole axis."""
     if digit.radix is not None:
         return digit.radix
