@@ -1,7 +1,7 @@
 """Indexing maps: which elements of one tensor are needed for which of another, as formulas."""
 
 # isort: off
-from indexing import startup as startup  # first: interrupts of the command line leave no traceback
+from indexing import startup as startup  # first: it prepares the process of the command line
 # isort: on
 
 from indexing.errors import MapError

@@ -10,8 +10,9 @@ from ops.analysis.calls import check_output
 from ops.analysis.queries import output_to_input
 from ops.analysis.slices import by_instruction, union_of
 from ops.dependence.dependence import NOTHING, Unknown
+from ops.fusion.evaluations import evaluations_of
 from ops.fusion.provenance import provenance_of
-from ops.fusion.reads import Reads, computed_together, seen_from_outside
+from ops.fusion.reads import Reads, computed_together, seen_from_outside, ways_of
 from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.hlo.uses import uses_in
@@ -240,14 +241,14 @@ class Fusion:
         is_any = start is None and output is None
         starts = self.results if is_any else (self._array(start, output or 0),)
         region = self._region.towards(target)
-        indexings: list[OperandIndexing] = []
+        ways: list[OperandIndexing] = []
         for group in computed_together(starts, self.registry):
-            levels = [level for array in group for level in backward_slice(array, region)]
-            found = union_of(levels).get((target, element), NOTHING)
-            if isinstance(found, Unknown):
-                return found
-            indexings += (seen_from_outside(indexing, self.registry) for indexing in found)
-        return Reads(tuple(indexings), target.shape.arrays[element].dimensions)
+            for each in evaluations_of(group, [(target, element)], region)[target, element]:
+                found = ways_of(each)
+                if isinstance(found, Unknown):
+                    return found
+                ways += (seen_from_outside(way, self.registry) for way in found)
+        return Reads(tuple(ways), target.shape.arrays[element].dimensions)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0

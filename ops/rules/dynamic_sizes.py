@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, UndefinedMap
-from indexing.layout import UNBOUNDED_SIZE, common_blocks
+from indexing.layout import common_blocks
 from indexing.parameters import united
 from ops.hlo.true_sizes import array_sizes, bounded_parameters
 from ops.index_maps import (
@@ -21,7 +21,7 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.reshape import reshape
-from ops.rules.rule import OpRule, check_scalars, only_dimension, sizes_of
+from ops.rules.rule import OpRule, bounds_of, check_scalars, only_dimension, sizes_of
 from ops.sizes import equal, product, read_integer
 
 if TYPE_CHECKING:
@@ -262,8 +262,7 @@ def _set_dimension_size(instruction: Instruction) -> OpIndexing:
     operand, size = instruction.operands
     check_scalars("set-dimension-size", [size])
     sizes, dimension = [*sizes_of(operand)], only_dimension(instruction)
-    if operand.shape.dimensions[dimension] != UNBOUNDED_SIZE:
-        sizes[dimension] = operand.shape.dimensions[dimension]
+    sizes[dimension] = bounds_of(operand)[dimension]
     return set_dimension_size(sizes, dimension)
 
 

@@ -77,7 +77,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.schedules",),
         ("ops.fusion",),
         ("ops.performance",),
-        ("ops.modules",),
+        ("ops.modules", "ops.jaxpr"),
         ("ops",),
         ("ops.cli",),
     ),
@@ -116,6 +116,7 @@ THE_ONE_IMPORT_UPWARDS: Final = ("indexing.__main__", "ops.cli")
 LOADED_LATE: Final[Mapping[str, str]] = {
     "islpy": "a tenth of a second, and only exact questions need it",
     "numpy": "a tenth of a second, and only arrays need it",
+    "jax": "an extra",
     "tqdm": "an extra",
     "importlib.metadata": "a fiftieth of a second, and only the version needs it",
     "concurrent.futures": "only work in several processes needs it",
