@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import UndefinedMap
 from indexing.layout import ShapeError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ops.rules.op_indexing import MapOfOperand
     from ops.rules.rule import Maps
     from ops.sizes import Size
-    from simplifier import Interval
 
 
 class Link(NamedTuple):
@@ -127,7 +126,7 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
         RuntimeOrigin(
             _source(instruction, each.operand),
             each.map,
-            cast("Interval | None", each.clamp),  # starts are clamped to bounds: numbers
+            each.clamp,
             each.replica,
         )
         for each in found.origins
