@@ -3,6 +3,7 @@
 from simplifier.bounds.interval import Interval, IntervalError
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
 from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
+from simplifier.expr.foreign import READERS, Readers
 from simplifier.expr.functions import (
     BitAnd,
     BitOr,
@@ -14,7 +15,6 @@ from simplifier.expr.functions import (
     Mod,
     symbol,
 )
-from simplifier.expr.readers import READERS, Readers
 from simplifier.expr.sympy_conversion import ConversionError
 from simplifier.laws.rewrite_log import Rule, Rules, rules
 from simplifier.problem import BoundsError, Facts

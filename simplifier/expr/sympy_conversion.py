@@ -19,6 +19,7 @@ from sympy.logic.boolalg import Boolean, BooleanAtom
 from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.foreign import READERS
 from simplifier.expr.form import (
     CONDITIONS,
     ONE,
@@ -42,7 +43,6 @@ from simplifier.expr.functions import (
     symbol,
 )
 from simplifier.expr.printer import NEGATED, as_written, negated, sides
-from simplifier.expr.readers import READERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

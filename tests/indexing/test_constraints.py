@@ -213,12 +213,11 @@ def test_constraints_that_chase_each_other_are_read_together(constraints: str) -
 
 def test_constraints_of_many_variables_that_chase_each_other_sharpen_nothing() -> None:
     """What is not finished is not begun."""
-    count = 20
-    bounds = [f"d{at} in [0, 1000000]" for at in range(count)]
-    steps = [f"d{at} - d{at + 1} in [1, 1000000]" for at in range(count - 1)]
-    closed = f"d0 - d{count - 1} in [-1000000, -1]"
-    given_map = parsed(", ".join([*bounds, *steps, closed]))
-    found = given_map.simplify()
+    count, step = 20, Interval(1, 1000000)
+    dims = [Variable((0, 1000000)) for _ in range(count)]
+    chain = [(parse_form(f"d{at} - d{at + 1}"), step) for at in range(count - 1)]
+    closed = (parse_form(f"d0 - d{count - 1}"), -step)
+    found = identity_on(Domain.of(dims, constraints=[*chain, closed])).simplify()
     assert not found.is_known_empty
     assert {variable.bounds for variable in found.dims} == {Interval(0, 1000000)}
     assert len(found.constraints) == count
