@@ -44,6 +44,7 @@ from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from simplifier.bounds.context import Context
     from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
 
@@ -196,6 +197,16 @@ def _with_choices_of_numbers(form: Form) -> Form:
 # Conditions, choices and bits.
 
 
+class _Known:
+    """What a scope remembers of conditions, choices and functions of bits."""
+
+    def __init__(self, _: Context) -> None:
+        self.settled: dict[Atom, Form] = {}
+        """Each simplified."""
+        self.ranges: dict[Atom, Interval] = {}
+        """Of those that are simplified."""
+
+
 class _Reader:
     """Simplifies what stands in a form under one scope, and knows the ranges of what is left."""
 
@@ -204,15 +215,28 @@ class _Reader:
         self._asks = asks
         self.laws: dict[Law, None] = {}
         """Those that were applied, in order; collected during a trace."""
+        self._known = _Known(scope) if scope.log is not None else scope.memory(_Known)
 
     def settled(self, form: Form) -> Form:
         """The form with each outermost condition, choice and function of bits simplified."""
-        return operations.replace(form, {atom: self._of_atom(atom) for atom in outermost([form])})
+        known = self._known.settled
+        atoms = outermost([form])
+        for atom in atoms:
+            if atom not in known:
+                known[atom] = self._of_atom(atom)
+        return operations.replace(form, {atom: known[atom] for atom in atoms})
 
     def range_of(self, atom: Atom) -> Interval:
         """The range of what is left of a condition, choice or function of bits."""
         if atom.kind in CONDITIONS:
             return Interval(0, 1)
+        ranges = self._known.ranges
+        found = ranges.get(atom)
+        if found is None:
+            found = ranges[atom] = self._range_of(atom)
+        return found
+
+    def _range_of(self, atom: Atom) -> Interval:
         if atom.kind is AtomKind.SELECT:
             return self._range_of_choice(atom)
         canonical = self._scope.canonical(Form(0, {atom: 1}))
