@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.errors import MapError
-from indexing.variable import Variable, VariableKind
+from indexing.variable import KINDS, Variable
 from simplifier import Interval
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
@@ -40,25 +40,25 @@ def has_parameters(form: Form) -> bool:
 _POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
 
 
-def is_positional(name: str) -> bool:
-    """Whether a variable may be called so by its role and position.
+def other_use(name: str) -> str:
+    """What else is called so, which a parameter would be taken for; empty if nothing is.
 
-    >>> is_positional("rt0"), is_positional("N")
-    (True, False)
+    >>> other_use("rt0"), other_use("inf"), other_use("N")
+    ('as a variable is by its position', 'as an open end is', '')
     """
-    return _POSITIONAL.fullmatch(name) is not None
+    if _POSITIONAL.fullmatch(name):
+        return "as a variable is by its position"
+    if name in KINDS:
+        return "as a coordinate of a launch is"
+    return "as an open end is" if name == "inf" else ""
 
 
 def check_parameter(parameter: Variable, where: str) -> None:
     """Raise a :class:`MapError` unless a variable has a name by which maps can share it."""
-    expected = "expected another name"
     if not parameter.name:
         raise MapError(f"{where} has no name; expected one, such as N")
-    if parameter.kind is not VariableKind.DEFAULT:
-        raise MapError(f"{where} is a coordinate of a launch, {parameter.name}; {expected}")
-    if is_positional(parameter.name):
-        message = f"{where} is called {parameter.name}, as a variable is by its position"
-        raise MapError(f"{message}; {expected}")
+    if other := other_use(parameter.name):
+        raise MapError(f"{where} is called {parameter.name}, {other}; expected another name")
 
 
 def check_parameters(parameters: Iterable[Variable], where: str) -> None:

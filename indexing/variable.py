@@ -50,7 +50,7 @@ GRID: Final = (
 )
 """The coordinates of a launch, in XLA's order."""
 
-_KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
+KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
 """The kind of a variable by its name."""
 
 _MAX_CACHED: Final = 1 << 10
@@ -97,7 +97,7 @@ class Variable:
         object.__setattr__(
             self, "name", name or ("" if kind is VariableKind.DEFAULT else kind.value)
         )
-        object.__setattr__(self, "kind", _KINDS.get(name, kind))
+        object.__setattr__(self, "kind", KINDS.get(name, kind))
 
     @classmethod
     def of_size(cls, size: sympy.Expr | int, name: str = "") -> Variable:

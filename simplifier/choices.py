@@ -42,7 +42,7 @@ from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.bounds.context import Context
     from simplifier.canonical.scope import Scope
@@ -157,8 +157,15 @@ _MARK: Final = "\0"
 """Begins the names of variables, so that no other variable has such a name."""
 
 
-def outermost(forms: Iterable[Form]) -> list[Atom]:
-    """Conditions, choices and functions of bits that stand in no other one, in their order."""
+def outermost(forms: Iterable[Form], kinds: Collection[AtomKind] = LOGICAL) -> list[Atom]:
+    """Conditions, choices and functions of bits that stand in no other one, in their order.
+
+    Of ``kinds`` alone: a choice counts that stands in a condition, but in no other choice.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> outermost([parse_form("bitor(x, select(x > 5, y, 0))")], [AtomKind.SELECT])
+    [<select select(x >= 6, y, 0)>]
+    """
     found: dict[Atom, None] = {}
     seen: set[Atom] = set()
     stack = [atom for form in forms for atom in form.terms]
@@ -167,7 +174,7 @@ def outermost(forms: Iterable[Form]) -> list[Atom]:
         if atom in seen:
             continue
         seen.add(atom)
-        if atom.kind in LOGICAL:
+        if atom.kind in kinds:
             found[atom] = None
         else:
             stack += [inner for argument in atom.arguments for inner in argument.terms]
@@ -237,22 +244,29 @@ class _Reader:
         return found
 
     def _range_of(self, atom: Atom) -> Interval:
-        if atom.kind is AtomKind.SELECT:
+        if atom.kind is AtomKind.SELECT and not _is_deep(atom):
             return self._range_of_choice(atom)
         canonical = self._scope.canonical(Form(0, {atom: 1}))
         return Interval.from_range(self._scope.range_of(canonical))
 
     def _range_of_choice(self, atom: Atom) -> Interval:
         *branches, (_, last) = _branches(atom)
-        scope, found = self._scope, EMPTY
+        scope, found = self._scope.of_variables_in(Form(0, {atom: 1})), EMPTY
         for condition, value in branches:
             found = found.union(self._asks.range_of(scope.under(condition), value))
             scope = scope.under(operations.negation(condition))
         return found.union(self._asks.range_of(scope, last))
 
     def _of_atom(self, atom: Atom) -> Form:
-        if nesting((Form(0, {atom: 1}),)) > MAX_NESTED_CHOICES:
-            return Form(0, {atom: 1})
+        whole = Form(0, {atom: 1})
+        if _is_deep(atom):
+            return whole
+        within = self._scope.of_variables_in(whole)
+        if within is not self._scope:
+            reader = _Reader(within, self._asks)
+            found = reader._of_atom(atom)
+            self.laws |= reader.laws
+            return found
         if atom.kind is AtomKind.SELECT:
             return self._choice(_branches(atom))
         if atom.kind is AtomKind.AND:
@@ -318,6 +332,8 @@ class _Reader:
             )
             if holds == ONE or scope.is_empty:
                 break
+        if not kept:
+            return branches[-1][1]  # no values reach the choice
         value, elsewhere = kept[-1].value, kept[-1].scope
         for branch in reversed(kept[:-1]):
             value = self._chosen(branch, value, elsewhere)
@@ -399,6 +415,10 @@ def _branches(atom: Atom) -> list[tuple[Form, Form]]:
     return [*found, (ONE, last)]
 
 
+def _is_deep(atom: Atom) -> bool:
+    return nesting((Form(0, {atom: 1}),)) > MAX_NESTED_CHOICES
+
+
 def nesting(forms: Iterable[Form]) -> int:
     """How deep conditions and choices are nested; the branches of one choice are side by side."""
 
@@ -426,7 +446,7 @@ def guarded(form: Form) -> Form:
     >>> print(guarded(parse_form("select(n != 0, x floordiv n, 0)")))
     select(n != 0, x floordiv (n + (n == 0)), 0)
     """
-    choices = [atom for atom in outermost([form]) if atom.kind is AtomKind.SELECT]
+    choices = outermost([form], (AtomKind.SELECT,))
     if not choices:
         return form
     return operations.replace(form, {atom: _guarded_choice(atom) for atom in choices})

@@ -117,7 +117,7 @@ MAX_CONDITIONS_JOINED: Final = 8
 """
 
 MAX_NESTED_CHOICES: Final = 8
-"""Choices that are nested deeper are left as they stand [64 levels of select(f > n, f, m)]."""
+"""Choices that are nested deeper are left as they stand [levels of select(y > n, f, m)]."""
 
 # Extraction.
 

@@ -128,7 +128,7 @@ def _readable(name: str | None) -> str:
     return name if name is not None and is_read else ""
 
 
-# _RelationFields.
+# Reading.
 
 
 def read_isl(
@@ -362,7 +362,7 @@ class _RelationReader:
         domain = function.domain()
         cases = [
             _Case(self._space.form_of(case), where.intersect(domain))
-            for where, case in _fewest_pieces(function, domain).get_pieces()
+            for where, case in _fewest_pieces(function, domain)
         ]
         if not cases:
             return ZERO
@@ -449,11 +449,14 @@ def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
     return first
 
 
-def _fewest_pieces(function: islpy.PwAff, domain: islpy.Set) -> islpy.PwAff:
-    """The function with as few pieces as isl finds with some operations of its own."""
+def _fewest_pieces(
+    function: islpy.PwAff, domain: islpy.Set
+) -> Sequence[tuple[islpy.Set, islpy.Aff]]:
+    """The pieces of the function, as few as isl finds with some operations of its own."""
+    pieces = function.get_pieces()  # first: isl may lose their domains where it is broken off
     with suppress(BudgetError), Allowance(ATTEMPT).attempt({}, function.get_ctx()):
-        return function.coalesce().gist(domain).coalesce()
-    return function
+        return function.coalesce().gist(domain).coalesce().get_pieces()
+    return pieces
 
 
 def _with_joined_extremum(space: Space, cases: list[_Case]) -> list[_Case] | None:

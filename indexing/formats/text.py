@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.domain import NO_VALUES, Domain
 from indexing.errors import MapError
-from indexing.parameters import is_positional
+from indexing.parameters import other_use
 from indexing.relation import Relation
 from indexing.symbolic_bounds import Ends, limit_texts, limits
 from indexing.variable import Variable
@@ -316,9 +316,9 @@ def read_parameters(
     first = lexer.position + 1
     names = read_names(lexer, brackets, declared)
     for number, name in enumerate(names):
-        if is_positional(name):
+        if other := other_use(name):
             span = lexer.span_at(first + 2 * number)
-            message = f"the parameter {quoted(name)} is called as a variable is by its position"
+            message = f"the parameter {quoted(name)} is called {other}"
             raise lexer.error(message, span, "expected another name, such as N")
     return names
 

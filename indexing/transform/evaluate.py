@@ -234,8 +234,7 @@ def compute(
 
 def _values(wanted: Sequence[Form], used: Mapping[str, Value]) -> tuple[Value, ...]:
     """The values of forms; of a choice only the branch that is chosen is evaluated."""
-    choices = [atom for atom in outermost(wanted) if atom.kind is AtomKind.SELECT]
-    known = {atom: _chosen(atom, used) for atom in choices}
+    known = {atom: _chosen(atom, used) for atom in outermost(wanted, (AtomKind.SELECT,))}
     return fold.evaluate(wanted, used, _OPERATIONS, known)
 
 
@@ -246,9 +245,11 @@ def _chosen(atom: Atom, used: Mapping[str, Value]) -> Value:
         return _values([branches[0] if holds else branches[1]], used)[0]
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    columns = dict(zip(used, np.broadcast_arrays(*used.values()), strict=True))
+    # Numbers take the dtype of the arrays: 64 bits may not hold what is computed with them.
+    arrays = (np.asarray(value, dtype=holds.dtype) for value in used.values())
+    columns = dict(zip(used, np.broadcast_arrays(*arrays), strict=True))
     where = np.broadcast_to(holds != 0, next(iter(columns.values())).shape)
-    chosen = np.empty(where.shape, dtype=next(iter(columns.values())).dtype)
+    chosen = np.empty(where.shape, dtype=holds.dtype)
     for branch, here in zip(branches, (where, ~where), strict=True):
         chosen[here] = _values([branch], {name: each[here] for name, each in columns.items()})[0]
     return chosen
@@ -348,6 +349,11 @@ def _folded(
     return lambda _, values: reduce(choose, values)
 
 
+def _number_of(truth: Value, compared: Value) -> Value:
+    """1 or 0, in the dtype of what was compared: truth values do not add up as numbers do."""
+    return truth.astype(compared.dtype) if is_array(truth) else int(truth)
+
+
 def _opaque(atom: Atom, _: tuple[Value, ...]) -> Value:
     message = f"evaluate: {atom.name} is not integer arithmetic"
     raise MapError(message)
@@ -362,9 +368,8 @@ _OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]
     AtomKind.MAX: _folded("maximum", max),
     AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
     AtomKind.OPAQUE: _opaque,
-    # A comparison of arrays gives truth values, which do not add up as numbers do.
-    AtomKind.NONNEGATIVE: lambda _, values: (values[0] >= 0) * 1,
-    AtomKind.ZERO: lambda _, values: (values[0] == 0) * 1,
+    AtomKind.NONNEGATIVE: lambda _, values: _number_of(values[0] >= 0, values[0]),
+    AtomKind.ZERO: lambda _, values: _number_of(values[0] == 0, values[0]),
     AtomKind.AND: _folded("minimum", min),
     **dict.fromkeys(BITWISE, lambda atom, values: reduce(ON_BITS[atom.kind], values)),
 }
@@ -377,10 +382,10 @@ class CompiledMap:
     """The results of a map as a function of its variables, for NumPy arrays that broadcast.
 
     It takes the dimensions, then the ranges, then the runtime variables, one argument each, and
-    parameters by name. Values
-    within the bounds are computed in 64-bit integers. If 64 bits may not be enough, or a value lies
-    outside the bounds, :meth:`IndexingMap.evaluate` looks at the values first and computes in
-    Python integers if it must.
+    parameters by name. Values within the bounds are computed in 64-bit integers. If 64 bits may not
+    be enough, a value lies outside the bounds, or there are parameters,
+    :meth:`IndexingMap.evaluate` looks at the values first and computes in Python integers if it
+    must.
 
     Raises:
         MapError: when called with a wrong number of values, values that are no integers, or where

@@ -28,6 +28,7 @@ from simplifier.expr.form import (
     combine,
     constant,
     floordiv_atom,
+    variables_of,
 )
 from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.extrema import MINIMUM
@@ -102,6 +103,17 @@ class Scope(Context):
         """The scope of the points at which a condition holds."""
         bounds, constraints = self.given
         return self.beside(bounds, (*constraints, *facts_of(condition)))
+
+    def of_variables_in(self, form: Form) -> Scope:
+        """The scope of the form's variables alone; where facts may relate them to others, itself.
+
+        So that what is asked of each of many parts does not grow with the number of parts.
+        """
+        bounds, constraints = self.given
+        names = self.bounds.keys() & variables_of((form,))
+        if constraints or len(names) == len(bounds):
+            return self
+        return self.beside(tuple((name, self.bounds[name]) for name in sorted(names)))
 
     # Canonical forms.
 

@@ -182,9 +182,7 @@ class Printer:
         holds = not form.constant
         if atom.kind is AtomKind.AND:
             own = "and" if holds else "or"
-            parts = [
-                each if holds else Form(1 - each.constant, (-each).terms) for each in atom.arguments
-            ]
+            parts = [each if holds else (-each).plus_constant(1) for each in atom.arguments]
             text = f" {own} ".join(self.condition(part, own) for part in parts)
             return f"({text})" if joint not in ("", own) else text
         relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="

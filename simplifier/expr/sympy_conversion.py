@@ -13,6 +13,7 @@ from math import gcd, lcm
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 import sympy
+from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
 from simplifier.errors import IndexingError
@@ -262,18 +263,22 @@ def _leaf(node: sympy.Expr, whole: sympy.Expr | Boolean) -> _Ratio:
 def _sum_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
     if all(part.divisor is ONE for part in parts):
         return _Ratio(_total(part.numerator for part in parts))
+    numerators, divisor = _over_common_divisor(parts)
+    return _Ratio(_total(numerators), divisor)
+
+
+def _over_common_divisor(parts: Sequence[_Ratio]) -> tuple[list[Form], Form]:
+    """The numerators over the common divisor, and that divisor."""
     scale = lcm(*(part.divisor.constant for part in parts if part.divisor.is_constant))
     symbolic = {part.divisor: None for part in parts if not part.divisor.is_constant}
+
+    def numerator(part: _Ratio) -> Form:
+        others = (divisor for divisor in symbolic if divisor != part.divisor)
+        number = scale // part.divisor.constant if part.divisor.is_constant else scale
+        return operations.product((part.numerator, forms.constant(number), *others))
+
     divisor = operations.product((forms.constant(scale), *symbolic))
-    return _Ratio(_total(_scaled(part, scale, symbolic) for part in parts), divisor)
-
-
-def _scaled(part: _Ratio, scale: int, symbolic: Iterable[Form]) -> Form:
-    """The numerator over the common divisor."""
-    others = [divisor for divisor in symbolic if divisor != part.divisor]
-    if part.divisor.is_constant:
-        scale //= part.divisor.constant
-    return operations.product((part.numerator, forms.constant(scale), *others))
+    return [numerator(part) for part in parts], ONE if divisor == ONE else divisor
 
 
 def _total(terms: Iterable[Form]) -> Form:
@@ -320,16 +325,13 @@ def _difference(node: sympy.Expr, parts: Sequence[_Ratio]) -> Form:
     raise ConversionError(node, node, "compares fractions; expected integers, or floor around them")
 
 
-def _piecewise(parts: Sequence[_Ratio]) -> _Ratio:
+def _choice_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
     """The values, each with its condition after it; over their common divisor."""
     values, conditions = parts[::2], [part.numerator for part in parts[1::2]]
-    symbolic = {part.divisor: None for part in values if not part.divisor.is_constant}
-    scale = lcm(*(part.divisor.constant for part in values if part.divisor.is_constant))
-    *scaled, value = (_scaled(part, scale, symbolic) for part in values)
+    (*scaled, value), divisor = _over_common_divisor(values)
     for chosen, condition in zip(reversed(scaled), reversed(conditions[:-1]), strict=True):
         value = operations.select(condition, chosen, value)
-    divisor = operations.product((forms.constant(scale), *symbolic))
-    return _Ratio(value, ONE if divisor == ONE else divisor)
+    return _Ratio(value, divisor)
 
 
 def _absolute_value(parts: Sequence[Form]) -> Form:
@@ -348,7 +350,7 @@ _ARITHMETIC: Final[Mapping[type, Callable[[Sequence[_Ratio]], _Ratio]]] = {
     sympy.UnevaluatedExpr: lambda parts: parts[0],
     sympy.floor: _rounded_down,
     sympy.ceiling: _rounded_up,
-    sympy.Piecewise: _piecewise,
+    sympy.Piecewise: _choice_of_ratios,
 }
 
 _RELATIONS: Final[Mapping[type, Callable[[Form], Form]]] = {
@@ -493,8 +495,13 @@ def _operation(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
 
 
 def _number_of(condition: Boolean) -> sympy.Expr:
-    pairs = (sympy.Integer(1), condition), (sympy.Integer(0), sympy.true)
-    return sympy.Piecewise(*pairs, evaluate=False)
+    return _piecewise((sympy.Integer(1), condition), (sympy.Integer(0), sympy.true))
+
+
+def _piecewise(*branches: tuple[sympy.Expr, Boolean]) -> sympy.Expr:
+    """Sympy's constructor multiplies out choices that stand in conditions; this does not."""
+    pairs = (sympy.Basic.__new__(ExprCondPair, *branch) for branch in branches)
+    return sympy.Basic.__new__(sympy.Piecewise, *pairs)
 
 
 def _choice(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
@@ -502,8 +509,9 @@ def _choice(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     condition, chosen, other = atom.arguments
     branches = [(_sum(chosen, inner), _condition(condition, inner))]
     rest = _sum(other, inner)
-    further = rest.args if isinstance(rest, sympy.Piecewise) else ((rest, sympy.true),)
-    return sympy.Piecewise(*branches, *further, evaluate=False)
+    if not isinstance(rest, sympy.Piecewise):
+        return _piecewise(*branches, (rest, sympy.true))
+    return _piecewise(*branches, *(pair.args for pair in rest.args))
 
 
 def _condition(form: Form, inner: _ExpressionOf) -> Boolean:

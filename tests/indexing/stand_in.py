@@ -47,8 +47,16 @@ class Tensor:
     def __mod__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.fmod)
 
-    def __and__(self, other: Tensor) -> Tensor:
-        return self._with(other, np.logical_and)
+    def __and__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.bitwise_and)
+
+    def __or__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.bitwise_or)
+
+    def __xor__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.bitwise_xor)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __ge__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.greater_equal)
@@ -90,8 +98,8 @@ def _maximum(left: Tensor | int, right: Tensor | int) -> Tensor:
     return Tensor(np.maximum(_values(left), _values(right)))
 
 
-def _where(condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
-    return Tensor(np.where(condition.values, yes.values, no.values))
+def _where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
+    return Tensor(np.where(condition.values, _values(yes), _values(no)))
 
 
 def _compiled(function: Callable[..., object]) -> Callable[..., object]:

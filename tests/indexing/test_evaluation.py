@@ -78,6 +78,37 @@ def test_arrays_are_exact_beyond_64_bits(values: np.ndarray[Any, Any], text: str
     assert list(zip(*(map(int, column) for column in found), strict=True)) == points
 
 
+CHOICES = [
+    ("the number is chosen", "select(d1 > 1, d0 * d0, 0)"),
+    ("the number comes first", "select(d1 > 1, d1 * d0, d0)"),
+    ("sums of conditions", f"(d1 > 1) * {2**63} + (d1 > 0) * {2**63} + d0 * d0"),
+]
+
+
+@pytest.mark.parametrize("text", [text for _, text in CHOICES], ids=[name for name, _ in CHOICES])
+def test_choices_are_exact_beyond_64_bits(text: str) -> None:
+    made = parse_map(f"(d0, d1) -> ({text}), domain: d0 in [0, {2**40}], d1 in [0, {2**60}]")
+    for number in (5, 2**40):
+        (found,) = made.evaluate([number, np.array([1, 2, 2**60])])
+        points = [made.evaluate([number, value])[0] for value in (1, 2, 2**60)]
+        assert found.tolist() == points
+
+
+def test_choices_in_functions_of_bits() -> None:
+    made = parse_map(
+        "(d0, d1) -> (bitor(d0, select(d1 != 0, d0 floordiv d1, 5)), "
+        "(select(d1 > 0, d0 mod d1, d0) >= 2) * 8), domain: d0 in [0, 7], d1 in [0, 3]"
+    )
+    expected = [
+        (d0 | (d0 // d1 if d1 else 5), 8 * ((d0 % d1 if d1 else d0) >= 2))
+        for d0, d1 in product(range(8), range(4))
+    ]
+    points = [*product(range(8), range(4))]
+    assert [made.evaluate(point) for point in points] == expected
+    columns = made.evaluate([*np.array(points).T])
+    assert [*zip(*(column.tolist() for column in columns), strict=True)] == expected
+
+
 def test_empty_arrays() -> None:
     (found, constant) = parse_map("(d0) -> (d0 mod 3, 7), domain: d0 in [0, 9]").evaluate(
         [np.array([], dtype=int)]

@@ -104,6 +104,20 @@ MAPS = [
             "domain: row in [-3, 3], t0 in [0, 3]"
         ),
     ),
+    (
+        "choices in functions of bits and comparisons",
+        (
+            "(d0, d1) -> (bitor(d0, select(d1 != 0, d0 floordiv d1, 5)), "
+            "(select(d1 > 0, d0 mod d1, d0) >= 2) * 8), domain: d0 in [-7, 7], d1 in [-3, 3]"
+        ),
+    ),
+    (
+        "choices where no point is",
+        (
+            "(d0, d1) -> (select(d0 < 9, -3, d1) mod 3), "
+            "domain: d0 in [-5, 6], d1 in [0, 4], bitor(max(d1, 9), 0) in [-9, 2]"
+        ),
+    ),
     ("empty", "(d0) -> (d0), domain: KNOWN EMPTY"),
 ]
 by_map = pytest.mark.parametrize("text", [row[1] for row in MAPS], ids=[row[0] for row in MAPS])

@@ -167,6 +167,14 @@ def test_a_budget_is_kept() -> None:
         from_isl(hard, budget=50)
 
 
+def test_pieces_stay_where_isl_does_not_find_fewer() -> None:
+    choice = parse_map(
+        "(d0, d1)[s0] -> (max(min(d1, s0) * 4, select(d0 <= s0, 1, d1)), d0 * 4), "
+        "domain: d0 in [-5, 6], d1 in [0, 4], s0 in [-3, 3]"
+    )
+    assert related(from_isl(choice.to_isl(), budget=10**6)) == related(choice)
+
+
 def test_what_is_not_quasi_affine_is_named() -> None:
     with pytest.raises(NotQuasiAffineError, match=r"d0 \* d1"):
         parse_map("(d0, d1) -> (d0 * d1), domain: d0 in [0, 3], d1 in [0, 3]").to_isl()

@@ -370,6 +370,12 @@ BAD_TEXTS = drawn_errors("""
 (d0)<M, rt1> -> (d0), domain: d0 in [0, 3], M in [0, 3], rt1 in [0, 3]
         ^^^ the parameter 'rt1' is called as a variable is by its position
 
+(d0)<th_x> -> (d0), domain: d0 in [0, 3], th_x in [0, 3]
+     ^^^^ the parameter 'th_x' is called as a coordinate of a launch is
+
+(d0)<inf> -> (d0), domain: d0 in [0, inf - 1], inf in [0, inf]
+     ^^^ the parameter 'inf' is called as an open end is
+
 (d0)<d0> -> (d0), domain: d0 in [0, 3]
      ^^ 'd0' is declared twice
 
@@ -421,11 +427,18 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a coordinate": (
         lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[Variable((0, 3), "th_x")]),
-        "IndexingMap: parameter 0 is a coordinate of a launch, th_x; expected another name",
+        (
+            "IndexingMap: parameter 0 is called th_x, as a coordinate of a launch is; "
+            "expected another name"
+        ),
     ),
     "a position": (
         lambda: IndexingMap.from_sizes([D0], dims=[symbol("s0")]),
         "IndexingMap: parameter 0 is called s0, as a variable is by its position",
+    ),
+    "an open end": (
+        lambda: IndexingMap.from_sizes([D0], dims=[symbol("inf")]),
+        "IndexingMap: parameter 0 is called inf, as an open end is; expected another name",
     ),
     "an end over a dimension": (
         lambda: IndexingMap([D0], [Variable((0, 3)), Variable((0, D0))]),

@@ -10,10 +10,10 @@ import numpy as np
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form, variables_of
+from simplifier.expr.form import AtomKind, Form, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from tests.evaluation import Columns
 
@@ -55,10 +55,20 @@ LEVELS: Mapping[str, Callable[[Form, int], Form]] = {
     "min(f + 1, y)": lambda f, _: low((f + 1, y)),
     "x // (f + 1)": lambda f, _: operations.floordiv(x, f + 1),
     "(f * 3 + x) % y": lambda f, _: operations.mod(f * 3 + x, y),
+    "select(y > n, f, m)": lambda f, n: operations.select(
+        operations.nonnegative(y - n - 1), f, forms.constant(n * 7 % 13)
+    ),
+    "select(f > n, x, m)": lambda f, n: operations.select(
+        operations.nonnegative(f - n - 1), x, forms.constant(n * 7 % 13)
+    ),
+    "bitxor(f, y + n)": lambda f, n: operations.bitwise(AtomKind.BITXOR, (f, y + n)),
 }
 
 # Levels that hold the level below more than once: as texts they would be of exponential length.
 SHARED: Mapping[str, Callable[[Form, int], Form]] = {
+    "select(f > n, f, m)": lambda f, n: operations.select(
+        operations.nonnegative(f - n - 1), f, forms.constant(n * 7 % 13)
+    ),
     "f + f // 2": lambda f, _: f + by(f, 2),
     "f + f // n": lambda f, n: f + by(f, n + 2),
     "f + f % n": lambda f, n: f + modulo(f, n + 2),
@@ -90,6 +100,9 @@ TERMS: Mapping[str, Callable[[int], Form]] = {
     "(x + n) // 12": lambda n: by(x + n, 12),
     "(x + n) // n": lambda n: by(x + n, n + 2),
     "(x * n + y) // 210": lambda n: by(x * (n + 1) + y, 210),
+    "select(dn > 3, x, n)": lambda n: operations.select(
+        operations.nonnegative(d(n) - 4), x, forms.constant(n)
+    ),
 }
 
 
@@ -102,6 +115,14 @@ def total(term: Callable[[int], Form], count: int) -> Form:
         constant += part.constant
         forms.accumulate(terms, part)
     return forms.collected(constant, terms)
+
+
+def chosen(branches: Sequence[tuple[Form, Form]]) -> Form:
+    """The first value whose number is not negative; 0 where there is none."""
+    form = forms.ZERO
+    for number, value in reversed(branches):
+        form = operations.select(operations.nonnegative(number), value, form)
+    return form
 
 
 WHOLES: Mapping[str, Callable[[], Form]] = {
@@ -123,6 +144,10 @@ WHOLES: Mapping[str, Callable[[], Form]] = {
     "product of 300 shifts": lambda: times([x + n for n in range(300)]),
     "quotient of products": lambda: operations.floordiv(
         times([d(n) + d(n + 1) + 1 for n in range(8)]), times([d(n) + 1 for n in range(4)])
+    ),
+    "choice of 64 values": lambda: chosen([(x - 4 * n, y + n) for n in range(64)]),
+    "64 conditions": lambda: operations.conjunction(
+        operations.nonnegative(d(n) * 2 + y - n) for n in range(64)
     ),
     "500 digits": lambda: by(x * HUGE + modulo(y * (HUGE * 3 + 1) + HUGE, HUGE // 7), HUGE + 12),
     "500 digits, nested": lambda: modulo(

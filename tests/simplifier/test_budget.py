@@ -37,6 +37,7 @@ COSTLY = {
     "terms clamps of x",
     "terms x // n % m",
     "terms (x * n + y) // 210",
+    "terms select(dn > 3, x, n)",
 }
 """What takes more than two seconds at ten thousand, and so has two thousand."""
 

@@ -7,34 +7,23 @@ from __future__ import annotations
 
 from simplifier.laws.law import Example, Law, NearMiss
 
-_DIGITS = "0 <= R < c and 0 <= S < c and bitand(c, c - 1) == 0"
 
-DISTINCT_BITS = Law(
-    name="exclusive or, digit by digit",
-    identity="bitxor(c * A + R, c * B + S) == c * bitxor(A, B) + bitxor(R, S)",
-    condition=_DIGITS,
-    why="The lower bits of both numbers are R and S, the higher ones A and B.",
-    example=Example("bitxor(x * 8, y)", "0 <= y < 8", "x * 8 + y"),
-    near_miss=NearMiss("bitxor(x * 8, y)", "0 <= y < 16", "bitxor(x * 8, y)", "y may be 8"),
-)
+def _digit_by_digit(name: str, function: str, example: str) -> Law:
+    return Law(
+        name=f"{name}, digit by digit",
+        identity=f"{function}(c * A + R, c * B + S) == c * {function}(A, B) + {function}(R, S)",
+        condition="0 <= R < c and 0 <= S < c and bitand(c, c - 1) == 0",
+        why="The lower bits of both numbers are R and S, the higher ones A and B.",
+        example=Example(f"{function}(x * 8, y)", "0 <= y < 8", example),
+        near_miss=NearMiss(
+            f"{function}(x * 8, y)", "0 <= y < 16", f"{function}(x * 8, y)", "y may be 8"
+        ),
+    )
 
-ANY_BITS = Law(
-    name="or, digit by digit",
-    identity="bitor(c * A + R, c * B + S) == c * bitor(A, B) + bitor(R, S)",
-    condition=_DIGITS,
-    why="The lower bits of both numbers are R and S, the higher ones A and B.",
-    example=Example("bitor(x * 8, y)", "0 <= y < 8", "x * 8 + y"),
-    near_miss=NearMiss("bitor(x * 8, y)", "0 <= y < 16", "bitor(x * 8, y)", "y may be 8"),
-)
 
-COMMON_BITS = Law(
-    name="and, digit by digit",
-    identity="bitand(c * A + R, c * B + S) == c * bitand(A, B) + bitand(R, S)",
-    condition=_DIGITS,
-    why="The lower bits of both numbers are R and S, the higher ones A and B.",
-    example=Example("bitand(x * 8, y)", "0 <= y < 8", "0"),
-    near_miss=NearMiss("bitand(x * 8, y)", "0 <= y < 16", "bitand(x * 8, y)", "y may be 8"),
-)
+DISTINCT_BITS = _digit_by_digit("exclusive or", "bitxor", "x * 8 + y")
+ANY_BITS = _digit_by_digit("or", "bitor", "x * 8 + y")
+COMMON_BITS = _digit_by_digit("and", "bitand", "0")
 
 LOW_BITS = Law(
     name="low bits",
