@@ -8,10 +8,11 @@ arithmetic need not know of them.
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import comparisons
+from simplifier.canonical.scope import relevant
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
     from simplifier.laws.law import Law
 
 
+_Laws: TypeAlias = "tuple[Law, ...]"
+
+
 class Questions(NamedTuple):
     """What is asked of forms in a scope."""
 
@@ -63,11 +67,10 @@ def is_logical(atoms: Iterable[Atom]) -> bool:
 
 def step(scope: Scope, form: Form, asks: Questions) -> Form:
     """The form with its conditions and choices simplified, and what is around them."""
-    found = [_step(scope, form, asks)]
+    found = [*_readings(scope, form, asks)]
     together = joined(form)
     if together is not None:
-        laws, result = _step(scope, together, asks)
-        found.append(((JOINED, *laws), result))
+        found += [((JOINED, *laws), read) for laws, read in _readings(scope, together, asks)]
     laws, result = min(found, key=lambda each: cost_of_form(each[1]))
     if cost_of_form(result) > cost_of_form(form):
         result = form
@@ -78,12 +81,14 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
     return result
 
 
-def _step(scope: Scope, form: Form, asks: Questions) -> tuple[tuple[Law, ...], Form]:
+def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws, Form]]:
+    """What the form comes to with its functions of bits split into digits, and as they stand."""
     reader = _Reader(scope, asks)
-    abstraction = abstracted(scope, reader.settled(form), reader.range_of)
-    result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
-    laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
-    return tuple(dict.fromkeys(laws)), result
+    for reading in reader.readings(form):
+        abstraction = abstracted(scope, reading, reader.range_of)
+        result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
+        laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
+        yield tuple(dict.fromkeys(laws)), result
 
 
 def joined(form: Form) -> Form | None:
@@ -111,7 +116,8 @@ def joined(form: Form) -> Form | None:
 def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
     """An interval that holds every value of a form with conditions or choices."""
     reader = _Reader(scope, asks)
-    abstraction = abstracted(scope, reader.settled(form), reader.range_of)
+    by_digits, *_ = reader.readings(form)
+    abstraction = abstracted(scope, by_digits, reader.range_of)
     return asks.range_of(abstraction.scope, abstraction.form)
 
 
@@ -145,9 +151,11 @@ def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -
     replaced = [(operations.replace(fact, replacements), ends) for fact, ends in constraints]
     known = tuple(fact for fact in replaced if not is_logical(postorder((fact[0],))))
     are_numbers = any(atom not in inner for atom in linear)
+    outside = operations.replace(form, replacements)
+    every = tuple(sorted((*bounds, *ends), key=itemgetter(0)))
     return Surroundings(
-        operations.replace(form, replacements),
-        scope.beside(tuple(sorted((*bounds, *ends), key=itemgetter(0))), known),
+        outside,
+        scope.beside(*relevant([outside], every, known)),
         {f"{_MARK}{number}": Form(0, {atom: 1}) for number, atom in enumerate(inner)},
         (CHOICE_OF_NUMBERS,) if are_numbers else (),
     )
@@ -204,12 +212,19 @@ def _with_choices_of_numbers(form: Form) -> Form:
 # Conditions, choices and bits.
 
 
+class _Simplified(NamedTuple):
+    """What a condition, a choice or a function of bits comes to."""
+
+    by_digits: Form
+    """A function of bits is a sum of functions of digits; of others, the cheapest form."""
+    cheapest: Form
+
+
 class _Known:
     """What a scope remembers of conditions, choices and functions of bits."""
 
     def __init__(self, _: Context) -> None:
-        self.settled: dict[Atom, Form] = {}
-        """Each simplified."""
+        self.simplified: dict[Atom, _Simplified] = {}
         self.ranges: dict[Atom, Interval] = {}
         """Of those that are simplified."""
 
@@ -224,14 +239,28 @@ class _Reader:
         """Those that were applied, in order; collected during a trace."""
         self._known = _Known(scope) if scope.log is not None else scope.memory(_Known)
 
-    def settled(self, form: Form) -> Form:
-        """The form with each outermost condition, choice and function of bits simplified."""
-        known = self._known.settled
-        atoms = outermost([form])
-        for atom in atoms:
-            if atom not in known:
-                known[atom] = self._of_atom(atom)
-        return operations.replace(form, {atom: known[atom] for atom in atoms})
+    def readings(self, form: Form) -> Iterable[Form]:
+        """The form with each outermost condition, choice and function of bits simplified.
+
+        First with all functions of bits by digits, so that equal digits cancel.
+        """
+        values = {
+            name: constant(interval.lower)
+            for name, interval in self._scope.bounds.items()
+            if interval.is_point and interval.lower is not None
+        }
+        (form,) = operations.substitute([form], values)
+        found = {atom: self._simplified_atom(atom) for atom in outermost([form])}
+        by_digits = {atom: each.by_digits for atom, each in found.items()}
+        cheapest = {atom: each.cheapest for atom, each in found.items()}
+        replaced = [operations.replace(form, each) for each in (by_digits, cheapest)]
+        return dict.fromkeys(replaced)
+
+    def _simplified_atom(self, atom: Atom) -> _Simplified:
+        known = self._known.simplified
+        if atom not in known:
+            known[atom] = self._of_atom(atom)
+        return known[atom]
 
     def range_of(self, atom: Atom) -> Interval:
         """The range of what is left of a condition, choice or function of bits."""
@@ -257,23 +286,25 @@ class _Reader:
             scope = scope.under(operations.negation(condition))
         return found.union(self._asks.range_of(scope, last))
 
-    def _of_atom(self, atom: Atom) -> Form:
+    def _of_atom(self, atom: Atom) -> _Simplified:
         whole = Form(0, {atom: 1})
         if _is_deep(atom):
-            return whole
+            return _Simplified(whole, whole)
         within = self._scope.of_variables_in(whole)
         if within is not self._scope:
             reader = _Reader(within, self._asks)
-            found = reader._of_atom(atom)
+            found = reader._simplified_atom(atom)
             self.laws |= reader.laws
             return found
         if atom.kind is AtomKind.SELECT:
-            return self._choice(_branches(atom))
+            choice = self._choice(_branches(atom))
+            return _Simplified(choice, choice)
         if atom.kind is AtomKind.AND:
-            return self._conjunction(list(atom.arguments))
+            both = self._conjunction(list(atom.arguments))
+            return _Simplified(both, both)
         return self._operation(atom)
 
-    def _operation(self, atom: Atom) -> Form:
+    def _operation(self, atom: Atom) -> _Simplified:
         """A comparison or a function of bits: on simplified operands, or in canonical form."""
         direct = operations.build(atom.kind, self._simplified(self._scope, atom.arguments))
         canonical = self._scope.canonical(direct)
@@ -283,9 +314,8 @@ class _Reader:
             for inner in outermost([canonical])
         }
         found = operations.replace(canonical, inside)
-        if atom.kind in BITWISE:
-            return found
-        return min(found, direct, key=_cost_of_condition)
+        cheapest = min(found, direct, key=_cost_of_condition)
+        return _Simplified(found if atom.kind in BITWISE else cheapest, cheapest)
 
     def _simplified(self, scope: Scope, wanted: Iterable[Form]) -> tuple[Form, ...]:
         return tuple([self._asks.simplified(scope, each) for each in wanted])

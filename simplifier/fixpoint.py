@@ -75,9 +75,20 @@ def simplified(scope: Scope, form: Form) -> Form:
     results = scope.memory(_Results)
     result = results.get(form.key)
     if result is None:
-        is_cheapest = form.is_affine and _is_cheapest(scope, form)
-        result = results[form.key] = form if is_cheapest else _fixpoint(scope, form)
+        result = results[form.key] = _simplified(scope, form)
+        if scope.log is None:
+            results[result.key] = result
     return result
+
+
+def _simplified(scope: Scope, form: Form) -> Form:
+    if form.is_affine and _is_cheapest(scope, form):
+        return form
+    if scope.smaller is not None and scope.log is None:
+        within = scope.of_variables_in(form)
+        if within is not scope:
+            return simplified(within, form)
+    return _fixpoint(scope, form)
 
 
 class _Results(dict["Key", Form]):
@@ -281,13 +292,15 @@ def _in_smallest(scope: Scope, form: Form) -> Form:
     if scope.smaller is None:
         return simplified(scope, form)
     solution, inner = scope.smaller
-    found = _in_smallest(inner, solution.substituted(form))
+    within = solution.substituted(form)
+    found = _in_smallest(inner, within)
     restored = solution.restored(found)
+    if within == form and restored == found and scope.log is None:
+        return found
     scope.solved(Rewrite(solution.laws_for(found), form, restored))
-    result = _extracted(scope, restored)
     if scope.log is not None:
-        scope.log.iterations[form.key] = [form, result]
-    return result
+        scope.log.iterations[form.key] = [form, restored]
+    return restored
 
 
 # The form as a whole, or its parts.

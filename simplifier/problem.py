@@ -84,12 +84,12 @@ class Problem:
         return self.forms[0]
 
     def scope(self, make: Callable[[Box, Facts], Scope] = scope_of) -> Scope | None:
-        """The scope of the problem; ``None`` if no value is left to some variable."""
+        """The scope of the expressions; ``None`` if no value is left to some variable."""
         facts = tuple(self.constraints)
         if any(interval.is_empty for interval in (*self.bounds.values(), *dict(facts).values())):
             return None
         scope = make(tuple(sorted(self.bounds.items())), facts)
-        return None if scope.is_empty else scope
+        return None if scope.is_empty else scope.of_variables_in(*self.forms)
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
@@ -102,7 +102,8 @@ class Problem:
         if scope is None:
             return
         for fraction, reading in self._fractions:
-            if range_of(scope, operations.mod(fraction.numerator, fraction.divisor)) != _ZERO:
+            remainder = operations.mod(fraction.numerator, fraction.divisor)
+            if range_of(scope, remainder) != _ZERO and not fraction.is_integer:
                 raise reading.objection(fraction)
 
     def _read(self, expression: Expression) -> Form:
