@@ -120,6 +120,10 @@ def _step(scope: Scope, form: Form) -> Form:
     inside = postorder((form,))
     if is_logical(inside):
         return choices.step(scope, form, _QUESTIONS)
+    if scope.smaller is not None:
+        result = _solved(scope, form, form, scope.smaller)
+        if result != form:
+            return result
     extrema = () if _is_large(form, inside) else _extrema_to_keep(scope, form)
     if not extrema:
         result = _read(scope, form, inside)
@@ -128,8 +132,6 @@ def _step(scope: Scope, form: Form) -> Form:
         natural = natural_cost(scope, scope.canonical(form))
         if scope.facts or natural < cost_of_form(result):
             result = min(result, _read(scope, form, inside), key=cost_of_form)
-    if scope.smaller is not None:
-        result = _solved(scope, form, result, scope.smaller)
     return result if result != form else _in_lowest_terms(scope, form)
 
 
@@ -275,7 +277,14 @@ def _steps(scope: Scope, form: Form) -> Iterator[Rewrite]:
 def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:
     """What the form comes to in a smaller problem; where that costs more, the result."""
     solution = smaller.solution
-    found = _in_smallest(smaller.context, solution.substituted(form))
+    within = solution.substituted(form)
+    inner, substituted = scope, form
+    while inner.smaller is not None:
+        sol, inner = inner.smaller
+        substituted = sol.substituted(substituted)
+    if cost_of_form(inner.canonical(substituted)) >= cost_of_form(scope.canonical(form)):
+        return result
+    found = _in_smallest(smaller.context, within)
     restored = solution.restored(found)
     other = _extracted(scope, restored)
     if cost_of_form(other) >= cost_of_form(result):
