@@ -121,7 +121,7 @@ def _step(scope: Scope, form: Form) -> Form:
     if is_logical(inside):
         return choices.step(scope, form, _QUESTIONS)
     if scope.smaller is not None:
-        result = _solved(scope, form, form, scope.smaller)
+        result = _solved(scope, form, scope.smaller)
         if result != form:
             return result
     extrema = () if _is_large(form, inside) else _extrema_to_keep(scope, form)
@@ -274,41 +274,38 @@ def _steps(scope: Scope, form: Form) -> Iterator[Rewrite]:
             yield from whole_or_parts(scope, begun)
 
 
-def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:
-    """What the form comes to in a smaller problem; where that costs more, the result."""
+def _solved(scope: Scope, form: Form, smaller: Smaller[Scope]) -> Form:
+    """What the form comes to in a smaller problem; the form, where that costs as much."""
     solution = smaller.solution
-    within = solution.substituted(form)
-    inner, substituted = scope, form
-    while inner.smaller is not None:
-        sol, inner = inner.smaller
-        substituted = sol.substituted(substituted)
-    if cost_of_form(inner.canonical(substituted)) >= cost_of_form(scope.canonical(form)):
-        return result
-    found = _in_smallest(smaller.context, within)
+    limit = cost_of_form(scope.canonical(form))
+    found = _in_smallest(smaller.context, solution.substituted(form), limit)
+    if found is None:
+        return form
     restored = solution.restored(found)
     other = _extracted(scope, restored)
-    if cost_of_form(other) >= cost_of_form(result):
-        return result
+    if cost_of_form(other) >= cost_of_form(form):
+        return form
     scope.solved(Rewrite(solution.laws_for(found), form, restored))
     return other
 
 
-def _in_smallest(scope: Scope, form: Form) -> Form:
+def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
     """What the form comes to where all equations are solved, in terms of this problem.
 
-    The problems between are only passed: each would be searched for itself.
+    ``None`` where its canonical form costs as much there: nothing would vanish. The problems
+    between are only passed: each would be searched for itself.
     """
     if scope.smaller is None:
-        return simplified(scope, form)
+        return simplified(scope, form) if cost_of_form(scope.canonical(form)) < limit else None
     solution, inner = scope.smaller
-    within = solution.substituted(form)
-    found = _in_smallest(inner, within)
+    found = _in_smallest(inner, solution.substituted(form), limit)
+    if found is None:
+        return None
     restored = solution.restored(found)
-    if within == form and restored == found and scope.log is None:
-        return found
     scope.solved(Rewrite(solution.laws_for(found), form, restored))
     if scope.log is not None:
         scope.log.iterations[form.key] = [form, restored]
+        scope.log.parts[restored.key] = []
     return restored
 
 
