@@ -71,14 +71,17 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
     together = joined(form)
     if together is not None:
         found += [((JOINED, *laws), read) for laws, read in _readings(scope, together, asks)]
-    laws, result = min(found, key=lambda each: cost_of_form(each[1]))
-    if cost_of_form(result) > cost_of_form(form):
-        result = form
-    if result != form:
-        scope.read(Rewrite(laws, form, result))
-        if scope.log is not None:
-            scope.log.parts[result.key] = []
+    laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
+    if result == form or cost_of_form(result) > cost_of_form(form):
+        return form
+    scope.read(Rewrite(laws, form, result))
+    if scope.log is not None:
+        scope.log.parts[result.key] = []
     return result
+
+
+def _cost_of_reading(reading: tuple[_Laws, Form]) -> int:
+    return cost_of_form(reading[1])
 
 
 def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws, Form]]:

@@ -255,6 +255,11 @@ class Scope(Context):
         return -maxima.maximum(self, [-argument for argument in arguments])
 
 
+@lru_cache(maxsize=_REMEMBERED_SCOPES)
+def _names_in(fact: Form) -> frozenset[str]:
+    return frozenset(variables_of((fact,)))
+
+
 def relevant(
     forms: Iterable[Form], bounds: Bounds, constraints: Constraints
 ) -> tuple[Bounds, Constraints]:
@@ -269,7 +274,7 @@ def relevant(
     (['x', 'y'], ['x + y'])
     """
     names = set(variables_of(forms))
-    waiting = [(number, set(variables_of([form]))) for number, (form, _) in enumerate(constraints)]
+    waiting = [(number, _names_in(form)) for number, (form, _) in enumerate(constraints)]
     kept: set[int] = set()
     grows = True
     while grows:
