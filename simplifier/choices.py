@@ -317,8 +317,10 @@ class _Reader:
             for inner in outermost([canonical])
         }
         found = operations.replace(canonical, inside)
+        if atom.kind in BITWISE:
+            return _Simplified(found, min(found, direct, key=cost_of_form))
         cheapest = min(found, direct, key=_cost_of_condition)
-        return _Simplified(found if atom.kind in BITWISE else cheapest, cheapest)
+        return _Simplified(cheapest, cheapest)
 
     def _simplified(self, scope: Scope, wanted: Iterable[Form]) -> tuple[Form, ...]:
         return tuple([self._asks.simplified(scope, each) for each in wanted])

@@ -121,7 +121,7 @@ def _split(context: Context, left: Form, right: Form) -> int:
             return shift
         size = _size_of_lower_bits(lower, upper)
         least, most = context.range_of(great)
-        is_apart = size > 1 and not (0 <= lower < size and 0 <= least and most < size)
+        is_apart = size > 1 and not (0 <= lower < size and least >= 0 and most < size)
         if is_apart and _is_no_longer(context, great, size):
             return size
     return 1

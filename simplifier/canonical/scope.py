@@ -29,7 +29,6 @@ from simplifier.expr.form import (
     constant,
     floordiv_atom,
     variables_of,
-    variables_of,
 )
 from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.extrema import MINIMUM

@@ -219,24 +219,18 @@ def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) 
     kind = type(node)
     if kind in _ARITHMETIC:
         return _ARITHMETIC[kind](parts)
-    if isinstance(node, sympy.Piecewise):
-        return _choice_of_ratios(node, parts)
     if kind in _RELATIONS:
         return _Ratio(_RELATIONS[kind](_difference(node, parts)))
     if kind in _CONNECTIVES:
-        return _Ratio(_CONNECTIVES[kind]([*map(_condition_in, repeat(node), node.args, parts)]))
+        return _Ratio(_CONNECTIVES[kind]([*map(_condition_in, parts)]))
     integers = [*map(_integer, node.args, parts, repeat(fractions))]
     return _Ratio(_FUNCTIONS_OF_INTEGERS[kind](integers))
 
 
-def _condition_in(node: sympy.Expr, part: sympy.Expr, ratio: _Ratio) -> Form:
-    """A condition among the operands of a node; of a symbol, that it is not zero."""
+def _condition_in(ratio: _Ratio) -> Form:
+    """A condition that is joined or chooses; a symbol is one to sympy, and holds if it is not 0."""
     form = ratio.numerator
-    if isinstance(part, sympy.Symbol):  # sympy takes symbols as conditions
-        return operations.negation(operations.zero(form))
-    if ratio.divisor is not ONE or not operations.is_condition(form):
-        raise ConversionError(part, node, "is no condition; expected one such as x >= 5")
-    return form
+    return form if operations.is_condition(form) else operations.negation(operations.zero(form))
 
 
 def _integer(node: sympy.Basic, ratio: _Ratio, fractions: list[Fraction]) -> Form:
@@ -333,13 +327,11 @@ def _difference(node: sympy.Expr, parts: Sequence[_Ratio]) -> Form:
     raise ConversionError(node, node, "compares fractions; expected integers, or floor around them")
 
 
-def _choice_of_ratios(node: sympy.Piecewise, parts: Sequence[_Ratio]) -> _Ratio:
+def _choice_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
     """One of the values, each with its condition after it; over their common divisor."""
     (*scaled, value), divisor = _over_common_divisor(parts[::2])
-    tested = [pair.cond for pair in node.args]
-    branches = [*zip(tested, parts[1::2], scaled, strict=False)]
-    for condition, ratio, chosen in reversed(branches):
-        value = operations.select(_condition_in(node, condition, ratio), chosen, value)
+    for condition, chosen in zip(parts[-3::-2], reversed(scaled), strict=True):
+        value = operations.select(_condition_in(condition), chosen, value)
     return _Ratio(value, divisor)
 
 
@@ -359,6 +351,7 @@ _ARITHMETIC: Final[Mapping[type, Callable[[Sequence[_Ratio]], _Ratio]]] = {
     sympy.UnevaluatedExpr: lambda parts: parts[0],
     sympy.floor: _rounded_down,
     sympy.ceiling: _rounded_up,
+    sympy.Piecewise: _choice_of_ratios,
 }
 
 _RELATIONS: Final[Mapping[type, Callable[[Form], Form]]] = {
@@ -408,9 +401,7 @@ _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] =
     BitXor: partial(operations.bitwise, AtomKind.BITXOR),
 }
 
-_READ: Final = frozenset(
-    {*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES, sympy.Piecewise}
-)
+_READ: Final = frozenset({*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES})
 """The operations on parts that are read."""
 
 
