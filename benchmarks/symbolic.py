@@ -3,10 +3,10 @@
     python -m benchmarks.symbolic
     python -m benchmarks.symbolic --sample 20 --limit 10
 
-The expressions are from the corpus of iree-org/wave, with bounds and facts; Wave's own simplifier,
-ixsimpl, is written in C, and its results are recorded. An expression is right if it has the value of
-the original at random points. Sizes are those of ``simplifier.operator_count``. Sympy's ``simplify``
-gets some of the expressions, and a number of seconds for each. The time of both is processor time.
+The expressions are from the corpus of iree-org/wave, with bounds and facts. Wave's own simplifier,
+ixsimpl, is written in C; its results are recorded. An expression is right if it has the value of
+the original at random points. Sizes are those of ``simplifier.operator_count``. Sympy's
+``simplify`` gets some of the expressions, and some seconds for each. The times are processor times.
 """
 
 from __future__ import annotations
@@ -74,29 +74,32 @@ def report(points: int, sample: int, limit: float) -> Iterator[str]:
     """The lines that are printed."""
     given = kernels()
     found = [*answers(given)]
-    total = sum(answer.seconds for answer in found)
+    seconds = [answer.seconds for answer in found]
     yield f"expressible {len(found)} of {len(given)}"
     yield f"right       {sum(answer.is_right(points) for answer in found)} at {points} points each"
-    sizes = [(operator_count(answer.result), answer.kernel.cost) for answer in found]
-    smaller, equal = (sum(map(compare, sizes)) for compare in (_is_smaller, _is_equal))
-    yield f"size        {sum(ours for ours, _ in sizes)} operators, ixsimpl {sum(theirs for _, theirs in sizes)}"
-    yield f"            smaller {smaller}, equal {equal}, larger {len(sizes) - smaller - equal}"
-    worst = max(answer.seconds for answer in found)
-    yield f"time        {total:.2f} s in all, {worst * 1000:.0f} ms at worst"
+    yield from _sizes([(operator_count(each.result), each.kernel.cost) for each in found])
+    yield f"time        {sum(seconds):.2f} s in all, {max(seconds) * 1000:.0f} ms at worst"
     if sample:
-        sampled = found[:: max(1, len(found) // sample)][:sample]
-        ours = sum(answer.seconds for answer in sampled)
-        theirs = sum(seconds_of_sympy(answer.kernel, limit) for answer in sampled)
-        yield f"sympy       {theirs / ours:.0f} times as long on {len(sampled)} of them"
-        yield f"            (at most {limit:g} s for each)"
+        yield from _beside_sympy(found, sample, limit)
 
 
-def _is_smaller(sizes: tuple[int, int]) -> bool:
-    return sizes[0] < sizes[1]
+def _sizes(pairs: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """Our sizes beside recorded ones."""
+    ours, theirs = map(sum, zip(*pairs, strict=True))
+    smaller = sum(our < their for our, their in pairs)
+    equal = sum(our == their for our, their in pairs)
+    yield f"size        {ours} operators, {ours / theirs:.2f} of ixsimpl's {theirs}"
+    yield f"            smaller {smaller}, equal {equal}, larger {len(pairs) - smaller - equal}"
 
 
-def _is_equal(sizes: tuple[int, int]) -> bool:
-    return sizes[0] == sizes[1]
+def _beside_sympy(found: Sequence[Answer], sample: int, limit: float) -> Iterator[str]:
+    """The ratio of times on some expressions, each asked for the first time."""
+    distinct = {answer.kernel.expression: answer for answer in reversed(found)}
+    sampled = [*distinct.values()][:: max(1, len(distinct) // sample)][:sample]
+    ours = sum(answer.seconds for answer in sampled)
+    theirs = sum(seconds_of_sympy(answer.kernel, limit) for answer in sampled)
+    yield f"sympy       {theirs / ours:.0f} times as long on {len(sampled)} of them"
+    yield f"            (with at most {limit:g} s for each)"
 
 
 def main() -> None:
@@ -105,7 +108,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--points", type=int, default=10, help="of each expression; default 10")
-    parser.add_argument("--sample", type=int, default=10, help="expressions that sympy gets; default 10")
+    parser.add_argument(
+        "--sample", type=int, default=10, help="expressions that sympy gets; default 10"
+    )
     parser.add_argument("--limit", type=float, default=20, help="seconds for sympy; default 20")
     arguments = parser.parse_args()
     for line in report(arguments.points, arguments.sample, arguments.limit):

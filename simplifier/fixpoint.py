@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from simplifier import choices
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
-from simplifier.choices import is_logical
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     EXTREMA,
@@ -59,6 +58,7 @@ from simplifier.limits import (
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
+from simplifier.surroundings import is_logical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.relation import check_without_parameters
-from simplifier.choices import outermost
 from simplifier.errors import check_type, listed
 from simplifier.expr import fold
 from simplifier.expr.form import BITWISE, AtomKind, Form, variables_of
 from simplifier.expr.operations import ON_BITS
+from simplifier.surroundings import outermost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

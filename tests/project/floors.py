@@ -25,6 +25,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.tabulate",),
         ("simplifier.canonical",),
         ("simplifier.extraction",),
+        ("simplifier.surroundings",),
         ("simplifier.choices",),
         ("simplifier.fixpoint",),
         ("simplifier.problem",),
