@@ -1,13 +1,14 @@
 """Indexing maps: which elements of one tensor are needed for which of another, as formulas."""
 
 # isort: off
-from indexing import startup as startup  # first: interrupts of the command line leave no traceback
+from indexing import startup as startup  # first: it prepares the process of the command line
 # isort: on
 
 from indexing.errors import MapError
 from indexing.exact.boxes import StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
+from indexing.exact.strides import ByVariable, Contiguity, Stride
 from indexing.formats.text import format_map
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.readers import from_affine_map, from_isl, parse_map
@@ -15,10 +16,13 @@ from indexing.transform.compose import compose
 from indexing.variable import Variable, VariableKind
 
 __all__ = [
+    "ByVariable",
+    "Contiguity",
     "Difference",
     "IndexSet",
     "IndexingMap",
     "MapError",
+    "Stride",
     "StridedInterval",
     "UndefinedMap",
     "Variable",

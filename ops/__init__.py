@@ -19,6 +19,7 @@ from ops.fusion import (
     by_producer,
     schedule_of,
 )
+from ops.jaxpr import from_jax
 from ops.modules.analysis import (
     AmbiguousNameError,
     InstructionAnalysis,
@@ -27,6 +28,7 @@ from ops.modules.analysis import (
     analyze,
 )
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
+from ops.performance import Coalescing, coalescing
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -61,6 +63,7 @@ __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
     "Batch",
+    "Coalescing",
     "Emitter",
     "FileAnswer",
     "Fusion",
@@ -97,6 +100,7 @@ __all__ = [
     "broadcast",
     "by_producer",
     "cholesky",
+    "coalescing",
     "collective_broadcast",
     "collective_permute",
     "collective_reduce",
@@ -108,6 +112,7 @@ __all__ = [
     "dynamic_update_slice",
     "elementwise",
     "fft",
+    "from_jax",
     "fusion_indexing",
     "gather",
     "generated",

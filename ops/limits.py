@@ -33,6 +33,12 @@ USUAL_WEIGHT: Final = 16
 
 Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 
+MAX_INLINED: Final = 1 << 14
+"""So many arrays are followed run by run into what a fusion calls; beyond, a call is one step.
+
+Calls of calls double the runs with each level.
+Test: ``test_reads.test_calls_without_end_are_one_step``."""
+
 # How long a formula may be.
 
 MAX_TERMS: Final = 160
@@ -60,10 +66,22 @@ MAX_INTERNED: Final = 1 << 16
 Equal ones are then found again, no more.
 Test: ``test_budgets.test_what_is_forgotten_is_found_again``."""
 
+MAX_REMEMBERED_INSTRUCTIONS: Final = 1 << 15
+"""So many different instructions are remembered with their maps, for the next modules.
+
+After that a module begins with none, and finds again what it needs. Test:
+``test_value_numbering.test_what_is_too_much_to_remember_is_found_again``."""
+
 MAX_REMEMBERED_MODULES: Final = 4
 """So many modules are remembered with what was found about them: questions come in groups.
 
 Test: ``test_work_of_paths.test_equal_maps_are_composed_once`` fails if none is."""
+
+MAX_REMEMBERED_COMPUTATIONS: Final = 64
+"""So many computations are remembered with the users of their instructions.
+
+Test: ``test_work_of_fusions.test_a_question_goes_through_no_other_instructions`` fails if none
+is."""
 
 # How much other tools do.
 

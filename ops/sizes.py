@@ -24,7 +24,7 @@ from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form
+from simplifier.expr.form import AtomKind, Form
 from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
@@ -169,9 +169,22 @@ def variable_of(identifier: str, extent: Extent) -> tuple[Variable, list[Constra
         extent = read_integer(extent)
     if isinstance(extent, int):
         return Variable.of_size(extent), []
-    ends = Ends(forms.ZERO, extent - 1) if isinstance(extent, Form) else extent
+    ends = Ends(forms.ZERO, _unclamped(extent) - 1) if isinstance(extent, Form) else extent
     numbers, constraints = limits(forms.variable(identifier), ends)
     return Variable(numbers), constraints
+
+
+def _unclamped(size: Form) -> Form:
+    """The size without its maximum with zero: no index is below zero and below a negative size.
+
+    >>> _unclamped(operations.maximum((forms.ZERO, forms.variable("~N") - 2)))
+    Form(~N - 2)
+    """
+    atom = size.only_atom
+    if atom is None or atom.kind is not AtomKind.MAX:
+        return size
+    others = [each for each in atom.arguments if each != forms.ZERO]
+    return others[0] if len(others) == 1 else size
 
 
 def parameters_in(used: Iterable[Form], sizes: Iterable[Extent]) -> tuple[Variable, ...]:

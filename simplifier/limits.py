@@ -102,6 +102,12 @@ Some pairs narrow each other by one, again and again.
 MAX_ROUNDS_OF_FACTS: Final = 3
 """How often facts and ranges may sharpen each other in one reading, for the same reason."""
 
+MAX_LINKED_ATOMS: Final = 16
+"""Facts are combined while they speak of so many atoms together: each is a row of a tableau."""
+
+MAX_PIVOTS: Final = 24
+"""How often the facts that bound a form are exchanged for better ones."""
+
 # Choices.
 
 MAX_CONDITIONS: Final = 8
@@ -159,6 +165,9 @@ MAX_TEAR: Final = 3
 Where digits of sums of digits are taken, canonical forms are torn so much that a search is long and
 ends far above what was given [TORN of test_budget.py].
 """
+
+MAX_TEAR_OF_DIGITS: Final = 1.5
+"""The same of digits of numbers in a part of a form: all of them are there to be seen."""
 
 MIN_COST_TO_READ_AGAIN: Final = 8
 """What a result costs at least for the form to be read in another way: two divisions or so."""

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import sympy
 
     from simplifier.bounds.interval import Interval
-    from simplifier.problem import Bounds, Constraints, Expression, Problem
+    from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem
     from simplifier.trace import Trace
 
 
 def simplify(
     expression: Expression,
-    bounds: Bounds,
+    bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
     exact: bool = False,
@@ -40,8 +40,9 @@ def simplify(
         expression: integer arithmetic of sympy, including ``floor``, ``ceiling``, ``sympy.Mod``,
             ``Min``, ``Max``.
         bounds: for symbols or their names, closed intervals or pairs; a symbol without bounds may
-            be any integer that its own assumptions allow.
-        constraints: pairs of an expression and the interval that it is known to lie in.
+            be any integer that its own assumptions allow. Or :class:`Facts`, which are both.
+        constraints: pairs of an expression and the interval that it is known to lie in, conditions
+            that hold, or :class:`Facts`.
         exact: whether to finish by isl what the fast way leaves: parts that are constant or affine
             on the domain, equal to each other, redundant in a minimum or maximum, or too small to
             change a quotient. Every step is proved equal; takes milliseconds in everyday cases.
@@ -98,7 +99,7 @@ def _finished(problem: Problem, budget: int | None, trace: Trace | None) -> symp
 
 def bounds_of(
     expression: Expression,
-    bounds: Bounds,
+    bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
     exact: bool = False,
@@ -106,6 +107,7 @@ def bounds_of(
 ) -> Interval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
 
+    It is never wider than that of the simplified expression.
     With ``exact`` it is the smallest one: both ends are values, ``None`` is an end that the values
     really go beyond, and a domain without points gives an empty interval.
 
@@ -128,7 +130,13 @@ def bounds_of(
 
 def _bounds(problem: Problem) -> Interval:
     scope = problem.scope()
-    return EMPTY if scope is None else range_of(scope, problem.form)
+    if scope is None:
+        return EMPTY
+    form = problem.form
+    interval = range_of(scope, form)
+    if form.is_affine and not problem.constraints:
+        return interval
+    return interval.intersect(range_of(scope, simplified(scope, form)))
 
 
 def _exact_bounds(problem: Problem, budget: int | None) -> Interval:

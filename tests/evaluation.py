@@ -132,10 +132,22 @@ def first_difference(a: Form, b: Form, points: Columns) -> dict[str, int] | None
 
 
 def related(indexing_map: IndexingMap) -> set[Pair]:
-    """All pairs of dims and results, straight from bounds, constraints and results."""
+    """All pairs of dims and results, straight from bounds, constraints and results.
+
+    Parameters take all their values. Where bounds are open, because constraints imply them, those
+    of the simplified map are taken.
+    """
     if indexing_map.is_known_empty:
         return set()
+    if indexing_map.parameters:
+        names = [parameter.name for parameter in indexing_map.parameters]
+        values = product(*(parameter.bounds for parameter in indexing_map.parameters))
+        given = (dict(zip(names, each, strict=True)) for each in values)
+        return {pair for each in given for pair in related(indexing_map.substitute(each))}
     domain = indexing_map.domain
+    if any(None in (each.bounds.lower, each.bounds.upper) for each in domain):
+        bounds = indexing_map.simplify(preserve_ranges=True).domain.bounds
+        return pairs_at(indexing_map, where(every_point(bounds), domain.constraints))
     return pairs_at(indexing_map, where(every_point(domain.bounds), domain.constraints))
 
 

@@ -55,7 +55,7 @@ class DataFlow:
         self._arrays_at_sinks: dict[Computation, Sequence[Array]] = {}
         self._numbering = numbering
         self._links_from: dict[tuple[int, int], list[Link]] = {}
-        self._summaries: dict[int, Summary] = {}
+        self._summaries: dict[int | Computation, Summary] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -93,7 +93,7 @@ class DataFlow:
             for link in self.links_from(instruction, number)
         ]
         if number not in kept_arrays(body, self._registry):
-            decision = decided(instruction.shape.arrays[number], Direction.OUTPUT_TO_INPUT)
+            decision = decided((instruction, number), Direction.OUTPUT_TO_INPUT)
             steps.append(((condition.root, 0), decision))
         return steps
 
@@ -133,11 +133,12 @@ class DataFlow:
         return [(graph.arrays[target], step) for target, step in steps]
 
     def _summary(self, computation: Computation) -> Summary:
-        """The summary of a computation; computations that are alike share it."""
-        number = self._numbering.number_of_computation(computation)
-        if number not in self._summaries:
-            self._summaries[number] = self._across(computation, self._sources(computation))
-        return self._summaries[number]
+        """The summary of a computation; computations that are alike share it, but not the entry."""
+        is_entry, number_of = computation.is_entry, self._numbering.number_of_computation
+        key = computation if is_entry else number_of(computation)
+        if key not in self._summaries:
+            self._summaries[key] = self._across(computation, self._sources(computation))
+        return self._summaries[key]
 
     def _across(self, computation: Computation, sources: Sequence[Array]) -> Summary:
         """The summary from some arrays, which are followed together."""
@@ -201,8 +202,7 @@ class DataFlow:
 
         A slice from the front is an identity, too, but not from every element.
         """
-        instruction, number = begin
-        is_identity = dependence == identity_of(instruction.shape.arrays[number])
+        is_identity = dependence == identity_of(*begin)
         return None if is_identity else self._interner.interned(dependence)
 
     def _links(self, instruction: Instruction) -> Sequence[Link]:
@@ -217,7 +217,7 @@ class DataFlow:
         ]
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
-        arrays = instruction.shape.arrays
+        arrays = _arrays([instruction])
         if calls.condition:
             body, condition = map(self._through_computation, calls.computations)
             kept = kept_arrays(calls.computations[0], self._registry)
@@ -253,9 +253,8 @@ class DataFlow:
 
 def _operands_themselves(instruction: Instruction) -> list[Link]:
     """The links of a result that sources with the operands."""
-    arrays = instruction.shape.arrays
     return [
-        Link(output, operand, element, identity_of(arrays[output]))
+        Link(output, operand, element, identity_of(instruction, output))
         for output, (operand, element) in enumerate(arrays_in_operands(instruction))
     ]
 
@@ -268,8 +267,7 @@ def _position(array: Array) -> Position:
 
 def itself(array: Array) -> AnyDependence:
     """How an array depends on itself, simplified as all that is composed with it."""
-    instruction, number = array
-    return identity_of(instruction.shape.arrays[number]).simplify()
+    return identity_of(*array).simplify()
 
 
 def check_output(instruction: Instruction, output: int) -> None:

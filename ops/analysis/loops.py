@@ -19,13 +19,14 @@ from ops.dependence.links import Link, identity_of
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, for_any_values
 from ops.dependence.widening import boxed
 from ops.index_maps import every_element, no_dimensions
-from ops.rules.op_indexing import Direction
+from ops.rules.dynamic_sizes import known_sizes, with_bounds
+from ops.rules.op_indexing import Direction, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from indexing import IndexingMap
-    from indexing.layout import Shape
+    from ops.analysis.dataflow import Array
     from ops.devices.numbering import Devices
     from ops.hlo import Computation, Instruction
     from ops.rules.registry import Registry
@@ -34,19 +35,20 @@ if TYPE_CHECKING:
 # Choices.
 
 
-def selected(arrays: Sequence[Shape], selector: int, direction: Direction) -> list[Link]:
+def selected(arrays: Sequence[Array], selector: int, direction: Direction) -> list[Link]:
     """The links to the scalar operand that chooses where these arrays come from."""
     return [
         Link(output, selector, 0, decided(array, direction)) for output, array in enumerate(arrays)
     ]
 
 
-def decided(array: Shape, direction: Direction) -> AnyDependence:
+def decided(array: Array, direction: Direction) -> AnyDependence:
     """The dependence between all elements of an array and a scalar that decides what they are."""
-    if array.is_unbounded:
-        return identity_of(array)
+    sizes = known_sizes(*array)
+    if isinstance(sizes, Unknown):
+        return sizes
     between = no_dimensions if direction is Direction.OUTPUT_TO_INPUT else every_element
-    return Dependence((OperandIndexing(between(array.dimensions)),))
+    return Dependence((OperandIndexing(with_bounds(between(sizes), array[0])),))
 
 
 # Loops.
@@ -55,7 +57,7 @@ def decided(array: Shape, direction: Direction) -> AnyDependence:
 def repeated(
     body: Iterable[Link],
     condition: Iterable[Link],
-    arrays: Sequence[Shape],
+    arrays: Sequence[Array],
     kept: Collection[int],
     direction: Direction,
 ) -> list[Link]:
@@ -107,7 +109,7 @@ def passed_to(instruction: Instruction, number: int, registry: Registry) -> tupl
     return instruction, number
 
 
-def _through_decision(link: Link, array: Shape, direction: Direction) -> AnyDependence:
+def _through_decision(link: Link, array: Array, direction: Direction) -> AnyDependence:
     """The dependence between an array and what the decision reads."""
     decision = decided(array, direction)
     if direction is Direction.OUTPUT_TO_INPUT:
@@ -131,11 +133,11 @@ class Fixpoint:
     """
 
     def __init__(
-        self, arrays: Sequence[Shape], steps: Mapping[int, Sequence[tuple[int, AnyDependence]]]
+        self, arrays: Sequence[Array], steps: Mapping[int, Sequence[tuple[int, AnyDependence]]]
     ) -> None:
-        self._arrays = arrays
+        self._sizes = [each.shape.arrays[number].dimensions for each, number in arrays]
         self._interner = Interner()
-        self._itself = [self._interner.interned(identity_of(array)) for array in arrays]
+        self._itself = [self._interner.interned(identity_of(*array)) for array in arrays]
         self._steps = {
             begin: [(end, self._interner.interned(step)) for end, step in each]
             for begin, each in steps.items()
@@ -156,7 +158,7 @@ class Fixpoint:
             for target, step in self._steps.get(position, ()):
                 before = found.get(target, NOTHING)
                 more = self._budget.compose(dependence, step)
-                sizes = self._arrays[begin].dimensions, self._arrays[target].dimensions
+                sizes = self._sizes[begin], self._sizes[target]
                 is_endless = came[target] > limits.MAX_MAPS_OF_LOOP
                 found[target], new = self._met(_Meeting(before, more, sizes, is_endless))
                 if new != NOTHING:

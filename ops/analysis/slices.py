@@ -14,7 +14,7 @@ from ops.analysis.dataflow import postorder
 from ops.dependence.dependence import NOTHING, called_by, of_element
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from ops.analysis.calls import Crossing, DataFlow
     from ops.analysis.dataflow import Array
@@ -76,15 +76,17 @@ def levels_inside(
     flow: DataFlow,
     within: Container[Instruction] | None = None,
     entered: Container[Computation] | None = None,
+    callees: Callable[[Computation], Iterable[Computation]] | None = None,
 ) -> list[Level]:
     """The levels from the starts of one: in its computation, and in all that is called there.
 
     In the computation itself only the instructions ``within`` are followed, and only computations
-    that are to be ``entered`` are; by default all. A level comes after those that lead to it.
+    that are to be ``entered`` are; by default all. ``callees`` are those of these instructions. A
+    level comes after those that lead to it.
     """
     levels = {outermost.computation: outermost}
     followed: list[Level] = []
-    for computation in reversed(postorder([outermost.computation], flow.callees)):
+    for computation in reversed(postorder([outermost.computation], callees or flow.callees)):
         level = levels.get(computation)
         if level:
             limit = within if level is outermost else None

@@ -12,6 +12,7 @@ from indexing import parse_map
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
+from ops.cli.memory_questions import FusionCoalescing
 from ops.cli.module_questions import FusionMaps, InstructionMaps, answer_files, read_input
 from ops.cli.reports import LayoutReport, MapReport
 from ops.hlo import HloFileError
@@ -42,6 +43,13 @@ def maps(  # noqa: PLR0913 - one for each option
 def fusions(*, files: Sequence[str], jobs: int, minimal: bool, console: Console) -> Document:
     """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
     return answer_files("fusions", FusionMaps(minimal), files, jobs, console)
+
+
+def coalescing(
+    *, files: Sequence[str], jobs: int, device: str, unroll: int, console: Console
+) -> Document:
+    """What the warps of each fusion load, the most wasteful access first."""
+    return answer_files("coalescing", FusionCoalescing(device, unroll), files, jobs, console)
 
 
 def simplify(*, file: str, console: Console) -> Document:

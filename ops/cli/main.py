@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.startup import INTERRUPTED
-from ops.cli.commands import fusions, layout, maps, schema, simplify
+from ops.cli.commands import coalescing, fusions, layout, maps, schema, simplify
 from ops.cli.console import Console, report
 from ops.cli.documents import ErrorLog, as_json, as_text
+from ops.cli.memory_questions import WITH_WARPS
 from ops.cli.module_questions import DIRECTIONS
 
 if TYPE_CHECKING:
@@ -105,6 +106,12 @@ def _jobs(text: str) -> int:
     return int(text)
 
 
+def _unroll(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
+    return int(text)
+
+
 _MODULES: Final = {
     "files": {
         "metavar": "FILE",
@@ -166,6 +173,28 @@ _COMMANDS: Final = {
             "--minimal": {
                 "action": "store_true",
                 "help": "leave out maps that another map to the same array contains",
+            },
+        },
+    ),
+    "coalescing": _Command(
+        coalescing,
+        "print what the warps of each fusion load from memory, the most wasteful access first",
+        (
+            "coalescing gpu_module.hlo",
+            "coalescing gpu_module.hlo --device H100 --unroll 4 --json",
+        ),
+        _MODULES
+        | {
+            "--device": {
+                "choices": list(WITH_WARPS),
+                "default": WITH_WARPS[0],
+                "help": "the device whose sectors and warps count (default: %(default)s)",
+            },
+            "--unroll": {
+                "metavar": "N",
+                "type": _unroll,
+                "default": 1,
+                "help": "how many neighbours a thread handles at a time (default: 1)",
             },
         },
     ),

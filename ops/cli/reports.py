@@ -23,16 +23,17 @@ from indexing.layout import (
 from indexing.layout.view.layout_text import text_of_layout
 from ops.cli.documents import Row
 from ops.rules.op_indexing import Unknown
+from simplifier import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing import IndexingMap, Variable
     from indexing.layout import Shape
+    from indexing.symbolic_bounds import Ends
     from ops.cli.documents import Fields
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-    from simplifier import Interval
 
 _MAX_CACHED: Final = 1024
 """Most maps of a module are equal; the reports of the latest ones are kept."""
@@ -97,6 +98,50 @@ class MapReport(Row):
         return map_fields(self.map)
 
 
+@dataclass(frozen=True, slots=True)
+class TableRow(Row):
+    """A row of a table, whose cells are aligned to the right; the last one is of any width.
+
+    The first row has the ``heading`` above it.
+    """
+
+    cells: Sequence[str]
+    widths: Sequence[int]
+    about: Fields
+    heading: Sequence[str] = ()
+
+    def text(self) -> str:
+        """The row, under the heading if there is one."""
+        lines = [self.heading, self.cells] if self.heading else [self.cells]
+        return "\n".join(map(self._line, lines))
+
+    def _line(self, cells: Sequence[str]) -> str:
+        aligned = [f"{cell:>{width}}" for cell, width in zip(cells, self.widths, strict=False)]
+        return "  ".join([*aligned, cells[-1]])
+
+    def fields(self) -> Fields:
+        """What the row is about, with all figures."""
+        return self.about
+
+
+def table(heading: Sequence[str], rows: Iterable[tuple[Sequence[str], Fields]]) -> list[TableRow]:
+    """The rows of a table, from the cells of each and its fields.
+
+    >>> for row in table(("reads", "of"), [(("4096", "%p"), {}), (("16", "%bias"), {})]):
+    ...     print(row.text())
+    reads  of
+     4096  %p
+       16  %bias
+    """
+    listed = [*rows]
+    columns = zip(heading, *(cells for cells, _ in listed), strict=True)
+    widths = [max(map(len, column)) for column in columns][:-1]
+    return [
+        TableRow(cells, widths, fields, heading if number == 0 else ())
+        for number, (cells, fields) in enumerate(listed)
+    ]
+
+
 # Runtime origins hold on to their module, so only indexings without them are cached.
 
 
@@ -150,7 +195,7 @@ def _origin_fields(origin: RuntimeOrigin) -> Fields:
         "callers": [caller.name for caller in origin.callers],
         "text": str(origin),
         "map": map_fields(origin.map),
-        "clamp": None if origin.clamp is None else _ends(origin.clamp),
+        "clamp": None if origin.clamp is None else _numbers(origin.clamp),
         "replica_id": _optional_map(origin.replica_id),
     }
 
@@ -180,6 +225,13 @@ def map_fields(indexing_map: IndexingMap) -> Fields:
         ],
         "known_empty": indexing_map.is_known_empty,
     }
+
+
+def _numbers(interval: Interval | Ends) -> list[int | None]:
+    """The ends that are numbers; those over parameters are constraints of the map."""
+    if isinstance(interval, Interval):
+        return _ends(interval)
+    return [end.constant if end is not None and end.is_constant else None for end in interval]
 
 
 def _ends(interval: Interval) -> list[int | None]:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from indexing import IndexingMap, UndefinedMap
+from indexing import UndefinedMap
 from indexing.layout import ShapeError
 from ops.dependence.dependence import Dependence
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_known_values
 from ops.devices.numbering import devices_of, own_device
 from ops.hlo.errors import HloTextError
-from ops.index_maps import check_sizes
+from ops.index_maps import check_sizes, dimensions_of, index_map
+from ops.rules.dynamic_sizes import known_sizes, with_bounds
 from ops.rules.op_indexing import Direction, OpIndexing, Unknown
 from ops.rules.rule import Routes, arrays_in_operands
 from simplifier.errors import quoted
@@ -25,12 +27,13 @@ from simplifier.errors import quoted
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Instruction
     from ops.rules.op_indexing import MapOfOperand
     from ops.rules.rule import Maps
-    from simplifier import Interval
+    from ops.sizes import Size
 
 
 class Link(NamedTuple):
@@ -69,10 +72,9 @@ def links_of(
     instruction: Instruction, answer: Maps | Routes, direction: Direction
 ) -> Iterator[Link]:
     """The links between all arrays of the result and of the operands, in one direction."""
-    outputs = instruction.shape.arrays
     for output, operand, element, indexing, number in _pairs(instruction, answer):
         if indexing is None:
-            found: AnyDependence = identity_of(outputs[output])
+            found: AnyDependence = identity_of(instruction, output)
         else:
             found = _bound(instruction, indexing.map_of_operand(direction, number))
         yield Link(output, operand, element, found)
@@ -97,17 +99,21 @@ def errors_in(instruction: Instruction) -> Generator[None]:
         raise HloTextError(str(error), instruction.span, instruction=instruction.name) from error
 
 
-def identity_of(array: Shape) -> AnyDependence:
-    """How an array depends on itself."""
-    if array.is_unbounded:
-        return Unknown(f"{array}: no indexing map of dimensions without bound")
-    return _identity(array.dimensions)
+def identity_of(instruction: Instruction, element: int) -> AnyDependence:
+    """How an array of a result depends on itself."""
+    sizes = known_sizes(instruction, element)
+    if isinstance(sizes, Unknown):
+        return sizes
+    identity = _identity(sizes)
+    if not instruction.shape.arrays[element].dynamic_dimensions:
+        return identity
+    return identity.apply(lambda each: replace(each, map=with_bounds(each.map, instruction)))
 
 
 @lru_cache(maxsize=256)
-def _identity(sizes: tuple[int, ...]) -> Dependence:
+def _identity(sizes: tuple[Size, ...]) -> Dependence:
     """Wide tuples hold many arrays of few sizes."""
-    return Dependence((OperandIndexing(IndexingMap.identity(sizes)),))
+    return Dependence((OperandIndexing(index_map(dimensions_of(sizes), sizes)),))
 
 
 def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
@@ -118,7 +124,7 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
         RuntimeOrigin(
             _source(instruction, each.operand),
             each.map,
-            cast("Interval | None", each.clamp),  # sizes of instructions are numbers
+            each.clamp,
             each.replica,
         )
         for each in found.origins
@@ -193,7 +199,8 @@ def _check_indexing(
     instruction: Instruction, result: Shape, indexing: OpIndexing, count: int
 ) -> None:
     """Raise a :class:`ShapeError` unless there are maps of ``count`` arrays in operands."""
-    check_sizes(instruction.opcode, "the result", result.dimensions, indexing.output_sizes)
+    if not result.dynamic_dimensions:
+        check_sizes(instruction.opcode, "the result", result.dimensions, indexing.output_sizes)
     for direction in Direction:
         maps: tuple[IndexingMap, ...] = getattr(indexing, direction.value)
         _check_number(instruction, "operands", len(maps), count)

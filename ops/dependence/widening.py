@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from indexing.layout import UNBOUNDED_SIZE
 from indexing.transform.hull import box, holds, hull
 from indexing.transform.substitute import arranged
 from ops import limits
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indexing import IndexingMap
+    from indexing.symbolic_bounds import Ends
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
     from ops.devices.numbering import Devices
     from ops.hlo import Instruction
@@ -91,7 +93,7 @@ def is_part_at_a_glance(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
 def _bounds(sizes: Sequence[int] | None, indexing: OperandIndexing) -> list[Interval]:
     if sizes is None:
         return [ANY] * len(indexing.map.forms)
-    return [Interval(0, size - 1) for size in sizes]
+    return [Interval(0, None if size == UNBOUNDED_SIZE else size - 1) for size in sizes]
 
 
 class _Value(NamedTuple):
@@ -99,7 +101,7 @@ class _Value(NamedTuple):
 
     instruction: Instruction
     callers: tuple[Instruction, ...]
-    clamp: Interval | None
+    clamp: Interval | Ends | None
     part: DeviceIndex
 
 

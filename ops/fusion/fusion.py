@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ops import limits
@@ -10,10 +10,12 @@ from ops.analysis.calls import check_output
 from ops.analysis.queries import output_to_input
 from ops.analysis.slices import by_instruction, union_of
 from ops.dependence.dependence import NOTHING, Unknown
+from ops.fusion.evaluations import evaluations_of
 from ops.fusion.provenance import provenance_of
-from ops.fusion.reads import Reads, computed_together, seen_from_outside
+from ops.fusion.reads import Reads, computed_together, seen_from_outside, ways_of
 from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
+from ops.hlo.uses import uses_in
 from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError, check_type, listed
 
@@ -66,6 +68,7 @@ class Fusion:
     instructions: tuple[Instruction, ...]
     roots: tuple[Instruction, ...]
     registry: Registry = REGISTRY
+    _region: Region = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for each in self.instructions:
@@ -74,8 +77,8 @@ class Fusion:
         if len(computations) != 1:
             given = f"instructions of {_names(computations)}" if computations else "no instructions"
             raise FusionError(f"fusion: {given} are given; expected some of one computation")
-        inside = frozenset(self.instructions)
-        if not self.roots or not inside.issuperset(self.roots):
+        object.__setattr__(self, "_region", Region(self.instructions, self.registry))
+        if not self.roots or not self._region.members.issuperset(self.roots):
             message = f"fusion: {_names(self.roots)} are its roots"
             raise FusionError(f"{message}; expected some of {_names(self.instructions)}")
 
@@ -134,8 +137,9 @@ class Fusion:
         >>> [operand.name for operand in Fusion.of_computation(hlo.parse(text).entry).operands]
         ['a', 'b']
         """
-        members = frozenset(self.instructions)
-        parameters = [each for each in self.computation.parameters if each in members]
+        members = self._region.members
+        parameters = [each for each in self.instructions if each.parameter_number is not None]
+        parameters.sort(key=lambda each: each.parameter_number or 0)
         read = (operand for each in self.instructions for operand in each.operands)
         return (*parameters, *dict.fromkeys(each for each in read if each not in members))
 
@@ -237,14 +241,14 @@ class Fusion:
         is_any = start is None and output is None
         starts = self.results if is_any else (self._array(start, output or 0),)
         region = self._region.towards(target)
-        indexings: list[OperandIndexing] = []
+        ways: list[OperandIndexing] = []
         for group in computed_together(starts, self.registry):
-            levels = [level for array in group for level in backward_slice(array, region)]
-            found = union_of(levels).get((target, element), NOTHING)
-            if isinstance(found, Unknown):
-                return found
-            indexings += (seen_from_outside(indexing, self.registry) for indexing in found)
-        return Reads(tuple(indexings), target.shape.arrays[element].dimensions)
+            for each in evaluations_of(group, [(target, element)], region)[target, element]:
+                found = ways_of(each)
+                if isinstance(found, Unknown):
+                    return found
+                ways += (seen_from_outside(way, self.registry) for way in found)
+        return Reads(tuple(ways), target.shape.arrays[element].dimensions)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0
@@ -305,10 +309,6 @@ class Fusion:
         members = [self.computation] if is_whole else self.instructions
         return f"fusion of {_names(members)} that reads {_names(self.operands)}"
 
-    @property
-    def _region(self) -> Region:
-        return Region(frozenset(self.instructions), self.registry)
-
     def _needed_by(self, start: Array) -> dict[Array, AnyDependence]:
         return union_of(backward_slice(start, self._region))
 
@@ -363,22 +363,22 @@ def by_producer(
 
 def _in_order(instructions: Iterable[Instruction]) -> tuple[Instruction, ...]:
     """The instructions, each once, as their computations list them."""
-    wanted = dict.fromkeys(instructions)
-    computations = dict.fromkeys(each.computation for each in wanted)
-    return tuple(each for inner in computations for each in inner.instructions if each in wanted)
+    by_computation: dict[Computation, dict[Instruction, None]] = {}
+    for each in instructions:
+        by_computation.setdefault(each.computation, {})[each] = None
+    return tuple(
+        each
+        for computation, members in by_computation.items()
+        for each in sorted(members, key=uses_in(computation).positions.__getitem__)
+    )
 
 
 def _roots(members: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
     """What is wanted outside of the members; or what none of them reads, if nothing is."""
     inside = frozenset(members)
-    computations = dict.fromkeys(each.computation for each in members)
-    every = (each for computation in computations for each in computation.instructions)
-    outside = (each for each in every if each not in inside)
-    wanted = {computation.root for computation in computations}
-    wanted.update(operand for user in outside for operand in user.operands)
-    read = {operand for user in members for operand in user.operands}
-    roots = tuple(each for each in members if each in wanted)
-    return roots or tuple(each for each in members if each not in read)
+    users = {each: uses_in(each.computation).users.get(each, ()) for each in members}
+    roots = tuple(each for each in members if each.is_root or not inside.issuperset(users[each]))
+    return roots or tuple(each for each in members if inside.isdisjoint(users[each]))
 
 
 def _names(named: Iterable[Instruction | Computation]) -> str:

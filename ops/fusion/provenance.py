@@ -165,7 +165,7 @@ class _PathReader:
 
     def paths_to(self, target: Instruction, levels: Iterable[Level]) -> list[PathSet]:
         """The paths that the levels of a slice have from where they begin to an instruction."""
-        for computation in postorder([self._region.computation], self._flow.callees):
+        for computation in postorder([self._region.computation], self._region.callees):
             self._summarize(computation)
         found: dict[Level, PathSets] = {}
         for level in levels:
@@ -224,18 +224,17 @@ class _PathReader:
 
     def _through(self, array: Array, calls: Calls, inner: int) -> Iterator[Further]:
         """From a result to the operands, along paths in what is called, and to what chooses."""
-        instruction, output = array
-        result = instruction.shape.arrays[output]
+        instruction, _ = array
         for call in calls.choices:
             for (parameter, element), sets in self._inside[call.computation.root, inner].items():
                 operand = instruction.operands[call.operands[parameter.parameter_number or 0]]
                 for inside in sets.values():
                     if inside.count:
                         dependence = called_by(instruction, inside.along)
-                        step = None if dependence == identity_of(result) else dependence
+                        step = None if dependence == identity_of(*array) else dependence
                         yield (operand, element), step, inside
         if calls.selector is not None:
-            decision = decided(result, Direction.OUTPUT_TO_INPUT)
+            decision = decided(array, Direction.OUTPUT_TO_INPUT)
             yield (instruction.operands[calls.selector], 0), decision, None
 
 

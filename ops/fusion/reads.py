@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from indexing import IndexingMap, MapError
+from indexing import IndexingMap, MapError, from_isl
 from indexing.exact.multiplicity import multiplicities, reached, reached_again
 from indexing.transform.substitute import arranged
+from ops import limits
 from ops.analysis.loops import passed_to
+from ops.dependence.dependence import Dependence, Unknown
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.devices.joint_indexing import deciding
 from ops.rules.constant_folding import clamped
@@ -16,11 +18,12 @@ from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from indexing.exact.sets import IndexSet
     from ops.analysis.dataflow import Array
     from ops.dependence.operand_indexing import RuntimeOrigin
+    from ops.fusion.evaluations import Evaluation
     from ops.hlo import Instruction
     from ops.rules.registry import Registry
     from ops.rules.rule import Calls
@@ -29,12 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The reads of an array, one for each element of a result, map, and value of its ranges.
+    """The reads of an array by a kernel that computes each element of a result on its own.
 
-    So many loads there are if nothing is kept between two elements of the result. The results of
-    one operation, such as a variadic reduce, are computed at once: they count as one. What is
-    needed for one element twice along one map counts once: a sum over a dimension along which the
-    operand is the same reads it once.
+    It evaluates each element of the result, and on the way elements of what has a loop, such as
+    reductions and contractions: each of these once for an element of the result, and keeps it.
+    Everything else is computed wherever it is used. An evaluation reads an element once for all
+    uses at one index, however many iterations of its loop need it, and however the index is
+    written. Uses at different indices, and different evaluations, read on their own.
+
+    The results of one operation, such as a variadic reduce, are evaluated at once.
 
     Each question raises a :class:`MapError <indexing.MapError>` if the maps hold more than is read
     (:attr:`OperandIndexing.approximation`), lead to other devices, or depend on values that are
@@ -42,7 +48,7 @@ class Reads:
     (:class:`indexing.relation.Relation`).
 
     Attributes:
-        ways: the maps that lead to the array from each result that asks.
+        ways: the maps that lead to the array from each result that asks. Each point is a read.
         sizes: those of the array.
 
     >>> from ops import Fusion, hlo
@@ -143,12 +149,13 @@ def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[l
 
     Such an operation reads its operands once for all its results.
     """
-    groups: dict[Instruction, list[Array]] = {}
+    groups: dict[object, list[Array]] = {}
     for array in arrays:
-        groups.setdefault(_source(array, registry)[0], []).append(array)
-    for source, group in groups.items():
-        calls = registry.calls(source)
-        yield from ([each] for each in group) if calls else [group]
+        source, number = _source(array, registry)
+        apart = number if registry.calls(source) else None
+        sizes = array[0].shape.arrays[array[1]].dimensions
+        groups.setdefault((source, apart, sizes), []).append(array)
+    yield from groups.values()
 
 
 def _source(array: Array, registry: Registry) -> Array:
@@ -159,6 +166,109 @@ def _source(array: Array, registry: Registry) -> Array:
         if not calls or len(calls.choices) != 1 or calls.condition or calls.is_start:
             return instruction, number
         array = calls.choices[0].computation.root, number
+
+
+def ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
+    """The reads of the evaluations for all elements of a result, each one point of one map."""
+    wanted, needed = evaluation
+    if isinstance(needed, Unknown):
+        return needed
+    needed = without_equal(needed)
+    if wanted is None:
+        return tuple(map(point_by_point, needed))
+    if isinstance(wanted, Unknown):
+        return wanted
+    return tuple(_for_result(first, second) for first in without_equal(wanted) for second in needed)
+
+
+def _for_result(wanted: OperandIndexing, needed: OperandIndexing) -> OperandIndexing:
+    """What evaluations for an element of the result need: for each of them on its own."""
+    if not wanted.map.ranges:
+        return point_by_point(wanted.compose(needed))
+    dims, *_ = needed.map.domain.by_role(needed.map.domain.identifiers)
+    index = [*map(forms.variable, dims)]
+    both = IndexingMap.from_forms([*index, *needed.map.forms], needed.map.domain)
+    return point_by_point(wanted.compose(replace(needed, map=both)), len(index))
+
+
+def point_by_point(indexing: OperandIndexing, beside: int = 0) -> OperandIndexing:
+    """The indexing with one point for each pair of an element and what it is related to.
+
+    The first results are ``beside`` the index of an element; afterwards they are gone.
+    """
+    whole = indexing.map.simplify(preserve_ranges=bool(indexing.runtime))
+    if not (tells_ranges(whole) or _is_injective(whole)):
+        if indexing.runtime:
+            return replace(indexing, approximation=indexing.approximation or _COUNTED_AGAIN)
+        whole = from_isl(whole.to_isl())
+    index = range(beside, len(whole.forms))
+    return replace(indexing, map=whole.select_results(index) if beside else whole)
+
+
+_COUNTED_AGAIN: Final = "what is read twice for one element is counted twice"
+
+
+def tells_ranges(indexing_map: IndexingMap) -> bool:
+    """Whether results tell the values of all ranges one after the other, at a glance.
+
+    >>> from indexing import parse_map
+    >>> tells_ranges(parse_map("(d0)[s0, s1] -> (s0 + d0, s1 + s0 floordiv 2), "
+    ...                        "domain: d0 in [0, 3], s0 in [0, 5], s1 in [0, 2]"))
+    True
+    >>> tells_ranges(parse_map("()[s0] -> (s0 mod 4), domain: s0 in [0, 7]"))
+    False
+    """
+    domain = indexing_map.domain
+    _, ranges, _ = domain.by_role(domain.identifiers)
+    unknown = {each for each in ranges if domain.bounds[each].size != 1}
+    left = [*indexing_map.forms]
+    while unknown:
+        told = next(filter(None, (_told(form, unknown) for form in left)), None)
+        if told is None:
+            return False
+        unknown.remove(told)
+    return True
+
+
+def _told(form: Form, unknown: Container[str]) -> str | None:
+    """The only unknown variable in a form, if it is a term of its own."""
+    names = [name for name in forms.variables_of((form,)) if name in unknown]
+    if len(names) != 1:
+        return None
+    rest = form.without(*(atom for atom in form.terms if atom.kind is forms.VARIABLE))
+    return None if names[0] in forms.variables_of((rest,)) else names[0]
+
+
+def _is_injective(indexing_map: IndexingMap) -> bool:
+    """Whether no two points of the ranges lead one element to the same results."""
+    domain = indexing_map.domain
+    dims, _, runtime = domain.by_role(map(forms.variable, domain.identifiers))
+    pairs = IndexingMap.from_forms([*dims, *runtime, *indexing_map.forms], domain)
+    return pairs.is_injective()
+
+
+def without_equal(dependence: Dependence) -> Dependence:
+    """The indexings without those that relate the same elements as another one.
+
+    They may be written in different ways.
+    """
+    smallest = dependence.simplify()
+    kept: list[OperandIndexing] = []
+    for each in smallest:
+        if not any(_is_same(each, other) for other in kept):
+            kept.append(each)
+    return Dependence(kept)
+
+
+def _is_same(one: OperandIndexing, other: OperandIndexing) -> bool:
+    is_plain = not (one.runtime or other.runtime or one.replica_id or other.replica_id)
+    is_near = is_plain and one.map.result_bounds() == other.map.result_bounds()
+    if not is_near or one.approximation or other.approximation:
+        return False
+    try:
+        return one.map.equals(other.map, budget=limits.MAX_STEPS_OF_COMPARISON)
+    except (NotQuasiAffineError, BudgetError):
+        return False
 
 
 def seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:
@@ -209,11 +319,21 @@ def _without_places(indexing: OperandIndexing) -> OperandIndexing:
 
 
 def _with_values(indexing: OperandIndexing, values: Mapping[Instruction, int]) -> OperandIndexing:
-    """The dependence where scalars have values, which are clamped as the operation does it."""
+    """The reads where scalars have values, which are clamped as the operation does it.
+
+    Ranges that tell reads apart, but not where they lead, are kept.
+    """
+    domain = indexing.map.domain
+    _, ranges, _ = domain.by_role(domain.identifiers)
     known: dict[int, Form] = {}
     for number, origin in enumerate(indexing.runtime):
         if origin.instruction in values:
             value = forms.constant(values[origin.instruction])
             clamp = origin.clamp
             known[number] = clamped(value, clamp, origin.map) if clamp else value
-    return with_values(indexing, known, devices_in([indexing])) if known else indexing
+    if not known:
+        return indexing
+    places = indexing.map.forms
+    both = IndexingMap.from_forms([*places, *map(forms.variable, ranges)], domain)
+    found = with_values(replace(indexing, map=both), known, devices_in([indexing]))
+    return replace(found, map=found.map.select_results(range(len(places))))

@@ -7,7 +7,8 @@ called there, and out to where its own computation is called.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.analysis.dataflow import postorder
@@ -17,7 +18,7 @@ from ops.analysis.slices import Arrival, Level, arrive, levels_inside
 from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ops.analysis.calls import Crossing, DataFlow
     from ops.analysis.dataflow import Array
@@ -63,32 +64,36 @@ class CallSite(NamedTuple):
         if calls.condition is None:
             yield (caller, calls.first_output(caller) + number), None
         elif root is calls.condition.root:
-            for output, shape in enumerate(caller.shape.arrays):
+            for output in caller.shape.array_indices:
                 if output not in kept:
-                    yield (caller, output), decided(shape, flow.direction)
+                    yield (caller, output), decided((caller, output), flow.direction)
         else:
             for link in flow.links_from(caller, 0):
                 if link.element == number:
                     yield (caller, link.output), link.dependence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Region:
     """Instructions of one computation, and all that they call.
 
     ``entered`` are the called computations in which a question is followed; ``None`` for all.
-    ``call_sites`` are those in the region, by the computation that is called there.
+    Nothing goes through the other instructions of the computation: it may have many.
     """
 
-    members: frozenset[Instruction]
+    instructions: tuple[Instruction, ...]
     registry: Registry
     entered: frozenset[Computation] | None = None
-    computation: Computation = field(init=False)
-    call_sites: Mapping[Computation, list[CallSite]] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "computation", next(iter(self.members)).computation)
-        object.__setattr__(self, "call_sites", self._call_sites())
+    @property
+    def computation(self) -> Computation:
+        """The computation that the instructions are of."""
+        return self.instructions[0].computation
+
+    @cached_property
+    def members(self) -> frozenset[Instruction]:
+        """The instructions, to look them up."""
+        return frozenset(self.instructions)
 
     def __contains__(self, instruction: Instruction) -> bool:
         return instruction in self.members or instruction.computation in self.call_sites
@@ -98,6 +103,10 @@ class Region:
         is_all = len(self.members) == len(self.computation.instructions)
         return None if is_all or computation is not self.computation else self.members
 
+    def callees(self, computation: Computation) -> Sequence[Computation]:
+        """What the instructions of a computation that are in the region call, each once."""
+        return self._callees.get(computation, ())
+
     def computations_to(self, instruction: Instruction) -> frozenset[Computation]:
         """Its computation, and those that call it, directly or not."""
         return frozenset(postorder([instruction.computation], self._callers))
@@ -105,20 +114,26 @@ class Region:
     def towards(self, target: Instruction) -> Region:
         """The region with what paths to an instruction can lead through, and nothing else."""
         computations = self.computations_to(target)
-        leading = {target}
-        for each in self.computation.instructions:
+        users: dict[Instruction, list[Instruction]] = defaultdict(list)
+        begins = [target]
+        for each in self.instructions:
             calls = self.registry.calls(each)
-            is_entered = calls and not computations.isdisjoint(calls.computations)
-            if is_entered or not leading.isdisjoint(each.operands):
-                leading.add(each)
-        return Region(self.members & leading or self.members, self.registry, computations)
+            if calls and not computations.isdisjoint(calls.computations):
+                begins.append(each)
+            for operand in each.operands:
+                users[operand].append(each)
+        leading = {*postorder(begins, lambda each: users.get(each, ()))}
+        through = tuple(each for each in self.instructions if each in leading)
+        return Region(through or self.instructions, self.registry, computations)
 
     def _callers(self, computation: Computation) -> list[Computation]:
         return [site.caller.computation for site in self.call_sites.get(computation, ())]
 
-    def _call_sites(self) -> Mapping[Computation, list[CallSite]]:
+    @cached_property
+    def call_sites(self) -> Mapping[Computation, list[CallSite]]:
+        """The call sites in the region, by the computation that is called there."""
         sites: dict[Computation, list[CallSite]] = defaultdict(list)
-        waiting = [each for each in self.computation.instructions if each in self.members]
+        waiting = [*self.instructions]
         while waiting:
             caller = waiting.pop()
             calls = self.registry.calls(caller)
@@ -128,7 +143,15 @@ class Region:
                 for callee in dict.fromkeys(calls.computations):
                     waiting += () if callee in sites else callee.instructions
                     sites[callee].append(CallSite(caller, calls, kept))
-        return sites
+        return dict(sites)
+
+    @cached_property
+    def _callees(self) -> Mapping[Computation, Sequence[Computation]]:
+        called: dict[Computation, dict[Computation, None]] = defaultdict(dict)
+        for callee, sites in self.call_sites.items():
+            for site in sites:
+                called[site.caller.computation][callee] = None
+        return {caller: tuple(reversed(callees)) for caller, callees in called.items()}
 
 
 def backward_slice(start: Array, region: Region) -> list[Level]:
@@ -139,11 +162,12 @@ def backward_slice(start: Array, region: Region) -> list[Level]:
     flow = flow_in(region.computation.module, Direction.OUTPUT_TO_INPUT, region.registry)
     begun = {start[0].computation: Level.at(start)}
     levels: list[Level] = []
-    for computation in postorder([region.computation], flow.callees):
+    for computation in postorder([region.computation], region.callees):
         if computation not in begun:
             continue
         level = begun[computation]
-        levels += levels_inside(level, flow, region.limit(computation), region.entered)
+        inside = region.limit(computation)
+        levels += levels_inside(level, flow, inside, region.entered, region.callees)
         parameters = [array for array in level.reached if array[0].parameter_number is not None]
         for site in region.call_sites.get(computation, ()):
             outside = site.caller.computation
@@ -163,7 +187,7 @@ def forward_slice(start: Array, region: Region) -> list[Level]:
     flow = flow_in(region.computation.module, Direction.INPUT_TO_OUTPUT, region.registry)
     begun = {start[0].computation: Level.at(start)}
     levels: list[Level] = []
-    for computation in postorder([region.computation], flow.callees):
+    for computation in postorder([region.computation], region.callees):
         if computation not in begun:
             continue
         level = begun[computation].follow(flow, region.limit(computation))

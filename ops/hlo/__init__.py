@@ -6,6 +6,7 @@ from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.module_reader import load, parse
 from ops.hlo.replica_groups import ReplicaGroups
+from ops.hlo.true_sizes import SizeOrigin, size_origins, true_sizes
 from ops.hlo.values import DimensionLabels, Window
 
 __all__ = [
@@ -18,8 +19,11 @@ __all__ = [
     "Instruction",
     "Literal",
     "ReplicaGroups",
+    "SizeOrigin",
     "Window",
     "files_in",
     "load",
     "parse",
+    "size_origins",
+    "true_sizes",
 ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from indexing.layout import Shape
     from ops.hlo.literal import Literal
+    from ops.sizes import Size
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
@@ -37,7 +38,9 @@ class Instruction:
 
     ``attributes`` have their names in HLO as keys; a called computation is a :class:`Computation`.
     ``literal`` is the value of a constant, ``parameter_number`` the number of a parameter. The
-    text of the instruction is ``source[start:stop]`` of its module.
+    text of the instruction is ``source[start:stop]`` of its module. ``sizes`` are those of the
+    arrays of the result where a frontend knows what the shape leaves open (``?``): forms over
+    parameters, of which each is a size or part of one in a parameter of the entry, and at least 1.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Instruction:
     parameter_number: int | None = None
     start: int = 0
     stop: int = 0
+    sizes: tuple[tuple[Size, ...], ...] | None = None
     _computation: Computation | None = field(default=None, init=False)
 
     @property
@@ -119,7 +123,10 @@ class Instruction:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._computation is None:
-            values = (self.operands, dict(self.attributes), self.literal, self.parameter_number)
+            values = (
+                *(self.operands, dict(self.attributes), self.literal),
+                *(self.parameter_number, self.sizes),
+            )
             return _detached_instruction, (self.name, self.opcode, self.shape, *values)
         return _instruction_of, (self.computation, self.computation.instructions.index(self))
 
@@ -278,7 +285,10 @@ def _copies(
 
     for each in instructions:
         attributes = {name: copied(value) for name, value in each.attributes.items()}
-        values = (copied(each.operands), attributes, each.literal, each.parameter_number)
+        values = (
+            *(copied(each.operands), attributes, each.literal),
+            *(each.parameter_number, each.sizes),
+        )
         copies[each] = _detached_instruction(each.name, each.opcode, each.shape, *values)
     return {each: copies[each] for each in instructions}
 
@@ -291,9 +301,10 @@ def _detached_instruction(  # noqa: PLR0913, PLR0917 - the fields of an instruct
     attributes: Mapping[str, Any],
     literal: Literal | None,
     parameter_number: int | None,
+    sizes: tuple[tuple[Size, ...], ...] | None = None,
 ) -> Instruction:
     known = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
-    return Instruction(name, opcode, shape, operands, known, literal, parameter_number)
+    return Instruction(name, opcode, shape, operands, known, literal, parameter_number, sizes=sizes)
 
 
 def _computation_of(module: HloModule, position: int) -> Computation:

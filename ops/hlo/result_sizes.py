@@ -3,44 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.index_maps import check_count, check_sizes, checked_integers, checked_numeric_sizes
+from ops.index_maps import (
+    check_count,
+    check_sizes,
+    checked_integers,
+    checked_numeric_sizes,
+    checked_sizes,
+)
+from ops.sizes import at_least, divided, equal, floor_divided, not_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from indexing.domain import Constraint
     from ops.hlo.values import DimensionLabels, Window
     from ops.index_maps import Sizes
+    from ops.sizes import Size
+
+WindowRow: TypeAlias = "tuple[Size, int, int, int, int, int, int]"
+"""The size of an operand in one dimension, and the arguments of :func:`window_count` after it."""
 
 
 # Windows.
 
 
 def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
-    operand_size: int,
+    operand_size: Size,
     window_size: int,
     stride: int = 1,
     low: int = 0,
     high: int = 0,
     base_dilation: int = 1,
     window_dilation: int = 1,
-) -> int:
+) -> Size:
     """The number of windows in one dimension of a padded operand.
 
     >>> window_count(operand_size=13, window_size=3, stride=2, low=1, high=1)
     7
     """
-    room = low + _dilated(operand_size, base_dilation) + high
-    return max(0, (room - _dilated(window_size, window_dilation)) // stride + 1)
+    padding = low + high - (window_size - 1) * window_dilation - 1
+    count = floor_divided(_dilated(operand_size, base_dilation) + padding, stride) + 1
+    of_nothing = padding // stride + 1
+    return count if of_nothing >= 0 else at_least(0, count)
 
 
-def _dilated(size: int, dilation: int) -> int:
-    return (size - 1) * dilation + 1 if size else 0
+def _dilated(size: Size, dilation: int) -> Size:
+    return size if dilation == 1 else at_least(0, (size - 1) * dilation + 1)
 
 
-def window_rows(op: str, operand_sizes: Sizes, window: Window) -> list[tuple[int, ...]]:
+def window_rows(op: str, operand_sizes: Sequence[Size], window: Window) -> list[WindowRow]:
     """The arguments of :func:`window_count` for each dimension of an operand.
 
     Raises:
@@ -81,12 +95,16 @@ class ConvolutionGroups:
 
 
 class ConvolutionSizes(NamedTuple):
-    """The sizes of a convolution by label, in the order of the labels, and the spatial labels."""
+    """The sizes of a convolution by label, in the order of the labels, and the spatial labels.
 
-    lhs: Mapping[str, int]
-    rhs: Mapping[str, int]
-    output: Mapping[str, int]
+    ``conditions`` on parameters say that sizes fit together.
+    """
+
+    lhs: Mapping[str, Size]
+    rhs: Mapping[str, Size]
+    output: Mapping[str, Size]
     spatial: Sequence[str]
+    conditions: Sequence[Constraint]
 
 
 def convolution_sizes(
@@ -104,13 +122,15 @@ def convolution_sizes(
     spatial = _spatial(labels)
     lhs = _labelled("lhs", labels.input, lhs_sizes)
     rhs = _labelled("rhs", labels.kernel, rhs_sizes)
-    _check_groups(lhs, rhs, groups)
+    batches, conditions = _check_groups(lhs, rhs, groups)
+    conditions += not_negative((*lhs.values(), *rhs.values()))
     kernel = [rhs[label] for label in spatial]
-    check_sizes("convolution", "the window", window.size, kernel, "as in the kernel")
+    conditions += check_sizes("convolution", "the window", window.size, kernel, "as in the kernel")
     rows = window_rows("convolution", [lhs[label] for label in spatial], window)
     sizes = {label: window_count(*row) for label, row in zip(spatial, rows, strict=True)}
-    sizes |= {"b": lhs["b"] // groups.batches, "f": rhs["o"]}
-    return ConvolutionSizes(lhs, rhs, {label: sizes[label] for label in labels.output}, spatial)
+    sizes |= {"b": batches, "f": rhs["o"]}
+    output = {label: sizes[label] for label in labels.output}
+    return ConvolutionSizes(lhs, rhs, output, spatial, conditions)
 
 
 def _spatial(labels: DimensionLabels) -> list[str]:
@@ -128,8 +148,8 @@ def _spatial(labels: DimensionLabels) -> list[str]:
     return spatial
 
 
-def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, int]:
-    checked = checked_numeric_sizes("convolution", role, sizes)
+def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, Size]:
+    checked = checked_sizes("convolution", role, sizes)
     if len(checked) != len(labels):
         message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
         raise ShapeError(f"{message}; expected a label for each dimension")
@@ -137,22 +157,26 @@ def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, int]:
 
 
 def _check_groups(
-    lhs: Mapping[str, int], rhs: Mapping[str, int], groups: ConvolutionGroups
-) -> None:
+    lhs: Mapping[str, Size], rhs: Mapping[str, Size], groups: ConvolutionGroups
+) -> tuple[Size, list[Constraint]]:
+    """The batches of the result, and the conditions that groups have equal parts."""
     few, many = sorted((groups.features, groups.batches))
     if few != 1:
         message = f"there are {groups.features} feature groups and {groups.batches} batch groups"
         raise ShapeError(f"convolution: {message}; expected 1 or more of one kind, 1 of the other")
-    if lhs["f"] != rhs["i"] * groups.features:
-        message = f"convolution: lhs has {lhs['f']} input features, but rhs has {rhs['i']}"
-        raise ShapeError(f"{message} in each of {groups.features} groups; expected as many")
+    message = f"convolution: lhs has {lhs['f']} input features, but rhs has {rhs['i']}"
+    message = f"{message} in each of {groups.features} groups; expected as many"
+    conditions = equal(lhs["f"], rhs["i"] * groups.features, message)
+    parts: list[Size] = []
     for what, size, count in (
         ("batches of lhs", lhs["b"], groups.batches),
         ("output features of rhs", rhs["o"], many),
     ):
-        if size % count:
-            message = f"convolution: the {size} {what} are shared by {count} groups"
-            raise ShapeError(f"{message}; expected a multiple of {count}")
+        message = f"convolution: the {size} {what} are shared by {count} groups"
+        part, needed = divided(size, count, f"{message}; expected a multiple of {count}")
+        parts.append(part)
+        conditions += needed
+    return parts[0], conditions
 
 
 # Fast Fourier transform.

@@ -17,16 +17,19 @@ from ops.rules.sliding_windows import (
     sliding_windows,
     window_of,
 )
+from ops.sizes import floor_divided, scaled
 from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from indexing import IndexingMap
+    from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.hlo.values import DimensionLabels, Window
     from ops.index_maps import Sizes
     from ops.rules.sliding_windows import ConstrainedIndex, SlidingWindow
+    from ops.sizes import Size
     from simplifier.expr.form import Form
 
 
@@ -96,25 +99,26 @@ def convolution(
         tuple(parts.output.values()),
         (parts.output_to_lhs(), parts.output_to_rhs()),
         (parts.lhs_to_output(), parts.rhs_to_output()),
-    )
+    ).on_condition(parts.conditions)
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
     """Sizes and windows by the label of their dimension, in the order of the labels."""
 
-    lhs: Mapping[str, int]
-    rhs: Mapping[str, int]
-    output: Mapping[str, int]
+    lhs: Mapping[str, Size]
+    rhs: Mapping[str, Size]
+    output: Mapping[str, Size]
     windows: Mapping[str, SlidingWindow]
     reversed_axes: frozenset[str]
     """The spatial dimensions in which the kernel is reversed."""
     groups: ConvolutionGroups
+    conditions: Sequence[Constraint]
 
     @property
-    def features(self) -> int:
+    def features(self) -> Size:
         """The output features of one group."""
-        return self.rhs["o"] // self.groups.count
+        return floor_divided(self.rhs["o"], self.groups.count)
 
     def output_to_lhs(self) -> IndexingMap:
         index, (summed, ranges) = self._index(self.output), self._summed()
@@ -164,34 +168,34 @@ class _Parts:
         """The index in the kernel of an offset in the window, and the other way round."""
         return self.rhs[label] - 1 - offset if label in self.reversed_axes else offset
 
-    def _index(self, sizes: Mapping[str, int]) -> dict[str, Form]:
+    def _index(self, sizes: Mapping[str, Size]) -> dict[str, Form]:
         """The index in a tensor; 0 in a spatial dimension of size 1."""
         return {
             label: index_variable(number, size) if label in self.windows else dim(number)
             for number, (label, size) in enumerate(sizes.items())
         }
 
-    def _summed(self) -> tuple[dict[str, Form], list[int]]:
+    def _summed(self) -> tuple[dict[str, Form], list[Size]]:
         """The ranges of a sum: the offsets in the window, and the input features of the kernel."""
         sizes = {label: window.elements_per_window for label, window in self.windows.items()}
         return _numbered({**sizes, "i": self.rhs["i"]})
 
 
-def _numbered(sizes: Mapping[str, int]) -> tuple[dict[str, Form], list[int]]:
+def _numbered(sizes: Mapping[str, Size]) -> tuple[dict[str, Form], list[Size]]:
     indices, ranges = range_variables(sizes.values())
     return dict(zip(sizes, indices, strict=True)), ranges
 
 
-def _split(index: Form, size: int, groups: int) -> tuple[Form, Form]:
+def _split(index: Form, size: Size, groups: int) -> tuple[Form, Form]:
     """The group of an index, and the index in the group; an empty group has no index."""
     if groups == 1:
         return ZERO, index
     return block_and_offset(index, size)
 
 
-def _member(group: Form, index: Form, size: int, groups: int) -> Form:
+def _member(group: Form, index: Form, size: Size, groups: int) -> Form:
     """An index from the index in its group."""
-    return index if groups == 1 else group * size + index
+    return index if groups == 1 else scaled(group, size) + index
 
 
 def _parts(
@@ -211,6 +215,7 @@ def _parts(
         dict(zip(sizes.spatial, sliding, strict=True)),
         frozenset(label for label, is_reversed in reversals if is_reversed),
         groups,
+        sizes.conditions,
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import starmap
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from indexing import UndefinedMap
+from indexing import IndexingMap, UndefinedMap
 from indexing.layout import common_blocks
+from indexing.parameters import united
+from ops.hlo.true_sizes import array_sizes, bounded_parameters
 from ops.index_maps import (
     checked_dimensions,
     checked_numeric_sizes,
@@ -17,9 +19,10 @@ from ops.index_maps import (
     no_dimensions,
     unrelated,
 )
-from ops.rules.op_indexing import OpIndexing
+from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.reshape import reshape
-from ops.rules.rule import OpRule, check_scalars, only_dimension, sizes_of
+from ops.rules.rule import OpRule, bounds_of, check_scalars, only_dimension, sizes_of
+from ops.sizes import equal, product, read_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+    from ops.rules.rule import Maps, MapsFunction
+    from ops.sizes import Size
 
 
 Axes: TypeAlias = "Iterator[tuple[int, int]]"
@@ -88,9 +93,9 @@ def dynamic_reshape(
 ) -> OpIndexing:
     """Reshapes to sizes that are operands.
 
-    For an operand of static shape this is a reshape, because only the bounds hold all elements. For
-    dynamic dimensions it is a reshape if each is the first of those that are reshaped together: the
-    row-major position of an element does not depend on the size of the first dimension.
+    Elements are laid out by their true sizes. So for sizes that are parameters, the maps are those
+    of a reshape. For bounds, they are so if each dynamic dimension is the first of those that are
+    reshaped together: the row-major position of an element does not depend on its size.
 
     Shapes:
         operands: a tensor whose dimensions ``operand_dynamic`` have bounds for sizes, and a scalar
@@ -117,18 +122,21 @@ def dynamic_reshape(
         )
     ]
     to_input, to_output = moved.output_to_input[0], moved.input_to_output[0]
+    before, after = (product(map(read_integer, each)) for each in (operand_sizes, output_sizes))
+    conditions = equal(before, after, "dynamic-reshape: the numbers of elements differ")
     behind = _behind_the_first(operand_sizes, output_sizes) if operand_dynamic else ()
     decisive = [(number, axis) for number, axis in behind if axis in dynamic[number]]
     if decisive:
         number, axis = decisive[0]
-        reason = _reason(("operand 0", "the result")[number], axis)
+        role = ("operand 0", "the result")[number]
+        reason = f"positions depend on the run-time size of dimension {axis} of {role}"
         to_input = to_output = UndefinedMap(f"dynamic-reshape: {reason}")
     count = len(output_sizes)
     return OpIndexing(
         moved.output_sizes,
         (to_input, *[no_dimensions(output_sizes)] * count),
         (to_output, *[every_element(output_sizes)] * count),
-    )
+    ).on_condition(conditions)
 
 
 def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:
@@ -139,100 +147,108 @@ def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:
         yield from ((number, axis) for number, axes in enumerate(block) for axis in axes[1:])
 
 
-# Sizes that decide where elements are. Of all else, the maps hold what lies within the bounds.
+# Instructions with such sizes.
 
 
-def size_that_decides(instruction: Instruction) -> str | None:
-    """Why the maps of an instruction depend on a size that is known at run time only, if they do.
+def known_sizes(instruction: Instruction, element: int = 0) -> tuple[Size, ...] | Unknown:
+    """The sizes of an array of a result; unknown if one has several values in a run."""
+    sizes = [*array_sizes(instruction, element)]
+    for axis, size in enumerate(sizes):
+        if size is None:
+            array = f"array {element} of " if instruction.shape.is_tuple else ""
+            message = f"the size of dimension {axis} of {array}%{instruction.name}"
+            return Unknown(f"{message} differs between runs of %{instruction.computation.name}")
+    return tuple(size for size in sizes if size is not None)
 
-    Most maps hold for every size up to the bound: an element keeps its index. But a reverse, for
-    example, counts from the end.
+
+def with_bounds(indexing_map: IndexingMap, instruction: Instruction) -> IndexingMap:
+    """The map with the bounds that the program of an instruction gives to parameters."""
+    if not indexing_map.parameters:
+        return indexing_map
+    names = (parameter.name for parameter in indexing_map.parameters)
+    known = bounded_parameters(instruction, names)
+    domain = indexing_map.domain
+    bounded = replace(domain, parameters=united((*domain.parameters, *known)))
+    return IndexingMap.from_forms(indexing_map.forms, bounded)
+
+
+def of_dynamic_sizes(maps: MapsFunction, instruction: Instruction) -> Maps:
+    """What a rule says of an instruction with dynamic dimensions: its maps have parameters."""
+    found = maps(instruction)
+
+    def bounded(each: OpIndexing) -> OpIndexing:
+        return each.apply(lambda one: with_bounds(one, instruction))
+
+    match found:
+        case OpIndexing():
+            return bounded(found)
+        case tuple():
+            return tuple(map(bounded, found))
+        case Unknown():
+            return found
+        case _:
+            return {pair: bounded(each) for pair, each in found.items()}
+
+
+def why_sizes_do_not_tell(instruction: Instruction) -> str | None:
+    """Why an instruction with dynamic dimensions has no maps over its sizes, if it has none.
 
     >>> from ops import hlo
-    >>> text = "p = f32[<=4,2] parameter(0) ROOT r = f32[<=4,2] reverse(p), dimensions="
-    >>> for dimensions in ("{0}", "{1}"):
-    ...     print(size_that_decides(hlo.parse(f"ENTRY e {{ {text}{dimensions} }}").entry.root))
-    positions depend on the run-time size of dimension 0 of operand 0
-    None
+    >>> text = "p = f32[<=4,2] parameter(0) ROOT r = f32[<=8,2] all-gather(p), dimensions={0}"
+    >>> module = hlo.parse(f"HloModule m, replica_count=2 ENTRY e {{ {text} }}")
+    >>> why_sizes_do_not_tell(module.entry.root)
+    'replicas may have different sizes of dimension 0 of operand 0'
     """
-    decisive = _DECISIVE.get(instruction.opcode)
-    if decisive is None:
-        return None
     arrays = *instruction.operands, instruction
-    dynamic = [{axis for a in each.shape.arrays for axis in _dynamic(a)} for each in arrays]
-    if not any(dynamic):
+    for each in arrays:
+        for element in each.shape.array_indices:
+            if isinstance(sizes := known_sizes(each, element), Unknown):
+                return sizes.reason
+    if instruction.opcode in _OF_NUMBERS:
+        return "no indexing map of dynamic dimensions"
+    refused = _REFUSED.get(instruction.opcode)
+    if refused is None:
         return None
-    roles = [f"operand {number}" for number in range(len(instruction.operands))] + ["the result"]
-    found = (
-        (roles[number], axis) for number, axis in decisive(instruction) if axis in dynamic[number]
-    )
-    return next(starmap(_reason, found), None)
+    for number, axis in refused.dimensions(instruction):
+        if axis in _dynamic(instruction.operands[number].shape):
+            return f"{refused.reason} of dimension {axis} of operand {number}"
+    return None
 
 
-def _reason(role: str, axis: int) -> str:
-    return f"positions depend on the run-time size of dimension {axis} of {role}"
+class _Refused(NamedTuple):
+    """Why maps do not hold if some dimensions of operands are dynamic, and which these are."""
+
+    reason: str
+    dimensions: Callable[[Instruction], Axes]
 
 
-def _listed(instruction: Instruction, *, but_last: bool = False) -> Axes:
-    """The dimensions in the attribute, of all operands, or of those before the last."""
-    numbers = range(len(instruction.operands) - but_last)
-    return ((number, axis) for number in numbers for axis in instruction.attributes["dimensions"])
+def _listed(instruction: Instruction) -> Axes:
+    """The dimensions in the attribute, of all operands."""
+    named = instruction.attributes.get("dimensions", ())
+    return ((number, axis) for number in range(len(instruction.operands)) for axis in named)
 
 
-def _before_others(instruction: Instruction) -> Axes:
-    """The end of one array is the beginning of the next."""
-    return _listed(instruction, but_last=True)
-
-
-def _padded_behind(instruction: Instruction) -> Axes:
-    """Padding begins where the array ends."""
-    padding = instruction.attributes["padding"]
-    return ((0, axis) for axis, (_, high, _) in enumerate(padding) if high > 0)
-
-
-def _partly(sizes_of_part: Callable[[Instruction], Sequence[int]]) -> Callable[[Instruction], Axes]:
-    """Starts are clamped so that the part fits into the first operand."""
-
-    def axes(instruction: Instruction) -> Axes:
-        sizes = zip(sizes_of(instruction.operands[0]), sizes_of_part(instruction), strict=False)
-        return ((0, axis) for axis, (size, part) in enumerate(sizes) if part < size)
-
-    return axes
-
-
-def _updated(instruction: Instruction) -> Axes:
-    """An update ends where it is in place again; and its start is clamped."""
-    yield from _partly(lambda each: sizes_of(each.operands[1]))(instruction)
-    yield from ((1, axis) for axis in range(instruction.operands[1].shape.rank))
-
-
-def _scattered(instruction: Instruction) -> Axes:
-    """Updates that do not fit are left out."""
-    return ((0, axis) for axis in instruction.attributes["scatter_dims_to_operand_dims"])
-
-
-def _kernel(instruction: Instruction) -> Axes:
-    """A window has as many offsets as its kernel."""
+def _of_second(instruction: Instruction) -> Axes:
     return ((1, axis) for axis in range(instruction.operands[1].shape.rank))
 
 
-_DECISIVE: Final[Mapping[str, Callable[[Instruction], Axes]]] = {
-    "all-gather": _listed,
-    "all-to-all": lambda each: _listed(each) if "dimensions" in each.attributes else iter(()),
-    "concatenate": _before_others,
-    "convolution": _kernel,
-    "dynamic-slice": _partly(lambda each: each.attributes["dynamic_slice_sizes"]),
-    "dynamic-update-slice": _updated,
-    "gather": _partly(lambda each: each.attributes["slice_sizes"]),
-    "pad": _padded_behind,
-    "reduce-scatter": _listed,
-    "reshape": lambda each: _behind_the_first(sizes_of(each.operands[0]), sizes_of(each)),
-    "reverse": _listed,
-    "scan": _listed,
-    "scatter": _scattered,
-    "shuffle": _listed,
+_OF_NUMBERS: Final = frozenset(
+    (
+        *("bitcast", "collective-broadcast", "collective-permute", "fft", "ragged-all-to-all"),
+        *("scaled-dot", "scan"),
+    )
+)
+"""The opcodes whose maps are known for numbers alone."""
+
+_REFUSED: Final[Mapping[str, _Refused]] = {
+    **dict.fromkeys(
+        ("all-gather", "all-to-all", "reduce-scatter"),
+        _Refused("replicas may have different sizes", _listed),
+    ),
+    "convolution": _Refused("offsets depend on the size", _of_second),
+    "dynamic-update-slice": _Refused("the start depends on the size", _of_second),
 }
-"""Opcode -> the dimensions of operands whose sizes decide where elements are."""
+"""Opcode -> the dimensions that must not be dynamic."""
 
 
 # Reading instructions.
@@ -245,15 +261,15 @@ def _get_dimension_size(instruction: Instruction) -> OpIndexing:
 def _set_dimension_size(instruction: Instruction) -> OpIndexing:
     operand, size = instruction.operands
     check_scalars("set-dimension-size", [size])
-    return set_dimension_size(sizes_of(operand), only_dimension(instruction))
+    sizes, dimension = [*sizes_of(operand)], only_dimension(instruction)
+    sizes[dimension] = bounds_of(operand)[dimension]
+    return set_dimension_size(sizes, dimension)
 
 
 def _dynamic_reshape(instruction: Instruction) -> OpIndexing:
     operand, *sizes = instruction.operands
     check_scalars("dynamic-reshape", sizes)
-    return dynamic_reshape(
-        sizes_of(operand), sizes_of(instruction), *map(_dynamic, (operand.shape, instruction.shape))
-    )
+    return dynamic_reshape(sizes_of(operand), sizes_of(instruction))
 
 
 def _dynamic(shape: Shape) -> tuple[int, ...]:

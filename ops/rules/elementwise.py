@@ -104,7 +104,19 @@ def _shared(operand_sizes: tuple[tuple[Size, ...], ...]) -> OpIndexing:
 
 
 def _elementwise(instruction: Instruction) -> OpIndexing:
-    return elementwise([sizes_of(operand) for operand in instruction.operands])
+    operands = instruction.operands
+    if instruction.shape.dynamic_dimensions:
+        return elementwise([_as_large_as(instruction, operand) for operand in operands])
+    return elementwise([sizes_of(operand) for operand in operands])
+
+
+def _as_large_as(result: Instruction, operand: Instruction) -> Sizes:
+    """The sizes of an operand; a static one that is the bound in the result is read in part."""
+    if operand.shape.rank != result.shape.rank:
+        return sizes_of(operand)
+    bounds = result.shape.dimensions
+    every = zip(sizes_of(operand), bounds, sizes_of(result), strict=True)
+    return [whole if size == bound else size for size, bound, whole in every]
 
 
 RULES: Final[Mapping[str, OpRule]] = {

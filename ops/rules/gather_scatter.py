@@ -19,7 +19,7 @@ from ops.index_maps import (
 )
 from ops.rules.indexed_windows import IndexedWindows, Names, check_windows_fit
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, sizes_of
+from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -302,8 +302,11 @@ def _gather(instruction: Instruction) -> OpIndexing:
     attributes = instruction.attributes
     given = {name: attributes[name] for name in _GATHER_ATTRIBUTES}
     batching = {name: attributes.get(name, ()) for name in _GATHER_BATCHING}
-    operand, indices = map(sizes_of, instruction.operands)
-    return gather(operand, indices, **given, **batching)
+    operand, indices = instruction.operands
+    sizes = sizes_of(operand)
+    if operand.shape.dynamic_dimensions:
+        sizes, given["slice_sizes"] = sizes_and_part(operand, attributes["slice_sizes"])
+    return gather(sizes, sizes_of(indices), **given, **batching)
 
 
 def _scatter(instruction: Instruction) -> OpIndexing:
@@ -313,7 +316,14 @@ def _scatter(instruction: Instruction) -> OpIndexing:
     for alike in (instruction.operands[:inputs], instruction.operands[inputs + 1 :]):
         _check_alike(alike)
     sizes = [sizes_of(operand) for operand in instruction.operands]
-    return scatter(sizes[0], sizes[inputs], sizes[-1], **given, **batching, inputs=inputs)
+    target = _with_bounds(instruction.operands[0], attributes["scatter_dims_to_operand_dims"])
+    return scatter(target, sizes[inputs], sizes[-1], **given, **batching, inputs=inputs)
+
+
+def _with_bounds(operand: Instruction, indexed: Sequence[int]) -> Sizes:
+    """The sizes of the operand; updates are left out where they do not fit into the bounds."""
+    pairs = zip(sizes_of(operand), bounds_of(operand), strict=True)
+    return [bound if axis in indexed else size for axis, (size, bound) in enumerate(pairs)]
 
 
 def _check_alike(operands: Sequence[Instruction]) -> None:

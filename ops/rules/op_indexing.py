@@ -166,11 +166,10 @@ class OpIndexing:
 
     def on_condition(self, conditions: Sequence[Constraint]) -> OpIndexing:
         """All maps where these conditions on parameters hold."""
-        if not conditions:
-            return self
+        return self.apply(lambda each: on_condition(each, conditions)) if conditions else self
 
-        def of_map(each: IndexingMap) -> IndexingMap:
-            return on_condition(each, conditions)
+    def apply(self, of_map: Callable[[IndexingMap], IndexingMap]) -> OpIndexing:
+        """The same with each map changed, those of origins and replicas, too."""
 
         def of_origin(each: Origin) -> Origin:
             replica = None if each.replica is None else of_map(each.replica)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.index_maps import check_sizes, checked_numeric_sizes, every_element, no_dimensions
+from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, check_scalars, folded_inputs, sizes_of
 from ops.rules.sliding_windows import (
@@ -14,6 +14,7 @@ from ops.rules.sliding_windows import (
     to_windows,
     window_of,
 )
+from ops.sizes import not_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,14 +55,14 @@ def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIn
     >>> print(reduce_window((12,), Window(size=(3,), stride=(3,))).input_to_output[0])
     (d0) -> (d0 floordiv 3), domain: d0 in [0, 11]
     """
-    operand_sizes = checked_numeric_sizes("reduce-window", "operand", operand_sizes)
+    operand_sizes = checked_sizes("reduce-window", "operand", operand_sizes)
     windows = sliding_windows("reduce-window", operand_sizes, window)
     output_sizes = tuple(window.count for window in windows)
     return OpIndexing(
         output_sizes,
         (from_windows(windows),) * inputs + (no_dimensions(output_sizes),) * inputs,
         (to_windows(windows),) * inputs + (every_element(output_sizes),) * inputs,
-    )
+    ).on_condition(not_negative(operand_sizes))
 
 
 def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window) -> OpIndexing:
@@ -97,11 +98,12 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     s0 in [0, 1], s1 in [0, 1]
     """
     op = "select-and-scatter"
-    operand_sizes = checked_numeric_sizes(op, "operand", operand_sizes)
+    operand_sizes = checked_sizes(op, "operand", operand_sizes)
     windows = sliding_windows(op, operand_sizes, window)
     counts = [window.count for window in windows]
-    source_sizes = checked_numeric_sizes(op, "source", source_sizes)
-    check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
+    source_sizes = checked_sizes(op, "source", source_sizes)
+    conditions = check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
+    conditions += not_negative((*operand_sizes, *source_sizes))
     to_source, to_result = to_windows(windows), from_windows(windows)
     # Sharing a window is symmetric, so both directions are one map.
     to_operand = through_windows(windows)
@@ -109,7 +111,7 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
         operand_sizes,
         (to_operand, to_source, no_dimensions(operand_sizes)),
         (to_operand, to_result, every_element(operand_sizes)),
-    )
+    ).on_condition(conditions)
 
 
 # Reading instructions.

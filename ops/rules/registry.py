@@ -35,7 +35,7 @@ from ops.rules import (
     transfers,
     transpose,
 )
-from ops.rules.dynamic_sizes import size_that_decides
+from ops.rules.dynamic_sizes import of_dynamic_sizes, why_sizes_do_not_tell
 from ops.rules.op_indexing import Unknown
 from ops.rules.rule import OpRule, Routes
 
@@ -142,11 +142,12 @@ class Registry:
             of = f" of {target}" if target else ""
             return Unknown(f"{opcode}: no indexing map{of}")
         shapes = (instruction.shape, *(operand.shape for operand in instruction.operands))
-        if any(array.is_unbounded for shape in shapes for array in shape.arrays):
-            return Unknown(f"{opcode}: no indexing map of dimensions without bound")
-        if self.is_standard(instruction) and (reason := size_that_decides(instruction)):
-            return Unknown(f"{opcode}: {reason}")
-        return rule.maps(instruction)
+        if not any(array.dynamic_dimensions for shape in shapes for array in shape.arrays):
+            return rule.maps(instruction)
+        reason = why_sizes_do_not_tell(instruction) if self.is_standard(instruction) else None
+        return (
+            Unknown(f"{opcode}: {reason}") if reason else of_dynamic_sizes(rule.maps, instruction)
+        )
 
     def routes(self, instruction: Instruction) -> Routes | None:
         """The arrays that an instruction passes on; ``None`` if its rule has no routes."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import CheckedSizes, Sizes
-    from ops.sizes import Extent, Size
+    from ops.sizes import Extent, Size, SizeLike
     from simplifier.expr.form import Form
 
 
@@ -204,7 +204,15 @@ def _slice(instruction: Instruction) -> OpIndexing:
     (operand,) = instruction.operands
     bounds = instruction.attributes["slice"]
     starts, limits, strides = ([triple[axis] for triple in bounds] for axis in range(3))
+    if operand.shape.dynamic_dimensions:
+        limits = _up_to_the_end(operand, limits)
     return slice(sizes_of(operand), starts, limits, strides)
+
+
+def _up_to_the_end(operand: Instruction, limits: Sizes) -> list[SizeLike]:
+    """The limits; what goes to the bound of a dynamic dimension goes to its end."""
+    rows = zip(limits, operand.shape.dimensions, sizes_of(operand), strict=True)
+    return [size if limit == bound else limit for limit, bound, size in rows]
 
 
 def _concatenate(instruction: Instruction) -> OpIndexing:

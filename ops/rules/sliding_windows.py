@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.parameters import has_parameters
 from ops.hlo.result_sizes import window_count, window_rows
 from ops.hlo.values import Window
-from ops.index_maps import dim, index_map, symbol
+from ops.index_maps import checked_sizes, dim, index_map, symbol
+from ops.sizes import between, inside, least
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
+    from indexing.symbolic_bounds import Ends
     from ops.hlo import Instruction
     from ops.index_maps import Extent, Sizes
+    from ops.sizes import Size
     from simplifier.expr.form import Form
 
 
@@ -43,7 +47,7 @@ class SlidingWindow:
     (7, 3, 2)
     """
 
-    operand_size: int
+    operand_size: Size
     window_size: int
     stride: int = 1
     low: int = 0
@@ -52,7 +56,7 @@ class SlidingWindow:
     window_dilation: int = 1
 
     @property
-    def count(self) -> int:
+    def count(self) -> Size:
         """The number of windows that lie within the padded operand."""
         return window_count(
             self.operand_size,
@@ -71,11 +75,13 @@ class SlidingWindow:
 
     @property
     def windows_per_element(self) -> int:
-        """How many windows may hold one element."""
-        return 1 if self.is_paired else min(self.count, self._overlap)
+        """How many windows may hold one element, for any size of the operand."""
+        if self.is_paired:
+            return 1
+        return min(self.count, self._overlap) if isinstance(self.count, int) else self._overlap
 
     @property
-    def windows_per_offset(self) -> int:
+    def windows_per_offset(self) -> Size:
         """How many windows may hold an element at one and the same offset."""
         if not self.is_single:
             return self.count
@@ -94,7 +100,11 @@ class SlidingWindow:
 
         >>> SlidingWindow(operand_size=8, window_size=8, stride=7, base_dilation=8).is_paired
         True
+
+        For sizes over parameters, no window is taken for such a one unless all are.
         """
+        if not isinstance(self.count, int) or not isinstance(self.operand_size, int):
+            return self._is_one_to_one
         windows, elements = self.count - 1, self.operand_size - 1
         step, growth = self.base_dilation, self.base_dilation - self.stride
         first, last = -self.low, (self.window_size - 1) * self.window_dilation - self.low
@@ -102,6 +112,12 @@ class SlidingWindow:
         after = (number * growth + step for number in (0, min(windows, elements - 1)))
         before = (number * growth - step for number in (1, min(windows, elements + 1)))
         return (elements < 1 or min(after) > last) and (windows < 1 or max(before) < first)
+
+    @property
+    def _is_one_to_one(self) -> bool:
+        """Whether windows of one element follow each other without padding or gaps."""
+        rest = (self.window_size, self.stride, self.low, self.high, self.base_dilation)
+        return rest == (1, 1, 0, 0, 1)
 
     def element(self, window: Form, offset: Form) -> ConstrainedIndex:
         """An element in a window; ``offset`` is below :attr:`elements_per_window`."""
@@ -123,7 +139,7 @@ class SlidingWindow:
         if self.is_paired:
             return element, self._meeting(element)[1]
         position = element * self.base_dilation + self.low
-        if self.count <= self._overlap:
+        if isinstance(self.count, int) and self.count <= self._overlap:
             own = position - choice * self.stride
             return choice, _index_of(own, max(1, self._spread), 0, self.window_size)[1]
         step = self._common_step
@@ -136,7 +152,7 @@ class SlidingWindow:
         else:
             window, more = _quotient(position - choice * spread, stride)
             constraints += more
-        return window, [*constraints, (window, self._existing)]
+        return window, [*constraints, *inside(window, self._existing)]
 
     def window_at(self, offset: Form, choice: Form) -> ConstrainedIndex:
         """A window that holds an element at an offset; ``choice`` is below `windows_per_offset`."""
@@ -146,7 +162,7 @@ class SlidingWindow:
         window, constraints = choice, [(distance, Interval(0, 0))]
         if growth:
             window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
-        return window, [*constraints, (window, Interval(0, self._holders - 1))]
+        return window, [*constraints, *inside(window, between(0, self._holders - 1))]
 
     # If a window holds one element at most.
 
@@ -154,7 +170,7 @@ class SlidingWindow:
         """The offset at which a window holds its element."""
         distance, spread = window * self._growth + self.low, max(1, self._spread)
         offset, constraints = _index_of(distance, spread, 0, self.window_size)
-        return offset, [*constraints, (window, Interval(0, self._holders - 1))]
+        return offset, [*constraints, *inside(window, between(0, self._holders - 1))]
 
     @property
     def _growth(self) -> int:
@@ -162,9 +178,9 @@ class SlidingWindow:
         return (self.base_dilation if self.is_paired else 0) - self.stride
 
     @property
-    def _holders(self) -> int:
+    def _holders(self) -> Size:
         """How many windows have an element."""
-        return min(self.count, self.operand_size) if self.is_paired else self.count
+        return least(self.count, self.operand_size) if self.is_paired else self.count
 
     # If it may hold several.
 
@@ -174,8 +190,10 @@ class SlidingWindow:
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
 
     @property
-    def _existing(self) -> Interval:
+    def _existing(self) -> Interval | Ends:
         """The numbers of windows, unbounded where no window beyond could hold an element anyway."""
+        if not isinstance(self.count, int) or not isinstance(self.operand_size, int):
+            return between(0, self.count - 1)
         last_offset = (self.window_size - 1) * self.window_dilation
         last_element = self.low + (self.operand_size - 1) * self.base_dilation
         is_before = self.low <= last_offset - self.stride
@@ -201,11 +219,10 @@ class SlidingWindow:
         )
 
 
-def _index_of(position: Form, step: int, start: int, size: int) -> ConstrainedIndex:
+def _index_of(position: Form, step: int, start: int, size: Size) -> ConstrainedIndex:
     """The index of a position among ``size`` positions, in steps from a start on."""
-    inside = (position, Interval(start, start + (size - 1) * step))
     index, constraints = _quotient(position - start, step)
-    return index, [inside, *constraints]
+    return index, [*inside(position, between(start, start + (size - 1) * step)), *constraints]
 
 
 def _quotient(distance: Form, step: int) -> ConstrainedIndex:
@@ -220,19 +237,19 @@ def _quotient(distance: Form, step: int) -> ConstrainedIndex:
 # Maps.
 
 
-def index_variable(axis: int, size: int) -> Form:
+def index_variable(axis: int, size: Size) -> Form:
     """The dimension variable of an axis, or 0 if its size leaves no other index."""
     return ZERO if size == 1 else dim(axis)
 
 
-def range_variables(sizes: Iterable[int]) -> tuple[list[Form], list[int]]:
+def range_variables(sizes: Iterable[Size]) -> tuple[list[Form], list[Size]]:
     """A range variable for each size, or 0 for size 1; and the sizes of the ranges.
 
     >>> range_variables((3, 1, 2))
     ([Form(s0), Form(0), Form(s1)], [3, 2])
     """
     indices: list[Form] = []
-    ranges: list[int] = []
+    ranges: list[Size] = []
     for size in sizes:
         indices.append(ZERO if size == 1 else symbol(len(ranges)))
         if size != 1:
@@ -283,9 +300,12 @@ def simplified_map(
 
     Dimensions of size 1 stay in results.
     """
-    results = (result for result, _ in found)
+    results = [result for result, _ in found]
     constraints = [constraint for _, needed in found for constraint in needed]
-    return index_map(results, dims, ranges, constraints).simplify(preserve_size_one=True)
+    used = (*results, *(form for form, _ in constraints))
+    over = filter(has_parameters, used)
+    made = index_map(results, dims, ranges, constraints, over=over)
+    return made.simplify(preserve_size_one=True)
 
 
 def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[SlidingWindow, ...]:
@@ -294,7 +314,8 @@ def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[Slid
     Raises:
         ShapeError: the window has another rank, or a size, stride or dilation below 1.
     """
-    return tuple(SlidingWindow(*row) for row in window_rows(op, operand_sizes, window))
+    checked = checked_sizes(op, "operand", operand_sizes)
+    return tuple(SlidingWindow(*row) for row in window_rows(op, checked, window))
 
 
 def window_of(instruction: Instruction) -> Window:

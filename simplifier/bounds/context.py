@@ -190,6 +190,13 @@ class Context(Recorder):
         interval = self.bounds.get(atom.name)
         return UNBOUNDED if interval is None else interval.ends
 
+    def known_range(self, atom: Atom) -> Range:
+        """The range of an atom, as far as it was found."""
+        ends = self.ranges.get(atom)
+        if ends is not None:
+            return ends
+        return self.variable_range(atom) if atom.kind is AtomKind.VARIABLE else UNBOUNDED
+
     def plain_range(self, form: Form) -> Range:
         """Lowest and highest value of a canonical form, term by term."""
         return term_by_term(self.ranges, form)

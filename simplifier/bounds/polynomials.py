@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simplifier.bounds.context import Context
+    from simplifier.expr.form import Key
 
 
 def factors(atom: Atom) -> tuple[Atom, ...]:
@@ -86,21 +87,53 @@ def multiples(context: Context, form: Form, group: Sequence[Atom]) -> tuple[Form
 def divided(context: Context, dividend: Form, divisor: Form) -> tuple[Form, Form]:
     """``T`` and ``A`` of ``dividend = T*divisor + A``, taken out as long as ``A`` gets shorter.
 
-    The divisor is not a constant.
+    By a sum, also the step of a long division that leaves the least: ``x*x - y*y`` by ``x + y``
+    gets no shorter before its last step. The divisor is not a constant.
     """
-    lead = max(divisor.terms, key=lambda atom: (len(factors(atom)), atom.order))
+    lead = max(divisor.terms, key=_rank)
     outside = ZERO
     for atom in list(dividend.terms):
-        whole, remainder = divmod(dividend.terms.get(atom, 0), divisor.terms[lead])
-        left = factors_left(atom, factors(lead))
-        if remainder or not whole or left is None:
-            continue
-        step = monomial_form(context, left).times(whole)
-        shorter = dividend.plus(context.product(step, divisor), -1)
-        if _size(shorter) < _size(dividend):
-            dividend = shorter
-            outside = outside.plus(step)
-    return outside, dividend
+        step = _step(context, dividend, divisor, lead, atom)
+        if step is not None:
+            shorter = dividend.plus(context.product(step, divisor), -1)
+            if _size(shorter) < _size(dividend):
+                dividend, outside = shorter, outside.plus(step)
+    best = outside, dividend
+    if len(divisor.terms) > 1:
+        for whole, rest in _long_division(context, dividend, divisor, lead):
+            if _size(rest) < _size(best[1]):
+                best = outside.plus(whole), rest
+    return best
+
+
+def _long_division(
+    context: Context, dividend: Form, divisor: Form, lead: Atom
+) -> Iterator[tuple[Form, Form]]:
+    """What is taken out and what is left after each step, the highest terms first."""
+    outside = ZERO
+    for _ in range(MAX_FLATTENED_TERMS):
+        ordered = sorted(dividend.terms, key=_rank, reverse=True)
+        steps = (_step(context, dividend, divisor, lead, atom) for atom in ordered)
+        step = next((step for step in steps if step is not None), None)
+        if step is None:
+            return
+        outside, dividend = outside.plus(step), dividend.plus(context.product(step, divisor), -1)
+        yield outside, dividend
+
+
+def _step(context: Context, dividend: Form, divisor: Form, lead: Atom, atom: Atom) -> Form | None:
+    """How often the divisor's leading term goes into a term, if it does so without a rest."""
+    whole, remainder = divmod(dividend.terms.get(atom, 0), divisor.terms[lead])
+    left = factors_left(atom, factors(lead))
+    if remainder or not whole or left is None:
+        return None
+    return monomial_form(context, left).times(whole)
+
+
+def _rank(atom: Atom) -> tuple[int, list[Key]]:
+    """Orders monomials by degree, then by their factors; multiplying keeps the order."""
+    parts = factors(atom)
+    return len(parts), [part.order for part in parts]
 
 
 def exactly_divided(context: Context, dividend: Form, divisor: Form) -> Form | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.bounds.interval import NEGATIVE_INFINITY, Interval
+from simplifier.bounds.linear import LinearFacts
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
@@ -37,7 +38,7 @@ from simplifier.laws.catalogue.constraints import (
     RESTORED,
     UPPER_FACT,
 )
-from simplifier.laws.catalogue.lemmas import FACT_RANGE
+from simplifier.laws.catalogue.lemmas import FACT_RANGE, FACTS_RANGE
 from simplifier.limits import MAX_FACTS, MAX_PROPAGATIONS, MAX_ROUNDS_OF_FACTS
 
 ContextT = TypeVar("ContextT", bound="Context")
@@ -73,6 +74,7 @@ def propagated(
     ``None`` if the constraints contradict the bounds, or each other.
     """
     knowledge: Knowledge[ContextT] | None = None
+    constraints = _under_affine_ones(context_of, bounds, constraints)
     for _ in range(MAX_PROPAGATIONS):
         plain = context_of(bounds)
         knowledge = _read(plain, constraints)
@@ -86,6 +88,20 @@ def propagated(
         return knowledge
     context = context_of(*_with_solution(solved, knowledge.bounds, constraints), solvable - 1)
     return None if context.is_empty else _with_smaller(knowledge, Smaller(solved, context))
+
+
+def _under_affine_ones(
+    context_of: Callable[..., ContextT], bounds: Bounds, constraints: Constraints
+) -> Constraints:
+    """Constraints, where the affine ones simplify the others: with ``c >= a``, ``max(c, a)``."""
+    affine = tuple(each for each in constraints if each[0].is_affine)
+    if len(affine) == len(constraints) or all(len(form.terms) < 2 for form, _ in affine):  # noqa: PLR2004 - a bound
+        return constraints
+    context = context_of(bounds, affine, 0)
+    if context.is_empty:
+        return constraints
+    others = ((form, ends) for form, ends in constraints if not form.is_affine)
+    return (*affine, *((context.canonical(form), ends) for form, ends in others))
 
 
 def _with_solution(
@@ -121,6 +137,7 @@ def _read(context: ContextT, constraints: Constraints) -> Knowledge[ContextT] | 
         if not propagator.is_new or propagator.is_contradictory:
             break
         propagator.propagate()
+    propagator.combine()
     if propagator.is_contradictory:
         return None
     return Knowledge(dict(context.bounds) | propagator.bounds(), propagator.others())
@@ -177,6 +194,11 @@ class _Propagator:
                 for atom in fact.form.terms:
                     self._narrow(atom, self._left_to(atom, fact))
 
+    def combine(self) -> None:
+        """Narrow the variables that several facts speak of by what the facts imply together."""
+        for atom, ends in LinearFacts(self._facts.values()).narrowed(self._ranges.__getitem__):
+            self._narrow(atom, ends, FACTS_RANGE)
+
     def _unround(self, fact: Fact) -> None:
         """``R + floor(N/c)`` is ``floor((c*R + N)/c)``: what its range implies for ``c*R + N``."""
         for atom, factor in fact.form.terms.items():
@@ -204,12 +226,12 @@ class _Propagator:
             if len(fact.form.terms) > 1 or fact.lead.kind is not AtomKind.VARIABLE
         )
 
-    def _narrow(self, atom: Atom, ends: Range) -> None:
+    def _narrow(self, atom: Atom, ends: Range, reason: Law = FACT_RANGE) -> None:
         old = self._ranges[atom]
         narrow = _intersection(old, ends)
         if narrow == old:
             return
-        self._context.used(FACT_RANGE)
+        self._context.used(reason)
         self._ranges[atom] = narrow
         self.is_new = True
         self.is_contradictory |= narrow[0] > narrow[1]
@@ -319,11 +341,24 @@ class SolvedVariable(NamedTuple):
         quotient = self.quotient
         if quotient is None:
             return form
+        itself = Form(0, {quotient.atom: 1})
 
         def of_form(part: Form, values: Mapping[Atom, Form]) -> Form:
-            factor = part.terms.get(quotient.atom, 0)
-            rest = combine(part.without(quotient.atom), values)
-            return rest.plus(quotient.restored(factor)) if factor else rest
+            rest = part.without(*filter(holds_it, part.terms))
+            total = combine(rest, values)
+            for atom, factor in part.terms.items():
+                if holds_it(atom):
+                    others = list(atom.arguments)
+                    if others:
+                        others.remove(itself)
+                    whole = (of_form(other, values) for other in others)
+                    total = total.plus(operations.product((quotient.restored(factor), *whole)))
+            return total
+
+        def holds_it(atom: Atom) -> bool:
+            return atom is quotient.atom or (
+                atom.kind is AtomKind.PRODUCT and itself in atom.arguments
+            )
 
         return of_form(form, fold((form,), operations.rebuilt, of_form))
 

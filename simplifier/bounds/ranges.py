@@ -7,9 +7,11 @@ from math import lcm
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.bounds.branches import branches, cancelling, maxima
-from simplifier.bounds.context import term_by_term
+from simplifier.bounds.context import UNBOUNDED, term_by_term
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
+from simplifier.bounds.linear import LinearFacts
 from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
+from simplifier.bounds.symbolic_quotients import with_what_is_beside
 from simplifier.expr.fold import fold
 from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form
 from simplifier.expr.size import is_crowded, is_deep
@@ -20,6 +22,7 @@ from simplifier.laws.catalogue.lemmas import (
     CORNERS,
     DIGIT_RANGE,
     FACT_RANGE,
+    FACTS_RANGE,
     POWER_RANGE,
     PRODUCT_RANGE,
     QUOTIENT_RANGE,
@@ -78,8 +81,12 @@ def _readings(
     if AtomKind.PRODUCT in kinds:
         yield from _by_common_factor(context, form, depth)
         yield from _by_symbolic_digits(context, form, depth)
+    if AtomKind.QUOTIENT in kinds and depth == MAX_RANGE_DEPTH:
+        yield from with_what_is_beside(context, form)
     if context.facts:
         yield from _by_facts(context, form, depth)
+        if depth == MAX_RANGE_DEPTH:
+            yield from _by_facts_together(context, form)
 
 
 def _without_rounding(context: Context, form: Form, depth: int) -> Iterator[Reading]:
@@ -176,6 +183,17 @@ def _around_fact(context: Context, fact: Fact, form: Form, multiple: int, depth:
     low, high = fact.ends if multiple > 0 else fact.ends[::-1]
     lower, upper = context.range_of(form.plus(fact.form, -multiple), depth - 1)
     return lower + multiple * low, upper + multiple * high
+
+
+def _by_facts_together(context: Context, form: Form) -> Iterator[Reading]:
+    """Facts and bounds, each as often as it takes to add up to the form."""
+    ends = context.memory(_linear_facts).range_of(form, context.known_range)
+    if ends is not None:
+        yield FACTS_RANGE, ends
+
+
+def _linear_facts(context: Context) -> LinearFacts:
+    return LinearFacts(context.facts)
 
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:
@@ -288,6 +306,20 @@ def ranges_as_written(context: Context, form: Form) -> dict[Atom, Range]:
         return narrow
 
     return fold((form,), of_atom, _arithmetic)
+
+
+def range_at_a_glance(context: Context, atom: Atom) -> Range:
+    """A range of any operation by interval arithmetic alone, from what is known of its operands."""
+    if atom.kind not in _ARITHMETIC:
+        return UNBOUNDED
+    _, arithmetic = _ARITHMETIC[atom.kind]
+    known = context.ranges
+    return arithmetic(
+        [
+            term_by_term(known, operand) if known.keys() >= operand.terms.keys() else UNBOUNDED
+            for operand in atom.arguments
+        ]
+    )
 
 
 def _arithmetic(form: Form, ranges: Mapping[Atom, Range]) -> Range:

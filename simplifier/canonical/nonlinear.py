@@ -15,7 +15,7 @@ from functools import partial, reduce
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.bounds.polynomials import (
     cofactor,
     degree,
@@ -25,7 +25,12 @@ from simplifier.bounds.polynomials import (
     multiples,
     shared_factors,
 )
-from simplifier.bounds.ranges import meet, monomial_range, product_range
+from simplifier.bounds.ranges import monomial_range, product_range
+from simplifier.bounds.symbolic_quotients import (
+    quotient_range,
+    range_by_corners,
+    range_less_multiple,
+)
 from simplifier.expr import operations
 from simplifier.expr.form import (
     ONE,
@@ -39,7 +44,6 @@ from simplifier.expr.form import (
     constant,
 )
 from simplifier.expr.size import is_deep
-from simplifier.laws.catalogue.lemmas import CORNERS, QUOTIENT_BY_FACT
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
     FLATTEN,
@@ -190,43 +194,14 @@ def _without_common_atom(
 
 def _one_value(context: Context, numerator: Form, divisor: Form) -> int | None:
     """``floor(A/B) = j`` where ``j*B <= A <= j*B + B - 1``, for ``B >= 1``."""
-    low, high = _quotient_range(context, numerator, divisor)
+    low, high = range_by_corners(context, numerator, divisor)
     candidates = [low, -1, 0] if isinstance(low, int) else [-1, 0]
     for value in dict.fromkeys(candidates):
-        above = _less(context, numerator, divisor, value)
-        below = _less(context, numerator, divisor, value + 1)
+        above = range_less_multiple(context, numerator, divisor, value)
+        below = range_less_multiple(context, numerator, divisor, value + 1)
         if above[0] >= 0 and below[1] < 0:
             return value
     return low if isinstance(low, int) and low == high else None
-
-
-def _less(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
-    """The range of ``A - j*B`` where ``B`` is not zero."""
-    low, high = context.range_of(numerator)
-    least, most = context.divisor_range(divisor)[:: 1 if count <= 0 else -1]
-    plain = low - count * least, high - count * most
-    return meet(context.range_of(numerator.plus(divisor, -count)), plain)
-
-
-def _quotient_range(context: Context, numerator: Form, divisor: Form) -> Range:
-    """The range of ``floor(A/B)`` for ``B >= 1`` by the ends of both."""
-    ends = context.divisor_range(divisor)
-    low, high = (_corner(end, ends) for end in context.range_of(numerator))
-    return low[0], high[1]
-
-
-def _corner(end: End, divisor: Range) -> Range:
-    """Least and greatest quotient of one numerator by a positive divisor."""
-    if isinstance(end, Infinity):
-        return end, end
-    quotients = [_rounded(end, bound) for bound in divisor]
-    return min(quotients), max(quotients)
-
-
-def _rounded(end: int, divisor: End) -> int:
-    if isinstance(divisor, Infinity):
-        return 0 if end >= 0 else -1
-    return end // divisor
 
 
 def _flattened(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
@@ -308,33 +283,8 @@ def _atom(context: Context, numerator: Form, divisor: Form) -> Form:
         return Form(0, {atom: 1})
     ends: Range = (NEGATIVE_INFINITY, INFINITY)
     if context.divisor_range(divisor)[0] >= 1:
-        ends = _quotient_range(context, numerator, divisor)
-        context.used(CORNERS)
-        for count in _counts_by_facts(context, numerator, divisor):
-            context.used(QUOTIENT_BY_FACT)
-            ends = meet(ends, _side_of(context, numerator, divisor, count))
+        ends = quotient_range(context, numerator, divisor)
     return context.remember(atom, ends)
-
-
-def _counts_by_facts(context: Context, numerator: Form, divisor: Form) -> Iterator[int]:
-    """Integers ``k`` for which a fact speaks of ``A - k*B``."""
-    for atom, value in numerator.terms.items():
-        for other, factor in divisor.terms.items():
-            for fact in context.facts:
-                within = fact.form.terms
-                if atom in within and other in within:
-                    count, remainder = divmod(-within[other] * value, factor * within[atom])
-                    if not remainder:
-                        yield count
-
-
-def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
-    """``floor(A/B) >= k`` where ``A - k*B >= 0``, and less where it is negative."""
-    lower, upper = _less(context, numerator, divisor, count)
-    return (
-        count if lower >= 0 else NEGATIVE_INFINITY,
-        count - 1 if upper < 0 else INFINITY,
-    )
 
 
 # Products.

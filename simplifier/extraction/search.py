@@ -28,7 +28,7 @@ from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glanc
 from simplifier.extraction.natural import is_plain, natural_reading, says_more
 from simplifier.extraction.prices import FINE, NO_LIMIT, Prices, fine_cost
 from simplifier.extraction.products import product_steps
-from simplifier.extraction.width import natural_width
+from simplifier.extraction.width import Width
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOTIENTS_SEARCHED
 from simplifier.tools.disjoint_set import connected_components
@@ -120,7 +120,7 @@ class Extractor:
         self.cost: CostOf = _Costs(self).__getitem__
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
-        self._parts: dict[tuple[Key, int | None, bool], list[Rewrite]] = {}
+        self._parts: dict[tuple[Key, Key], list[Rewrite]] = {}
 
     def prepare(self, form: Form) -> None:
         """Work out the costs of nested atoms from the inside out, so that no call goes deep."""
@@ -222,16 +222,14 @@ class Extractor:
         kinds = _affordable_steps(part, len(self._helpers) - 1)
         if not kinds:
             return natural
-        widest, is_alone = natural_width(self._scope, form), _is_alone(form, part)
-        if widest is not None and widest > self._limit:
-            widest = int(self._limit)
-        key = (part.key, widest, is_alone)
+        key = part.key, form.key
         found = self._parts.get(key)
         if found is None:
             helper = self._helpers[-1 if 0 < count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
             cost_of = _SearchCosts(self, helper, part).__getitem__
-            prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
-            search = _Search(self._scope, prices, helper, self._steps[:kinds])
+            width = Width(self._scope, form, self._limit)
+            prices = Prices(self._scope, cost_of, width, is_alone=_is_alone(form, part))
+            search = _Search(self._scope, prices, helper, self._steps[:kinds], {})
             found = self._parts[key] = search.descend(part, natural)
         return found
 
@@ -247,6 +245,8 @@ class _Search(NamedTuple):
     prices: Prices
     helper: Extractor
     order: Sequence[Steps]
+    known: dict[tuple[Key, Steps], Rewrite | None]
+    """The cheapest step of a kind from a form: descents meet."""
 
     def descend(self, form: Form, natural: list[Rewrite]) -> list[Rewrite]:
         """The cheapest end of some descents: from the form itself, and from its natural reading."""
@@ -265,8 +265,7 @@ class _Search(NamedTuple):
         current, cost, least = form, self.prices.sum(form), least_cost_at_a_glance(form)
         kind = 0
         while kind < len(order) and cost > least:
-            limit = Limit(cost, self.prices, self.helper)
-            found = limit.cheapest(current, order[kind](self.scope, current, limit))
+            found = self._cheapest_step(current, cost, order[kind])
             # A candidate whose cost was found before it was built may cost more.
             following = cost if found is None else self.prices.sum(found.after)
             if found is None or following >= cost:
@@ -275,6 +274,14 @@ class _Search(NamedTuple):
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+    def _cheapest_step(self, form: Form, cost: int, steps: Steps) -> Rewrite | None:
+        """The cheapest step of a kind from a form of this cost, if one costs less."""
+        key = form.key, steps
+        if key not in self.known:
+            limit = Limit(cost, self.prices, self.helper)
+            self.known[key] = limit.cheapest(form, steps(self.scope, form, limit))
+        return self.known[key]
 
 
 def _has_operation_beside_maximum(form: Form) -> bool:

@@ -43,6 +43,8 @@ ANSWERS = {
     "maps in memory": ["maps", "--physical-layout", "--linear-offsets"],
     "fusions": ["fusions"],
     "minimal fusions": ["fusions", "--minimal"],
+    "coalescing": ["coalescing"],
+    "coalescing in vectors": ["coalescing", "--device", "H100", "--unroll", "4"],
 }
 MODULES = [
     "cpu/softmax",
@@ -199,7 +201,7 @@ def test_documents_of_many_files(
     assert [len(module["errors"]) for module in found["modules"]] == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize("command", ["maps", "fusions", "simplify", "layout"])
+@pytest.mark.parametrize("command", ["maps", "fusions", "coalescing", "simplify", "layout"])
 def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = printed([command, "missing"], capsys)
     assert violations(found) == []
@@ -218,7 +220,11 @@ def test_nothing_is_said_that_is_not_in_the_schema(
 ) -> None:
     """One more field anywhere is refused."""
     file.write_text(LOOKED_UP)
-    calls = [[command, *[str(file)] * count] for command in ("maps", "fusions") for count in (1, 2)]
+    calls = [
+        [command, *[str(file)] * count]
+        for command in ("maps", "fusions", "coalescing")
+        for count in (1, 2)
+    ]
     documents = [printed(arguments, capsys) for arguments in calls]
     documents.extend(printed(arguments, capsys) for arguments in WITHOUT_FILES)
     file.write_text(MAPS)
@@ -237,6 +243,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["maps"], module_text("cpu/ring_pipeline_loop")),
         (["fusions"], LOOKED_UP),
         (["fusions"], WRONG),
+        (["coalescing"], module_text("gpu/dot_product_attention_bf16")),
         (["simplify"], MAPS),
     ]
     seen: set[str] = set()
@@ -244,7 +251,8 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         file.write_text(text)
         document = printed([*arguments, str(file)], capsys)
         seen.update(name for found in objects_in(document) for name in found)
-    for last in (*WITHOUT_FILES, ["maps", str(file), str(file)]):
+    many = [[command, str(file), str(file)] for command in ("maps", "coalescing")]
+    for last in (*WITHOUT_FILES, *many):
         document = printed(last, capsys)
         seen.update(name for found in objects_in(document) for name in found)
     declared = {name for definition in OBJECTS.values() for name in definition["properties"]}

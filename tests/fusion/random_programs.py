@@ -20,7 +20,8 @@ Step: TypeAlias = "tuple[str | int, int, int]"
 """A move, ``add``, or the number of a computation that is called; and the values it is done to."""
 
 SHAPE = (3, 3)
-_united = np.frompyfunc(lambda left, right: left | right, 2, 1)
+united = np.frompyfunc(lambda left, right: left | right, 2, 1)
+"""The union of sets, as a function of arrays."""
 
 MOVES: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "turn": ("v{n} = f32[3,3] transpose(v{x}), dimensions={{1,0}}", np.transpose),
@@ -34,7 +35,7 @@ MOVES: dict[str, tuple[str, Callable[[Array], Array]]] = {
         """z{n} = f32[] constant(0)
         k{n} = f32[3] reduce(v{x}, z{n}), dimensions={{1}}, to_apply=sum
         v{n} = f32[3,3] broadcast(k{n}), dimensions={{0}}""",
-        lambda places: np.broadcast_to(_united.reduce(places, 1)[:, None], SHAPE),
+        lambda places: np.broadcast_to(united.reduce(places, 1)[:, None], SHAPE),
     ),
     "row": (
         """k{n} = f32[1,3] slice(v{x}), slice={{[1:2], [0:3]}} l{n} = f32[3] reshape(k{n})
@@ -70,7 +71,7 @@ class Program:
             if isinstance(kind, int):
                 known.append(self._run(kind, known[source]))
             elif kind == "add":
-                known.append(_united(known[source], known[other]))
+                known.append(united(known[source], known[other]))
             else:
                 known.append(MOVES[kind][1](known[source]))
         return known[-1]

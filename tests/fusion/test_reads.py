@@ -13,6 +13,7 @@ from indexing import MapError
 from ops import Fusion, Reads, Unknown, hlo
 from tests.evaluation import every_point, values_of, where
 from tests.fusion.random_programs import Program, programs
+from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import (
     CALLED_TWICE,
     DOT_CHAIN,
@@ -23,7 +24,7 @@ from tests.fusion.small_programs import (
     TWICE_REDUCED,
     WINDOWS,
 )
-from tests.fusion.units import entry, fused, fusion_in, named
+from tests.fusion.units import ADD, entry, fused, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ BATCHES, CHANNELS = 64, 8
 HISTOGRAMS: list[tuple[str, HloModule, str, str, dict[int, int]]] = [
     ("plus its transpose", SUM_WITH_TRANSPOSE, "computation e", "p", {2: 25}),
     ("read by one of the two", SUM_WITH_TRANSPOSE, "instruction a", "p", {1: 25}),
-    ("softmax", SOFTMAX, "computation f", "p", {5: 24}),
+    ("softmax: itself and twice its row", SOFTMAX, "computation f", "p", {9: 24}),
     ("a sum of what is broadcast", REDUCE_OF_BROADCAST, "computation f", "a", {5: 12}),
     ("computed for a sum", REDUCE_OF_BROADCAST, "computation f", "b", {1: 120}),
     ("an initial value", REDUCE_OF_BROADCAST, "computation f", "i", {15: 1}),
@@ -128,6 +129,100 @@ def test_an_array_of_a_tuple_is_told_apart() -> None:
         "(d0): d0 in [0, 3]",
         "(d0): d0 in [1, 4]",
     ]
+
+
+SUMS = "ROOT r = f32[] add(a, b)"
+WHOLE = "a = f32[] reduce(x, z), dimensions={0,1}, to_apply=sum "
+MANY_WAYS_TO_WRITE: dict[str, tuple[str, str, dict[int, int]]] = {
+    "a matrix and a line": (
+        "16,16",
+        WHOLE + "l = f32[256] reshape(x) b = f32[] reduce(l, z), dimensions={0}, to_apply=sum",
+        {2: 256},
+    ),
+    "a matrix twice": (
+        "16,16",
+        WHOLE
+        + """l = f32[256] reshape(x) m = f32[16,16] reshape(l)
+        b = f32[] reduce(m, z), dimensions={0,1}, to_apply=sum""",
+        {2: 256},
+    ),
+    "a matrix and its transpose": (
+        "16,16",
+        WHOLE
+        + """t = f32[16,16] transpose(x), dimensions={1,0}
+        b = f32[] reduce(t, z), dimensions={0,1}, to_apply=sum""",
+        {2: 256},
+    ),
+    "a line and a matrix": (
+        "256",
+        """a = f32[] reduce(x, z), dimensions={0}, to_apply=sum m = f32[16,16] reshape(x)
+        b = f32[] reduce(m, z), dimensions={1,0}, to_apply=sum""",
+        {2: 256},
+    ),
+    "rows, then their sums": (
+        "16,16",
+        WHOLE
+        + """c = f32[16] reduce(x, z), dimensions={0}, to_apply=sum
+        b = f32[] reduce(c, z), dimensions={0}, to_apply=sum""",
+        {2: 256},
+    ),
+    "one sum twice": ("16,16", WHOLE + "b = f32[] negate(a)", {1: 256}),
+    "two at one index": (
+        "16,16",
+        """n = f32[16,16] negate(x) l = f32[256] reshape(x) m = f32[16,16] reshape(l)
+        p = f32[16,16] multiply(n, m)
+        a = f32[] reduce(p, z), dimensions={0,1}, to_apply=sum b = f32[] abs(a)""",
+        {1: 256},
+    ),
+    "copies": (
+        "4",
+        """c = f32[2,4] broadcast(x), dimensions={1}
+        a = f32[] reduce(c, z), dimensions={0,1}, to_apply=sum b = f32[] abs(a)""",
+        {1: 4},
+    ),
+    "copies in a line": (
+        "4",
+        """c = f32[2,4] broadcast(x), dimensions={1} l = f32[8] reshape(c)
+        a = f32[] reduce(l, z), dimensions={0}, to_apply=sum b = f32[] abs(a)""",
+        {1: 4},
+    ),
+    "copies of rows": (
+        "3,4",
+        """c = f32[3,2,4] broadcast(x), dimensions={0,2} l = f32[3,8] reshape(c)
+        d = f32[3] reduce(l, z), dimensions={1}, to_apply=sum
+        a = f32[] reduce(d, z), dimensions={0}, to_apply=sum b = f32[] abs(a)""",
+        {1: 12},
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "body", "expected"), MANY_WAYS_TO_WRITE.values(), ids=MANY_WAYS_TO_WRITE
+)
+def test_reads_do_not_depend_on_how_maps_are_written(
+    sizes: str, body: str, expected: dict[int, int]
+) -> None:
+    module = entry(f"x = f32[{sizes}] parameter(0) z = f32[] constant(0) {body} {SUMS}", ADD)
+    reads = reads_of(Fusion.of_computation(module.entry), "e.x")
+    assert reads.histogram() == expected
+    assert reads.total() == sum(times * number for times, number in expected.items())
+
+
+def test_calls_without_end_are_one_step() -> None:
+    """2**60 runs of a computation: what they read of the parameter is one map."""
+    levels = [
+        f"""level{n} {{ a = f32[8] parameter(0) b = f32[8] call(a), to_apply=level{n - 1}
+        ROOT c = f32[8] call(b), to_apply=level{n - 1} }}"""
+        for n in range(1, 61)
+    ]
+    first = "level0 { a = f32[8] parameter(0) ROOT r = f32[8] reverse(a), dimensions={0} }"
+    module = entry(
+        "p = f32[8] parameter(0) ROOT r = f32[8] call(p), to_apply=level60",
+        "\n".join([first, *levels]),
+    )
+    fusion = Fusion.of_computation(module.entry)
+    assert reads_of(fusion, "e.p").histogram() == {1: 8}
+    assert reads_of(fusion, "level0.a").histogram() == {2: 8}
 
 
 # What cannot be counted.
@@ -315,6 +410,7 @@ def test_reads_are_those_of_numpy(program: Program) -> None:
     reads = fusion.reads(fusion.operands[0])
     assert isinstance(reads, Reads)
     times = read_one_by_one(reads)
+    assert (times == SimulatedKernel(program).reads()).all()
     assert reads.histogram() == tallied(times)
     assert reads.total() == times.sum()
     assert {*reads.elements()} == frozenset[Any]().union(*program.needed().flat)

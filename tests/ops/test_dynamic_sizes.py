@@ -1,115 +1,383 @@
-"""Bounded dynamic dimensions: where a size that only the program knows decides, nothing is said."""
+"""Dynamic dimensions: maps over sizes that a program gets or computes, as XLA moves elements."""
 
 from __future__ import annotations
 
-import pytest
+import re
+from math import prod
+from typing import TYPE_CHECKING, Any
 
-from ops import Unknown, hlo, input_to_output, output_to_input
+import numpy as np
+import pytest
+import sympy
+
+from indexing import parse_map
+from ops import Unknown, hlo, input_to_output, output_to_input, parameter_indexing
+from simplifier import symbol
+from tests.evaluation import related
+from tests.ops import oracle
+from tests.ops.opcode_programs import PROGRAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.evaluation import Pair
+    from tests.ops.opcode_programs import Program
+
+# Maps of single instructions.
 
 PARAMETERS = """p = f32[<=6,4] parameter(0) q = f32[<=6,4] parameter(1) z = f32[] constant(0)
 i = s32[] parameter(2) j = s32[3,1] parameter(3) u = f32[3,4] parameter(4)
 c = f32[2,<=6,4] parameter(5) k = f32[<=3,4,5] parameter(6) x = f32[2,8,4] parameter(7)
 v = f32[3,2] parameter(8) w = f32[<=3,4] parameter(9) s = f32[4] parameter(10)
+a = f32[?,4] parameter(11) b = f32[?,?] parameter(12) m = f32[<=32] parameter(13)
 """
 
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"
 STEP = """step { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] add(a, b)
 ROOT r = (f32[4], f32[4]) tuple(c, c) }"""
 
-DECIDED = {
-    "reverse": ("f32[<=6,4] reverse(p), dimensions={0}", "dimension 0 of operand 0"),
-    "reshape-within": ("f32[48] reshape(c)", "dimension 1 of operand 0"),
-    "reshape-into": ("f32[4,<=6] reshape(p)", "dimension 1 of the result"),
-    "concatenate": ("f32[<=12,4] concatenate(p, q), dimensions={0}", "dimension 0 of operand 0"),
-    "pad": ("f32[<=7,4] pad(p, z), padding=0_1x0_0", "dimension 0 of operand 0"),
-    "dynamic-slice": (
+MAPS = {
+    "reverse": (
+        "f32[<=6,4] reverse(p), dimensions={0}",
+        (
+            "(d0, d1)<p_0> -> (p_0 - d0 - 1, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], "
+            "p_0 in [0, 6]"
+        ),
+    ),
+    "reverse of another": (
+        "f32[<=6,4] reverse(p), dimensions={1}",
+        "(d0, d1)<p_0> -> (d0, -d1 + 3), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]",
+    ),
+    "reshape within": (
+        "f32[<=48] reshape(c)",
+        (
+            "(d0)<c_1> -> (d0 floordiv (c_1 * 4), (d0 floordiv 4) mod c_1, d0 mod 4), "
+            "domain: d0 in [0, c_1 * 8 - 1], c_1 in [1, 6]"
+        ),
+    ),
+    "reshape into": (
+        "f32[4,<=8] reshape(m)",
+        (
+            "(d0, d1)<m_0> -> ((m_0 floordiv 4) * d0 + d1), domain: d0 in [0, 3], d1 in [0, inf], "
+            "m_0 in [4, 32], d1 * 4 - m_0 in [-inf, -4], m_0 mod 4 in [0, 0]"
+        ),
+    ),
+    "concatenate": (
+        "f32[<=9,4] concatenate(u, p), dimensions={0}",
+        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3], p_0 in [0, 6]",
+    ),
+    "concatenate in front": (
+        "f32[<=9,4] concatenate(p, u), dimensions={0}",
+        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]",
+    ),
+    "pad": (
+        "f32[<=7,4] pad(p, z), padding=1_2x0_0",
+        "(d0, d1)<p_0> -> (d0 - 1, d1), domain: d0 in [1, p_0], d1 in [0, 3], p_0 in [0, 6]",
+    ),
+    "slice": (
+        "f32[2,4] slice(p), slice={[1:3],[0:4]}",
+        "(d0, d1)<p_0> -> (d0 + 1, d1), domain: d0 in [0, 1], d1 in [0, 3], p_0 in [3, 6]",
+    ),
+    "slice of another": (
+        "f32[<=6,2] slice(p), slice={[0:6],[1:3]}",
+        "(d0, d1)<p_0> -> (d0, d1 + 1), domain: d0 in [0, p_0 - 1], d1 in [0, 1], p_0 in [0, 6]",
+    ),
+    "dynamic slice": (
         "f32[2,4] dynamic-slice(p, i, i), dynamic_slice_sizes={2,4}",
-        "dimension 0 of operand 0",
+        (
+            "(d0, d1){rt0, rt1} -> (d0 + rt0, d1 + rt1), domain: d0 in [0, 1], d1 in [0, 3], "
+            "rt0 in [0, 4], rt1 in [0, 0]"
+        ),
     ),
-    "dynamic-update-slice": (
-        "f32[<=6,4] dynamic-update-slice(p, u, i, i)",
-        "dimension 0 of operand 0",
+    "dynamic slice of another": (
+        "f32[<=6,1] dynamic-slice(p, i, i), dynamic_slice_sizes={6,1}",
+        (
+            "(d0, d1){rt0, rt1}<p_0> -> (d0 + rt0, d1 + rt1), domain: d0 in [0, p_0 - 1], "
+            "d1 in [0, 0], rt0 in [0, 0], rt1 in [0, 3], p_0 in [0, 6]"
+        ),
     ),
-    "dynamic-update-slice-of-less": (
-        "f32[2,8,4] dynamic-update-slice(x, c, i, i, i)",
-        "dimension 1 of operand 1",
+    "reduce": (
+        "f32[4] reduce(p, z), dimensions={0}, to_apply=sum",
+        "(d0)[s0]<p_0> -> (s0, d0), domain: d0 in [0, 3], s0 in [0, p_0 - 1], p_0 in [0, 6]",
     ),
-    "gather": (
-        """f32[3,4] gather(p, j), offset_dims={1}, collapsed_slice_dims={0},
-        start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}""",
-        "dimension 0 of operand 0",
+    "a static operand beside a dynamic one": (
+        "f32[<=6,4] add(p, d), d = f32[6,4] broadcast(z), dimensions={}",
+        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]",
     ),
-    "scatter": (
-        """f32[<=6,4] scatter(p, j, u), update_window_dims={1}, inserted_window_dims={0},
-        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum""",
-        "dimension 0 of operand 0",
+    "without bound": (
+        "f32[4,?] transpose(a), dimensions={1,0}",
+        "(d0, d1)<a_0> -> (d1, d0), domain: d0 in [0, 3], d1 in [0, a_0 - 1], a_0 in [0, inf]",
     ),
-    "all-gather": (
-        "f32[<=12,4] all-gather(p), replica_groups={{0,1}}, dimensions={0}",
-        "dimension 0 of operand 0",
-    ),
-    "all-to-all": (
-        "f32[<=6,4] all-to-all(p), replica_groups={{0,1}}, dimensions={0}",
-        "dimension 0 of operand 0",
-    ),
-    "reduce-scatter": (
-        "f32[<=3,4] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=sum",
-        "dimension 0 of operand 0",
+    "two sizes": (
+        "f32[?,?] exponential(b)",
+        (
+            "(d0, d1)<b_0, b_1> -> (d0, d1), domain: d0 in [0, b_0 - 1], d1 in [0, b_1 - 1], "
+            "b_0 in [0, inf], b_1 in [0, inf]"
+        ),
     ),
     "convolution": (
-        "f32[2,6,5] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f",
-        "dimension 0 of operand 1",
+        (
+            "f32[2,?,5] convolution(h, g), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, "
+            "h = f32[2,?,4] parameter(14), g = f32[3,4,5] parameter(15)"
+        ),
+        (
+            "(d0, d1, d2)[s0, s1]<h_1> -> (d0, d1 + s0 - 1, s1), domain: d0 in [0, 1], "
+            "d1 in [0, h_1 - 1], d2 in [0, 4], s0 in [0, 2], s1 in [0, 3], h_1 in [1, inf], "
+            "d1 + s0 - h_1 in [-inf, 0], d1 + s0 in [1, inf]"
+        ),
     ),
-    "scan": (
-        "(f32[<=6,4], f32[4]) scan(p, s), dimensions={0}, num_carries=1, to_apply=step",
-        "dimension 0 of operand 0",
-    ),
-    "shuffle": (
-        "f32[<=6,4] shuffle(p), dimensions={0}, mode=rotate, shifts={1}",
-        "dimension 0 of operand 0",
-    ),
-}
-
-HELD = {
-    "reverse-of-another": "f32[<=6,4] reverse(p), dimensions={1}",
-    "reshape-behind": "f32[<=6,2,2] reshape(p)",
-    "reshape-of-the-first": "f32[<=24] reshape(p)",
-    "reshape-in-a-block-of-its-own": "f32[2,<=24] reshape(c)",
-    "concatenate-of-another": "f32[<=6,8] concatenate(p, q), dimensions={1}",
-    "concatenate-at-the-end": "f32[<=9,4] concatenate(u, p), dimensions={0}",
-    "pad-before": "f32[<=16,4] pad(p, z), padding=5_0_1x0_0",
-    "pad-of-another": "f32[<=6,6] pad(p, z), padding=0_0x1_1",
-    "slice": "f32[2,4] slice(p), slice={[1:3],[0:4]}",
-    "dynamic-slice-of-another": "f32[<=6,1] dynamic-slice(p, i, i), dynamic_slice_sizes={6,1}",
-    "transpose": "f32[4,<=6] transpose(p), dimensions={1,0}",
-    "reduce": "f32[4] reduce(p, z), dimensions={0}, to_apply=sum",
-    "negate": "f32[<=6,4] negate(p)",
-    "all-gather-of-another": "f32[<=6,8] all-gather(p), replica_groups={{0,1}}, dimensions={1}",
 }
 
 
 def root_of(text: str) -> hlo.Instruction:
     head = f"HloModule m, replica_count=2 {SUM} {STEP}"
-    return hlo.parse(f"{head} ENTRY e {{ {PARAMETERS} ROOT r = {text} }}").entry.root
+    text, *more = re.split(r", (?=\w = )", text)
+    body = " ".join((*more, f"ROOT r = {text}"))
+    return hlo.parse(f"{head} ENTRY e {{ {PARAMETERS} {body} }}").entry.root
 
 
-@pytest.mark.parametrize(("text", "size"), DECIDED.values(), ids=DECIDED)
-def test_nothing_is_said_where_a_size_decides(text: str, size: str) -> None:
+@pytest.mark.parametrize(("text", "expected"), MAPS.values(), ids=MAPS)
+def test_maps_have_sizes_as_parameters(text: str, expected: str) -> None:
+    indexing = output_to_input(root_of(text)).indexing[0]
+    assert not isinstance(indexing, Unknown)
+    assert [str(found.map) for found in indexing] == [expected]
+    assert parse_map(expected) == indexing[0].map
+
+
+REFUSED = {
+    "dynamic update": (
+        "f32[2,8,4] dynamic-update-slice(x, c, i, i, i)",
+        "the start depends on the size of dimension 1 of operand 1",
+    ),
+    "all-gather": (
+        "f32[<=12,4] all-gather(p), replica_groups={{0,1}}, dimensions={0}",
+        "replicas may have different sizes of dimension 0 of operand 0",
+    ),
+    "all-to-all": (
+        "f32[<=6,4] all-to-all(p), replica_groups={{0,1}}, dimensions={0}",
+        "replicas may have different sizes of dimension 0 of operand 0",
+    ),
+    "reduce-scatter": (
+        "f32[<=3,4] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=sum",
+        "replicas may have different sizes of dimension 0 of operand 0",
+    ),
+    "convolution": (
+        "f32[2,6,5] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f",
+        "offsets depend on the size of dimension 0 of operand 1",
+    ),
+    "scan": (
+        "(f32[<=6,4], f32[4]) scan(p, s), dimensions={0}, num_carries=1, to_apply=step",
+        "no indexing map of dynamic dimensions",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_sizes_do_not_tell_is_unknown(text: str, reason: str) -> None:
     root = root_of(text)
     for answer in (*output_to_input(root).indexing, *input_to_output(root).indexing):
         assert isinstance(answer, Unknown)
-        assert answer.reason.startswith(
-            f"{root.opcode}: positions depend on the run-time size of {size}"
-        )
+        assert answer.reason == f"{root.opcode}: {reason}"
 
 
-@pytest.mark.parametrize("text", HELD.values(), ids=HELD)
-def test_maps_hold_what_lies_within_the_bounds(text: str) -> None:
-    root = root_of(text)
-    for answer in (*output_to_input(root).indexing, *input_to_output(root).indexing):
-        assert not isinstance(answer, Unknown)
+# What XLA does. The true size is an argument of each program.
+
+MOVED = {
+    "set": "ROOT r = s32[<=5,4] set-dimension-size(p, n), dimensions={0}",
+    "reverse": "ROOT r = s32[<=5,4] reverse(q), dimensions={0,1}",
+    "reverse of the last": "ROOT r = s32[4,<=5] reverse(t), dimensions={1}",
+    "transpose": "ROOT r = s32[4,<=5] transpose(q), dimensions={1,0}",
+    "reshape within": "ROOT r = s32[<=20] reshape(t)",
+    "reshape of the first": "ROOT r = s32[<=20] reshape(q)",
+    "reshape and back": "a = s32[<=20] reshape(t) ROOT r = s32[4,<=5] reshape(a)",
+    "concatenate": "ROOT r = s32[<=10,4] concatenate(q, p), dimensions={0}",
+    "concatenate twice": "ROOT r = s32[<=15,4] concatenate(q, p, q), dimensions={0}",
+    "pad": "ROOT r = s32[<=9,4] pad(q, z), padding=1_3x0_0",
+    "pad between": "ROOT r = s32[<=10,4] pad(q, z), padding=0_1_1x0_0",
+    "broadcast": "ROOT r = s32[2,<=5,4] broadcast(q), dimensions={1,2}",
+    "slice of another": "ROOT r = s32[<=5,2] slice(q), slice={[0:5],[1:3]}",
+    "negate": "ROOT r = s32[<=5,4] negate(q)",
+    "sum of dynamic and static": "ROOT r = s32[<=5,4] add(q, p)",
+    "reduce": "ROOT r = s32[4] reduce(q, z), dimensions={0}, to_apply=sum",
+    "reduce the others": "ROOT r = s32[<=5] reduce(q, z), dimensions={1}, to_apply=sum",
+    "dot": "ROOT r = s32[4,4] dot(q, q), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    "dot of batches": "ROOT r = s32[<=5,4,4] dot(q, q), lhs_batch_dims={0}, rhs_batch_dims={0}",
+    "reduce-window": "ROOT r = s32[<=4,4] reduce-window(q, z), window={size=2x1}, to_apply=sum",
+    "chain": "a = s32[<=5,4] reverse(q), dimensions={0} b = s32[<=10,4] concatenate(a, q), "
+    "dimensions={0} ROOT r = s32[<=10,4] reverse(b), dimensions={0}",
+    "set again": "two = s32[] constant(2) a = s32[<=5,4] set-dimension-size(p, two), "
+    "dimensions={0} ROOT r = s32[<=5,4] set-dimension-size(a, n), dimensions={0}",
+    "computed size": "m = s32[] get-dimension-size(q), dimensions={0} one = s32[] constant(1) "
+    "k = s32[] subtract(m, one) a = s32[<=5,4] set-dimension-size(p, k), dimensions={0} "
+    "ROOT r = s32[<=5,4] reverse(a), dimensions={0}",
+    "dynamic reshape": "four = s32[] constant(4) m = s32[] multiply(n, four) "
+    "ROOT r = s32[<=20] dynamic-reshape(t, m)",
+}
 
 
-def test_static_shapes_are_not_asked() -> None:
-    root = root_of("f32[3,4] reverse(u), dimensions={0}")
-    assert not isinstance(output_to_input(root).indexing[0], Unknown)
+def running(body: str) -> str:
+    return f"""HloModule m
+    sum {{ a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }}
+    ENTRY e {{ p = s32[5,4] parameter(0) n = s32[] parameter(1) z = s32[] constant(0)
+      q = s32[<=5,4] set-dimension-size(p, n), dimensions={{0}}
+      t = s32[4,<=5] transpose(q), dimensions={{1,0}} {body} }}"""
+
+
+def of_maps(root: hlo.Instruction, size: int) -> tuple[set[Pair], tuple[int, ...]]:
+    """What the maps say for a size: pairs of elements of root and argument, and root's sizes."""
+    entry = root.computation
+    assert {each.name for each in entry.parameters} == {"p", "n"}
+    found = parameter_indexing(root)[entry.parameters[0]]
+    assert not isinstance(found, Unknown)
+    pairs: set[Pair] = set()
+    for each in found:
+        given = {parameter.name: size for parameter in each.map.parameters}
+        assert not given or [*given] == ["n"]
+        pairs |= related(each.map.substitute(given))
+    sizes = [sympy.sympify(each) for each in hlo.true_sizes(root)]
+    return pairs, tuple(int(each.subs({symbol("n"): size})) for each in sizes)
+
+
+def of_xla(text: str, size: int, sizes: tuple[int, ...]) -> set[Pair]:
+    """Which elements of the result within its true sizes feel which ones of the argument."""
+    program, argument = oracle.program(text), np.arange(1, 21, dtype=np.int32).reshape(5, 4)
+
+    def run(argument: oracle.Array) -> oracle.Array:
+        """XLA writes the elements within the true sizes one after the other."""
+        (result,) = program(argument, np.int32(size))
+        return result.reshape(-1)[: prod(sizes)].reshape(sizes)
+
+    before = run(argument)
+    pairs: set[Pair] = set()
+    for index in np.ndindex(5, 4):
+        disturbed = argument.copy()
+        disturbed[index] += 1000
+        changed = run(disturbed) != before
+        pairs |= {(tuple(map(int, place)), index) for place in np.argwhere(changed)}
+    return pairs
+
+
+@pytest.mark.needs("jaxlib")
+@pytest.mark.parametrize("size", [1, 3, 5])
+@pytest.mark.parametrize("body", MOVED.values(), ids=MOVED)
+def test_xla_moves_the_same_elements(body: str, size: int) -> None:
+    text = running(body)
+    expected, sizes = of_maps(hlo.parse(text).entry.root, size)
+    inside = {pair for pair in expected if all(a < b for a, b in zip(pair[0], sizes, strict=True))}
+    assert inside == of_xla(text, size, sizes)
+
+
+# Sizes of a whole program.
+
+
+def shown_origins(text: str) -> dict[str, str]:
+    return {name: str(origin) for name, origin in hlo.size_origins(hlo.parse(text)).items()}
+
+
+def test_parameters_lead_to_their_origins() -> None:
+    text = """ENTRY e { p-q = (f32[<=8], f32[<=4,2]) parameter(0) s0 = s32[] parameter(1)
+    a = f32[<=4,2] get-tuple-element(p-q), index=1
+    ROOT r = f32[<=4,<=2] set-dimension-size(a, s0), dimensions={1} }"""
+    pair = "%p-q = (f32[<=8]{0}, f32[<=4,2]{1,0}) parameter(0)"
+    assert shown_origins(text) == {
+        "p_q_0_0": f"size of dimension 0 of array 0 of {pair}",
+        "p_q_1_0": f"size of dimension 0 of array 1 of {pair}",
+        "e_s0": "value of %s0 = s32[] parameter(1)",
+    }
+
+
+def test_names_of_parameters_are_unique() -> None:
+    text = """f { p = f32[<=8] parameter(0) n = f32[<=8] custom-call(p), custom_call_target="x"
+      ROOT r = f32[<=8] negate(n) }
+    ENTRY e { n.0 = f32[<=8] parameter(0) n_0 = s32[] parameter(1)
+      a = f32[8] parameter(2) b = f32[<=8] set-dimension-size(a, n_0), dimensions={0}
+      ROOT r = f32[<=8] fusion(n.0), kind=kLoop, calls=f }"""
+    names = shown_origins(text)
+    assert sorted(names) == ["e_n_0", "n_0", "n_0_0"]
+
+
+CALLS = {
+    "a fusion has the sizes of its operands": (
+        """f { a = f32[<=8] parameter(0) ROOT b = f32[<=8] reverse(a), dimensions={0} }
+        ENTRY e { p = f32[<=8] parameter(0) ROOT r = f32[<=8] fusion(p), kind=kLoop, calls=f }""",
+        "(d0)<p_0> -> (p_0 - d0 - 1), domain: d0 in [0, p_0 - 1], p_0 in [1, 8]",
+    ),
+    "so has a computation that two calls give one size": (
+        """f { a = f32[<=8] parameter(0) ROOT b = f32[<=8] reverse(a), dimensions={0} }
+        ENTRY e { p = f32[<=8] parameter(0) q = f32[<=8] call(p), to_apply=f
+          ROOT r = f32[<=8] call(q), to_apply=f }""",
+        "(d0)<p_0> -> (d0), domain: d0 in [0, p_0 - 1], p_0 in [1, 8]",
+    ),
+    "but not one that they give two": (
+        """f { a = f32[<=8] parameter(0) ROOT b = f32[<=8] reverse(a), dimensions={0} }
+        ENTRY e { p = f32[<=8] parameter(0) n = s32[] parameter(1) q = f32[<=8] call(p), to_apply=f
+          s = f32[<=8] set-dimension-size(q, n), dimensions={0}
+          ROOT r = f32[<=8] call(s), to_apply=f }""",
+        "the size of dimension 0 of %b differs between runs of %f",
+    ),
+    "nor one that computes sizes and runs twice": (
+        """f { a = f32[8] parameter(0) n = s32[] parameter(1)
+          b = f32[<=8] set-dimension-size(a, n), dimensions={0}
+          c = f32[<=8] reverse(b), dimensions={0} e = s32[] constant(8)
+          ROOT d = f32[8] set-dimension-size(c, e), dimensions={0} }
+        ENTRY e { p = f32[8] parameter(0) n = s32[] parameter(1) m = s32[] parameter(2)
+          q = f32[8] call(p, n), to_apply=f ROOT r = f32[8] call(q, m), to_apply=f }""",
+        "set-dimension-size: the size of dimension 0 of %c differs between runs of %f",
+    ),
+    "a loop keeps a size": (
+        """c { a = (f32[<=8], pred[]) parameter(0) ROOT b = pred[] get-tuple-element(a), index=1 }
+        f { a = (f32[<=8], pred[]) parameter(0) b = f32[<=8] get-tuple-element(a), index=0
+          d = f32[<=8] negate(b) g = pred[] get-tuple-element(a), index=1
+          ROOT h = (f32[<=8], pred[]) tuple(d, g) }
+        ENTRY e { p = f32[<=8] parameter(0) t = pred[] constant(true)
+          s = (f32[<=8], pred[]) tuple(p, t)
+          w = (f32[<=8], pred[]) while(s), condition=c, body=f
+          ROOT r = f32[<=8] get-tuple-element(w), index=0 }""",
+        "(d0)<p_0> -> (d0), domain: d0 in [0, p_0 - 1], p_0 in [1, 8]",
+    ),
+    "or changes it": (
+        """c { a = (f32[<=8], s32[]) parameter(0) b = s32[] get-tuple-element(a), index=1
+          ROOT d = pred[] compare(b, b), direction=EQ }
+        f { a = (f32[<=8], s32[]) parameter(0) b = f32[<=8] get-tuple-element(a), index=0
+          n = s32[] get-tuple-element(a), index=1 one = s32[] constant(1)
+          m = s32[] subtract(n, one) d = f32[<=8] set-dimension-size(b, m), dimensions={0}
+          ROOT h = (f32[<=8], s32[]) tuple(d, m) }
+        ENTRY e { p = f32[<=8] parameter(0) n = s32[] get-dimension-size(p), dimensions={0}
+          s = (f32[<=8], s32[]) tuple(p, n) w = (f32[<=8], s32[]) while(s), condition=c, body=f
+          ROOT r = f32[<=8] get-tuple-element(w), index=0 }""",
+        "the size of dimension 0 of array 0 of %h differs between runs of %f",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CALLS.values(), ids=CALLS)
+def test_sizes_go_through_calls(text: str, expected: str) -> None:
+    entry = hlo.parse(text).entry
+    found = parameter_indexing(entry.root)[entry.parameters[0]]
+    assert str(found.reason if isinstance(found, Unknown) else found[0].map).endswith(expected)
+
+
+def dynamic(program: Program) -> str:
+    """The program with dynamic dimensions in place of all others."""
+    return re.sub(
+        r"(?<=f32\[)[\d,]+(?=\])", lambda sizes: re.sub(r"\d+", r"<=\g<0>", sizes[0]), program.text
+    )
+
+
+def answers(module: hlo.HloModule) -> Iterator[Any]:
+    root = module.entry.root
+    for number in root.shape.array_indices:
+        yield from output_to_input(root, number).indexing
+    for number in range(len(root.operands)):
+        yield from input_to_output(root, number).indexing
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_every_opcode_has_an_answer_for_dynamic_dimensions(program: Program) -> None:
+    """It has maps, or is unknown; where sizes have to be numbers, an error of the text says so."""
+    module = hlo.parse(dynamic(program))
+    try:
+        found = [*answers(module)]
+    except hlo.HloTextError as error:
+        found = [error.instruction]
+    assert found or not module.entry.root.operands

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ops
 from indexing import IndexingMap, MapError
 from ops import OpIndexing, ShapeError
-from ops.hlo import Window
+from ops.hlo import DimensionLabels, Window
 from simplifier import symbol
 from tests.evaluation import related
 
@@ -31,6 +31,8 @@ Build = Callable[[Size, Size, Size], OpIndexing | tuple[OpIndexing, ...]]
 K, M, N = map(symbol, ("K", "M", "N"))
 
 GROUPS = [[0, 1], [3, 2]]
+
+LABELS = DimensionLabels.parse("b0f_0io->b0f")
 
 BUILDERS: dict[str, Build] = {
     "elementwise": lambda n, m, _: ops.elementwise([(n, 3), (m, 3), ()]),
@@ -83,6 +85,28 @@ BUILDERS: dict[str, Build] = {
     "scatter": lambda n, m, k: ops.scatter(
         (n, 3), (m, 1), (m, k), update_window_dims=(1,), inserted_window_dims=(0,),
         scatter_dims_to_operand_dims=(0,), index_vector_dim=1,
+    ),
+    "reduce_window": lambda n, m, _: ops.reduce_window(
+        (n, m), Window(size=(2, 1), stride=(1, 1), pad=((0, 0), (0, 0)))
+    ),
+    "reduce_window in steps": lambda n, _, __: ops.reduce_window(
+        (n,), Window(size=(3,), stride=(2,), pad=((1, 1),))
+    ),
+    "reduce_window with gaps": lambda n, _, __: ops.reduce_window(
+        (n,), Window(size=(2,), stride=(3,), pad=((1, 2),), lhs_dilate=(2,), rhs_dilate=(2,))
+    ),
+    "select_and_scatter": lambda n, m, _: ops.select_and_scatter(
+        (n,), (m,), Window(size=(2,), stride=(2,), pad=((0, 1),))
+    ),
+    "convolution": lambda n, m, k: ops.convolution(
+        (n, m, k), (2, k, 3), LABELS, Window(size=(2,), pad=((1, 0),))
+    ),
+    "convolution in groups": lambda n, m, _: ops.convolution(
+        (2, n, m), (1, m, 4), LABELS, Window(size=(1,)), batch_group_count=2
+    ),
+    "convolution of features": lambda n, m, _: ops.convolution(
+        (1, 3, n), (2, 2, m), LABELS, Window(size=(2,), rhs_reversal=(True,)),
+        feature_group_count=2,
     ),
     "batch_norm_training": lambda n, m, _: ops.batch_norm_training((n, m), 1),
     "batch_norm_inference": lambda n, m, _: ops.batch_norm_inference((n, m), 1),
@@ -247,10 +271,6 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "the sizes of a transform": (
         lambda: ops.fft((4, N), "FFT", (16,)),
         "fft: operand has the size N; expected numbers alone",
-    ),
-    "the sizes under a window": (
-        lambda: ops.reduce_window((N,), Window(size=(3,))),
-        "reduce-window: operand has the size N; expected numbers alone",
     ),
     "the sizes of scales": (
         lambda: ops.scaled_dot((N, 4), (4, 2), (N, 2), ()),

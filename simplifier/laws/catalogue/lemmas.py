@@ -202,6 +202,22 @@ FACT_RANGE = Law(
     ),
 )
 
+FACTS_RANGE = Law(
+    name="range that facts leave together",
+    identity="A <= (p * u + q * v) floordiv n",
+    condition="n * A <= p * B + q * C and B <= u and C <= v and p >= 0 and q >= 0 and n > 0",
+    why="Facts that add up to a multiple of a form, or to more, bound it. Linear programming finds"
+    " how often each is taken.",
+    proof=("p * B <= p * u", "q * C <= q * v", "n * A <= p * u + q * v"),
+    example=Example("max(a - d, 0)", "a - b >= 0 and b - c >= 0 and c - d >= 0", "a - d"),
+    near_miss=NearMiss(
+        "max(a - d, 0)",
+        "a - b >= 0 and b - c >= 0 and d - c >= 0",
+        "max(a - d, 0)",
+        "d may be greater than all others",
+    ),
+)
+
 SYMBOLIC_DIGIT = Law(
     name="range of a digit of symbolic radix",
     identity="0 <= A mod B <= B - 1",
@@ -227,5 +243,25 @@ QUOTIENT_BY_FACT = Law(
         "x >= 0 and n >= 1 and x - 32 * n <= 0",
         "(x floordiv n) mod 32",
         "x floordiv n may be 32",
+    ),
+)
+
+QUOTIENT_AND_REST = Law(
+    name="side of a quotient with what is beside it",
+    identity="A floordiv B + C <= c - 1",
+    condition="B > 0 and A + (C - c) * B <= -1",
+    why="What is added to a quotient is a multiple of the divisor in the numerator. So products of"
+    " sizes bound indices: x < n * m is x floordiv n < m.",
+    proof=(
+        "A == B * (A floordiv B) + A mod B",
+        "A mod B >= 0",
+        "B * (A floordiv B + C - c) <= -1",
+    ),
+    example=Example("min(x floordiv n, m - 1)", "n >= 1 and n * m - x >= 1", "x floordiv n"),
+    near_miss=NearMiss(
+        "min(x floordiv n, m - 1)",
+        "n >= 1 and n * m - x >= 0",
+        "min(m - 1, x floordiv n)",
+        "x may be n * m",
     ),
 )

@@ -1,0 +1,306 @@
+"""Sizes of results from sizes of operands: a rule for each opcode that passes sizes on.
+
+A rule answers with the sizes of the arrays of a result, as far as they follow. ``None`` stands for
+a size that the program gives only when it runs. What shapes have as numbers is not asked for.
+
+Source: XLA's dynamic dimension inference.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+from indexing.layout import common_blocks
+from ops.hlo.opcodes import LIKE_OPERANDS
+from ops.hlo.result_sizes import window_count, window_rows
+from ops.hlo.values import Window
+from ops.sizes import as_form, at_least, difference, floor_divided, plain, product
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ops.hlo.module import Instruction
+    from ops.sizes import Size
+
+Found: TypeAlias = "Sequence[Size | None]"
+"""The sizes of an array; ``None`` where the rule knows of none."""
+
+Rule: TypeAlias = "Callable[[Instruction, Known], Sequence[Found]]"
+
+
+class Known(Protocol):
+    """What is known of the operands of an instruction."""
+
+    def sizes(self, instruction: Instruction, element: int = 0) -> Sequence[Size]:
+        """The sizes of an array of a result."""
+        ...
+
+    def value(self, instruction: Instruction) -> Size:
+        """The value of a scalar."""
+        ...
+
+
+def _first(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """The result is as large as the first operand."""
+    return [known.sizes(instruction.operands[0])] * len(instruction.shape.arrays)
+
+
+def _second(instruction: Instruction, known: Known) -> Sequence[Found]:
+    return [known.sizes(instruction.operands[1])]
+
+
+def _each(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Each array of the result is as large as the operand of its number."""
+    return [known.sizes(operand) for operand in instruction.operands]
+
+
+def _through_tuple(instruction: Instruction, known: Known) -> Sequence[Found]:
+    return [
+        known.sizes(operand, element)
+        for operand in instruction.operands
+        for element in range(len(operand.shape.arrays))
+    ]
+
+
+def _tuple_element(instruction: Instruction, known: Known) -> Sequence[Found]:
+    (operand,), index = instruction.operands, instruction.attributes["index"]
+    first = sum(len(part.arrays) for part in operand.shape.elements[:index])
+    return [known.sizes(operand, first + k) for k in range(len(instruction.shape.arrays))]
+
+
+def _elementwise(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """A dynamic size of an operand is that of the result; two of them have to be equal."""
+    rank = instruction.shape.rank
+    found: list[Size | None] = [None] * rank
+    for operand in instruction.operands:
+        flags = operand.shape.dynamic_dimensions if operand.shape.rank == rank else ()
+        for axis, is_dynamic in enumerate(flags):
+            if is_dynamic and found[axis] is None:
+                found[axis] = known.sizes(operand)[axis]
+    return [found]
+
+
+def _broadcast(instruction: Instruction, known: Known) -> Sequence[Found]:
+    found: list[Size | None] = [None] * instruction.shape.rank
+    sizes = known.sizes(instruction.operands[0])
+    for size, target in zip(sizes, instruction.attributes["dimensions"], strict=True):
+        found[target] = size
+    return [found]
+
+
+def _transpose(instruction: Instruction, known: Known) -> Sequence[Found]:
+    sizes = known.sizes(instruction.operands[0])
+    order: tuple[int, ...] = instruction.attributes["dimensions"]
+    return [[sizes[source] for source in order]]
+
+
+def _reduce(instruction: Instruction, known: Known) -> Sequence[Found]:
+    reduced: tuple[int, ...] = instruction.attributes["dimensions"]
+    sizes = known.sizes(instruction.operands[0])
+    kept = [size for axis, size in enumerate(sizes) if axis not in reduced]
+    return [kept] * len(instruction.shape.arrays)
+
+
+def _concatenate(instruction: Instruction, known: Known) -> Sequence[Found]:
+    dimension: int = instruction.attributes["dimensions"][0]
+    every = [known.sizes(operand) for operand in instruction.operands]
+    found: list[Size | None] = [*_elementwise(instruction, known)[0]]
+    found[dimension] = reduce(_sum, (sizes[dimension] for sizes in every))
+    return [found]
+
+
+def _sum(one: Size, other: Size) -> Size:
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    return plain(as_form(one) + as_form(other))
+
+
+def _pad(instruction: Instruction, known: Known) -> Sequence[Found]:
+    sizes = known.sizes(instruction.operands[0])
+    return [
+        [
+            _sum(size + (low + high), at_least(0, size - 1) * interior if interior else 0)
+            for size, (low, high, interior) in zip(
+                sizes, instruction.attributes["padding"], strict=True
+            )
+        ]
+    ]
+
+
+def _slice(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """A dimension that is taken whole keeps its size, up to the bound."""
+    (operand,) = instruction.operands
+    whole = [(0, bound, 1) for bound in operand.shape.dimensions]
+    sizes = zip(known.sizes(operand), instruction.attributes["slice"], whole, strict=True)
+    return [[size if tuple(taken) == every else None for size, taken, every in sizes]]
+
+
+def _dynamic_slice(instruction: Instruction, known: Known) -> Sequence[Found]:
+    operand = instruction.operands[0]
+    bounds = zip(known.sizes(operand), operand.shape.dimensions, strict=True)
+    part = instruction.attributes["dynamic_slice_sizes"]
+    return [
+        [
+            size if taken == bound else None
+            for (size, bound), taken in zip(bounds, part, strict=True)
+        ]
+    ]
+
+
+def _dot(instruction: Instruction, known: Known) -> Sequence[Found]:
+    lhs, rhs = (known.sizes(operand) for operand in instruction.operands[:2])
+    named = instruction.attributes
+    batch: tuple[int, ...] = named.get("lhs_batch_dims", ())
+    gone = (*batch, *named.get("lhs_contracting_dims", ()))
+    rhs_gone = (*named.get("rhs_batch_dims", ()), *named.get("rhs_contracting_dims", ()))
+    free = [size for axis, size in enumerate(lhs) if axis not in gone]
+    free += [size for axis, size in enumerate(rhs) if axis not in rhs_gone]
+    return [[*(lhs[axis] for axis in batch), *free]]
+
+
+def _gather(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Batches come from the indices; a part is a dimension only if it is taken whole."""
+    operand, indices = instruction.operands
+    named = instruction.attributes
+    gone = {*named["collapsed_slice_dims"], *named.get("operand_batching_dims", ())}
+    rows = zip(known.sizes(operand), operand.shape.dimensions, named["slice_sizes"], strict=True)
+    window = iter(
+        [
+            size if part == bound else part
+            for axis, (size, bound, part) in enumerate(rows)
+            if axis not in gone
+        ]
+    )
+    vector = named["index_vector_dim"]
+    batch = iter([size for axis, size in enumerate(known.sizes(indices)) if axis != vector])
+    offsets = named["offset_dims"]
+    return [
+        [next(window if axis in offsets else batch, None) for axis in range(instruction.shape.rank)]
+    ]
+
+
+def _reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Dimensions that are reshaped together have as many elements before and after.
+
+    So one dynamic dimension among those of the result has what the others leave of them.
+    """
+    (operand,), shape = instruction.operands, instruction.shape
+    found: list[Size | None] = [None] * shape.rank
+    sizes = known.sizes(operand)
+    for before, after in common_blocks(*map(_bounds, (operand, instruction))):
+        dynamic = [axis for axis in after if shape.dynamic_dimensions[axis]]
+        if len(dynamic) == 1:
+            rest = product(shape.dimensions[axis] for axis in after if axis != dynamic[0])
+            total = product(sizes[axis] for axis in before)
+            if isinstance(rest, int) and rest:
+                found[dynamic[0]] = floor_divided(total, rest)
+    return [found]
+
+
+def _bounds(instruction: Instruction) -> tuple[int, ...]:
+    """The sizes that decide which dimensions are reshaped together; unknown ones are one block."""
+    return instruction.shape.dimensions
+
+
+def _dynamic_reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
+    return [[known.value(size) for size in instruction.operands[1:]]]
+
+
+def _set_dimension_size(instruction: Instruction, known: Known) -> Sequence[Found]:
+    operand, size = instruction.operands
+    (dimension,) = instruction.attributes["dimensions"]
+    found = [*known.sizes(operand)]
+    found[dimension] = known.value(size)
+    return [found]
+
+
+def _convolution(instruction: Instruction, known: Known) -> Sequence[Found]:
+    lhs, rhs, *_ = (known.sizes(operand) for operand in instruction.operands)
+    labels, named = instruction.attributes["dim_labels"], instruction.attributes
+    sizes = dict(zip(labels.input, lhs, strict=True))
+    spatial = [str(number) for number in range(len(labels.output) - 2)]
+    rows = window_rows(
+        "convolution", [sizes[label] for label in spatial], named.get("window", Window())
+    )
+    found = {label: window_count(*row) for label, row in zip(spatial, rows, strict=True)}
+    found["b"] = floor_divided(sizes["b"], named.get("batch_group_count", 1))
+    found["f"] = dict(zip(labels.kernel, rhs, strict=True))["o"]
+    return [[found[label] for label in labels.output]]
+
+
+def _reduce_window(instruction: Instruction, known: Known) -> Sequence[Found]:
+    sizes = known.sizes(instruction.operands[0])
+    rows = window_rows("reduce-window", sizes, instruction.attributes.get("window", Window()))
+    return [[window_count(*row) for row in rows]] * len(instruction.shape.arrays)
+
+
+SIZES: Final[Mapping[str, Rule]] = {
+    **dict.fromkeys(LIKE_OPERANDS, _elementwise),
+    **dict.fromkeys(
+        ("abs", "clamp", "compare", "complex", "convert", "imag", "is-finite", "map", "real",
+         "reduce-precision", "select", "stochastic-convert"),
+        _elementwise,
+    ),
+    **dict.fromkeys(
+        ("add-dependency", "batch-norm-inference", "cholesky", "collective-broadcast",
+         "collective-permute", "copy", "dynamic-update-slice", "reverse",
+         "select-and-scatter", "shuffle"),
+        _first,
+    ),
+    **dict.fromkeys(("all-reduce", "scatter", "sort"), _each),
+    **dict.fromkeys(("domain", "opt-barrier", "tuple"), _through_tuple),
+    "bitcast-convert": _first,
+    "broadcast": _broadcast,
+    "concatenate": _concatenate,
+    "convolution": _convolution,
+    "dot": _dot,
+    "dynamic-reshape": _dynamic_reshape,
+    "dynamic-slice": _dynamic_slice,
+    "gather": _gather,
+    "get-tuple-element": _tuple_element,
+    "pad": _pad,
+    "reduce": _reduce,
+    "reduce-window": _reduce_window,
+    "reshape": _reshape,
+    "set-dimension-size": _set_dimension_size,
+    "slice": _slice,
+    "transpose": _transpose,
+    "triangular-solve": _second,
+}  # fmt: skip
+"""The rules of sizes, by opcode."""
+
+
+# Values of scalars.
+
+
+def _constant(instruction: Instruction, _: Known) -> Size | None:
+    literal = instruction.literal
+    value = literal.values[0] if literal is not None and literal.values else None
+    return value if isinstance(value, int) else None
+
+
+def _dimension_size(instruction: Instruction, known: Known) -> Size | None:
+    dimension: int = instruction.attributes["dimensions"][0]
+    return known.sizes(instruction.operands[0])[dimension]
+
+
+def _same(instruction: Instruction, known: Known) -> Size | None:
+    (operand,) = instruction.operands
+    return known.value(operand) if not operand.shape.rank else None
+
+
+def _computed(combine: Callable[[Size, Size], Size]) -> Callable[[Instruction, Known], Size]:
+    return lambda instruction, known: combine(*map(known.value, instruction.operands))
+
+
+SCALARS: Final[Mapping[str, Callable[[Instruction, Known], Size | None]]] = {
+    "add": _computed(_sum),
+    "constant": _constant,
+    "copy": _same,
+    "get-dimension-size": _dimension_size,
+    "multiply": _computed(lambda one, other: product((one, other))),
+    "reshape": _same,
+    "subtract": _computed(difference),
+}
+"""How the values of scalars that are sizes follow from others, by opcode."""

@@ -1,0 +1,29 @@
+"""How well a kernel uses the memory of a device."""
+
+from ops.performance.coalescing import Coalescing, bandwidth_utilization, coalescing
+from ops.performance.device import (
+    A100,
+    DEVICES,
+    H100,
+    MI300X,
+    RTX_A6000,
+    TPU_V5E,
+    Device,
+    DeviceError,
+)
+from ops.performance.xla_verdict import is_likely_coalesced
+
+__all__ = [
+    "A100",
+    "DEVICES",
+    "H100",
+    "MI300X",
+    "RTX_A6000",
+    "TPU_V5E",
+    "Coalescing",
+    "Device",
+    "DeviceError",
+    "bandwidth_utilization",
+    "coalescing",
+    "is_likely_coalesced",
+]

@@ -1,0 +1,114 @@
+"""A question to a fusion costs as much as its instructions do, however many are around them."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from ops import Fusion, hlo
+from tests.call_counts import calls_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.hlo import HloModule, Instruction
+
+CALL: Final = "inner { a = f32[8] parameter(0) ROOT b = f32[8] negate(a) }"
+"""A computation that some of the instructions call."""
+
+
+def program(size: int) -> HloModule:
+    """A chain of additions and of calls, with a transpose and its user in the middle."""
+    inner = [CALL.replace("inner", f"inner{n}") for n in range(size)]
+    chain = [
+        f"y{n} = f32[8] call(x{n}), to_apply=inner{n} x{n + 1} = f32[8] add(y{n}, x{n})"
+        for n in range(size)
+    ]
+    chain.insert(
+        size // 2,
+        """p = f32[4,8] parameter(1) producer = f32[8,4] transpose(p), dimensions={1,0}
+        called = f32[8] call(x0), to_apply=inner0
+        wide = f32[8,4] broadcast(called), dimensions={0}
+        consumer = f32[8,4] multiply(producer, wide)""",
+    )
+    body = "\n".join(chain)
+    return hlo.parse("\n".join([*inner, f"ENTRY e {{ x0 = f32[8] parameter(0) {body} }}"]))
+
+
+Named = Mapping[str, "Instruction"]
+
+
+def places(module: HloModule) -> Named:
+    """The instructions of the entry, and the root of the first computation, by their names."""
+    return {each.name: each for each in (module.computations[0].root, *module.entry.instructions)}
+
+
+def _pair(at: Named) -> Fusion:
+    return Fusion.of_pair(at["producer"], at["consumer"])
+
+
+def _set(at: Named) -> Fusion:
+    return Fusion.of_instructions(at[name] for name in ("consumer", "called", "wide", "producer"))
+
+
+QUESTIONS: Final[dict[str, Callable[[Named], object]]] = {
+    "make a pair": _pair,
+    "make a set": _set,
+    "operands": lambda at: _set(at).operands,
+    "indexing": lambda at: _set(at).indexing(),
+    "results": lambda at: _set(at).indexing_of_results(),
+    "why": lambda at: _set(at).why(at["p"]),
+    "reads": lambda at: _pair(at).reads(at["producer"]),
+    "epilogue": lambda at: _pair(at).epilogue(at["producer"]),
+    "hero inputs": lambda at: _pair(at).hero_inputs(at["producer"]),
+    "inside": lambda at: at["b"] in _set(at),
+}
+every_question = pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+
+
+class Closed(tuple["Instruction", ...]):
+    """Instructions that nobody may go through."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Instruction]:
+        raise AssertionError("somebody goes through all instructions")
+
+
+@every_question
+def test_a_question_goes_through_no_other_instructions(question: Callable[[Named], object]) -> None:
+    module = program(4)
+    at = places(module)
+    question(at)
+    object.__setattr__(module.entry, "instructions", Closed(module.entry.instructions))
+    question(at)
+
+
+def test_going_through_the_instructions_is_seen() -> None:
+    module = program(1)
+    object.__setattr__(module.entry, "instructions", Closed(module.entry.instructions))
+    with pytest.raises(AssertionError, match="somebody"):
+        Fusion.of_computation(module.entry).indexing()
+
+
+@every_question
+def test_a_question_does_not_cost_more_in_a_large_program(
+    question: Callable[[Named], object],
+) -> None:
+    def calls(size: int) -> int:
+        at = places(program(size))
+        question(at)
+        return calls_of(lambda: question(at))
+
+    assert calls(200) <= 1.05 * calls(10)
+
+
+def test_a_fusion_that_was_asked_is_pickled() -> None:
+    fusion = _set(places(program(3)))
+    answer = fusion.indexing()
+    again = pickle.loads(pickle.dumps(fusion))  # noqa: S301 - our own
+    assert [each.name for each in again.instructions] == [each.name for each in fusion.instructions]
+    assert [*map(str, again.indexing().values())] == [*map(str, answer.values())]

@@ -1,0 +1,317 @@
+"""Loads of warps against a simulation of each, and XLA's verdicts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, MapError, parse_map
+from indexing.layout import Shape, ShapeError
+from ops import FusionError, hlo, schedule_of
+from ops.cli import main
+from ops.performance import (
+    A100,
+    H100,
+    MI300X,
+    RTX_A6000,
+    TPU_V5E,
+    Coalescing,
+    Device,
+    DeviceError,
+    bandwidth_utilization,
+    coalescing,
+    is_likely_coalesced,
+)
+from simplifier.errors import ArgumentError
+from tests.conformance import rows_of
+from tests.fusion.test_scheduling import GPU, fusions_of
+from tests.hlo.modules import module_text
+from tests.performance.simulation import Gpu, Totals, simulated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ops import FusionSchedule
+    from ops.schedules import Access
+    from tests.conformance import Row
+
+MI300X_GPU = Gpu(lanes=64, sector=64)
+
+
+def totals(found: Coalescing) -> Totals:
+    """The numbers that the simulation counts, too."""
+    assert found.bank_conflicts is not None
+    return Totals(
+        found.loads,
+        found.sectors,
+        found.ideal_sectors,
+        found.most_sectors,
+        found.transactions,
+        found.bank_conflicts,
+        found.vector_width,
+    )
+
+
+def launch(offset: str, bounds: str, *constraints: str) -> IndexingMap:
+    """The map of ``th_x: 32, bl_x: 2..5 | s0: 3`` to an offset."""
+    dims, _, loops = bounds.partition(" | ")
+    names = [[part.split(": ")[0] for part in each.split(", ") if part] for each in (dims, loops)]
+    parts = [part.split(": ") for each in (dims, loops) for part in each.split(", ") if part]
+    ends = [f"{name} in [{_ends(size)}]" for name, size in parts]
+    head = f"({', '.join(names[0])})[{', '.join(names[1])}]"
+    return parse_map(f"{head} -> ({offset}), domain: {', '.join((*ends, *constraints))}")
+
+
+def _ends(size: str) -> str:
+    return size.replace("..", ", ") if ".." in size else f"0, {int(size) - 1}"
+
+
+MAPS = {
+    "rows": launch("bl_x * 32 + th_x", "th_x: 32, bl_x: 8"),
+    "columns": launch("th_x * 8 + bl_x", "th_x: 32, bl_x: 8"),
+    "one element for all": launch("bl_x * 3", "th_x: 64, bl_x: 5"),
+    "vectors": launch("bl_x * 128 + th_x * 4 + s0", "th_x: 32, bl_x: 3 | s0: 4"),
+    "vectors that are not aligned": launch(
+        "bl_x * 130 + th_x * 4 + s0", "th_x: 32, bl_x: 4 | s0: 4"
+    ),
+    "half vectors": launch("bl_x * 130 + th_x * 6 + s0", "th_x: 32, bl_x: 4 | s0: 6"),
+    "vectors that are cut": launch(
+        "th_x * 4 + s0", "th_x: 32 | s0: 4", "th_x * 4 + s0 in [0, 110]"
+    ),
+    "vectors cut between vectors": launch(
+        "th_x * 4 + s0", "th_x: 32 | s0: 4", "th_x * 4 + s0 in [4, 111]"
+    ),
+    "two loops": launch("bl_x * 64 + th_x + s0 * 32 + s1", "th_x: 32, bl_x: 3 | s0: 5, s1: 3"),
+    "a loop of one round behind": launch("th_x * 2 + s0 + s1", "th_x: 32 | s0: 2, s1: 1"),
+    "fewer threads than lanes": launch("bl_x * 20 + th_x", "th_x: 20, bl_x: 7"),
+    "warps that are not full": launch("bl_x * 40 + th_x", "th_x: 40, bl_x: 3"),
+    "threads in y and z": launch("th_z * 100 + th_y * 10 + th_x", "th_x: 5, th_y: 4, th_z: 3"),
+    "blocks in y and z": launch("bl_z * 70 + bl_y * 9 + th_x", "th_x: 8, bl_y: 3, bl_z: 4"),
+    "backwards": launch("-th_x - bl_x * 32 + 255", "th_x: 32, bl_x: 8"),
+    "blocks and threads in one quotient": launch(
+        "((bl_x * 32 + th_x) floordiv 30) * 64 + (bl_x * 32 + th_x) mod 30", "th_x: 32, bl_x: 9"
+    ),
+    "a border of blocks": launch(
+        "bl_x * 33 + th_x", "th_x: 32, bl_x: 9", "bl_x * 32 + th_x in [10, 200]"
+    ),
+    "blocks without threads": launch(
+        "bl_x * 32 + th_x", "th_x: 32, bl_x: 9", "bl_x * 32 + th_x in [64, 90]"
+    ),
+    "threads of some numbers": launch(
+        "bl_x * 4 + th_x floordiv 32", "th_x: 0..224, bl_x: 3", "th_x mod 32 in [0, 0]"
+    ).simplify(),
+    "bounds that begin late": launch("bl_x * 7 + th_x + s0", "th_x: 3..30, bl_x: 2..5 | s0: 4..7"),
+    "every bank": launch("th_x * 33", "th_x: 32"),
+    "one bank": launch("th_x * 32", "th_x: 32"),
+    "nothing": launch("th_x", "th_x: 32", "th_x * 2 in [1, 1]"),
+    "no coordinates": parse_map("()[s0] -> (s0 * 3), domain: s0 in [0, 5]"),
+}
+
+
+@pytest.mark.parametrize("name", list(MAPS))
+@pytest.mark.parametrize("element_type", ["s8", "f32", "f64", "c128"])
+@pytest.mark.parametrize(("device", "gpu"), [(A100, Gpu()), (MI300X, MI300X_GPU)])
+def test_loads_are_those_of_a_simulation(
+    name: str, element_type: str, device: Device, gpu: Gpu
+) -> None:
+    size = {"s8": 1, "f32": 4, "f64": 8, "c128": 16}[element_type]
+    found = coalescing(MAPS[name], device, element_type=element_type)
+    assert totals(found) == simulated(MAPS[name], size, gpu)
+
+
+FACTORS = st.sampled_from([0, 1, 2, 4, 7, 8, 32, 64, 100])
+DIGITS = st.sampled_from(["", " + (th_x floordiv 8) * 24", " + ((th_x + bl_x * 5) mod 6) * 4"])
+LIMITED = st.sampled_from([None, "bl_x * 40 + th_x", "th_x * 4 + s1", "s0 + th_y", "bl_x"])
+
+
+@st.composite
+def offsets(draw: st.DrawFn) -> IndexingMap:
+    """A map from a small launch with two loops to offsets."""
+    most = {"th_x": 70, "th_y": 3, "bl_x": 9, "s0": 4, "s1": 8}
+    th_x, th_y, bl_x, s0, s1 = (draw(st.integers(1, size)) for size in most.values())
+    terms = " + ".join(f"{name} * {draw(FACTORS)}" for name in most)
+    limited = draw(LIMITED)
+    ends = f"in [{draw(st.integers(0, 4))}, {draw(st.integers(3, 200))}]"
+    constraints = [f"{limited} {ends}"] if limited else []
+    bounds = f"th_x: {th_x}, th_y: {th_y}, bl_x: {bl_x} | s0: {s0}, s1: {s1}"
+    return launch(f"{terms}{draw(DIGITS)} + {draw(st.integers(0, 9))}", bounds, *constraints)
+
+
+@given(offsets(), st.sampled_from([("s8", 1), ("bf16", 2), ("f32", 4), ("f64", 8)]))
+def test_loads_of_random_launches(found: IndexingMap, element: tuple[str, int]) -> None:
+    name, size = element
+    assert totals(coalescing(found, A100, element_type=name)) == simulated(found, size, Gpu())
+
+
+def accesses(schedule: FusionSchedule) -> Iterator[Access]:
+    """All that the threads read and write."""
+    for operand in range(len(schedule.fusion.operands)):
+        yield from schedule.reads(operand)
+    for output in range(len(schedule.heroes)):
+        yield from schedule.writes(output)
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_accesses_of_real_fusions(name: str) -> None:
+    for fusion in fusions_of(name):
+        try:
+            schedule = schedule_of(fusion)
+        except FusionError:
+            continue
+        for access in accesses(schedule):
+            if access.map.runtime:
+                continue  # what they have is not in the map
+            in_memory, size = access.in_memory(), access.shape.element_type.bytes
+            assert totals(coalescing(access, A100)) == simulated(in_memory, size, Gpu()), fusion
+
+
+def test_launches_of_any_size_take_the_work_of_few_blocks() -> None:
+    blocks = 1 << 20
+    found = coalescing(
+        launch("bl_x * 128 + th_x", f"th_x: 128, bl_x: {blocks}"), A100, element_type="f32"
+    )
+    assert (found.loads, found.sectors) == (blocks * 4, blocks * 16)
+
+
+@pytest.mark.parametrize("row", rows_of("coalescing", kind="exact"), ids=lambda row: row["id"])
+def test_verdicts_are_those_of_xla(row: Row) -> None:
+    fusion = hlo.parse(row["hlo"]).entry.root
+    schedule = schedule_of(fusion)
+    found = [
+        all(coalescing(access, RTX_A6000).is_coalesced for access in schedule.reads(operand))
+        for operand in range(len(fusion.operands))
+    ]
+    assert found == row["coalesced_per_operand"]
+
+
+@pytest.mark.parametrize("row", rows_of("coalescing", kind="heuristic"), ids=lambda row: row["id"])
+def test_guesses_are_those_of_xla(row: Row) -> None:
+    root = hlo.parse(row["hlo"]).entry.root
+    (producer,) = root.operands
+    assert is_likely_coalesced(producer, root) == row["coalesced"]
+
+
+@pytest.mark.parametrize(
+    "row", rows_of("coalescing", kind="tiled_bandwidth"), ids=lambda row: row["id"]
+)
+def test_rates_of_tiles_are_those_of_xla(row: Row) -> None:
+    (parameter,) = hlo.parse(row["hlo"]).entry.parameters
+    device = replace(A100, dram_transaction_bytes=row["transaction_bytes"])
+    assert bandwidth_utilization(parameter.shape, row["tile_sizes"], device) == row["rate"]
+
+
+RATES = [
+    ("f32[64,64]{1,0}", (8, 8), None, 8 * 4 / 64),
+    ("f32[64,64]{0,1}", (32, 1), None, 1.0),
+    ("f32[64,64]{1,0}", (8, 128), None, 1.0),
+    ("f32[64,64]{1,0}", (8, 32), (1, 2), 4 / 64),
+    ("f32[64,1]{1,0}", (16, 1), None, 1.0),
+    ("f32[]", (), None, 4 / 64),
+    ("f32[0,8]", (4, 8), None, 1.0),
+]
+
+
+@pytest.mark.parametrize(("shape", "sizes", "strides", "rate"), RATES)
+def test_rates_of_tiles(
+    shape: str, sizes: tuple[int, ...], strides: tuple[int, ...] | None, rate: float
+) -> None:
+    found = bandwidth_utilization(Shape.parse(shape), sizes, A100, tile_strides=strides)
+    assert found == rate
+
+
+def test_the_command_counts_every_access_most_wasteful_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "module.hlo"
+    file.write_text(module_text("gpu/layout_shuffle"))
+    assert main(["coalescing", str(file), "--device", "H100", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["accesses"]
+    wasted = [row.get("wasted_sectors", -1) for row in found]
+    assert wasted == sorted(wasted, reverse=True)
+    assert wasted[0] > 0
+    counted = [row["sectors"] for row in found if "unknown" not in row]
+    schedules = [schedule_of(fusion) for fusion in fusions_of("gpu/layout_shuffle")]
+    every = [coalescing(access, H100) for each in schedules for access in accesses(each)]
+    assert sorted(counted) == sorted(each.sectors for each in every)
+
+
+PARAMETERS = parse_map("(th_x)<N> -> (th_x * N), domain: th_x in [0, 31], N in [0, 7]")
+UNBOUNDED = parse_map("(th_x)[s0] -> (th_x + s0), domain: th_x in [0, 31], s0 in [0, inf]")
+ROWS = MAPS["rows"]
+
+WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "no device": (
+        lambda: coalescing(ROWS, "A100", element_type="f32"),  # type: ignore[arg-type]
+        ArgumentError,
+        "coalescing: the device is 'A100'; expected a Device such as A100",
+    ),
+    "no access": (
+        lambda: coalescing("(th_x)", A100),  # type: ignore[arg-type]
+        ArgumentError,
+        "coalescing: the access is '(th_x)'; expected an Access or an IndexingMap",
+    ),
+    "no type": (
+        lambda: coalescing(ROWS, A100),
+        MapError,
+        "coalescing: a map has no element_type; expected one, such as 'f32'",
+    ),
+    "no warps": (
+        lambda: coalescing(ROWS, TPU_V5E, element_type="f32"),
+        DeviceError,
+        "coalescing: TPU v5e has no sector_bytes; expected a device that has one",
+    ),
+    "an index": (
+        lambda: coalescing(IndexingMap.identity([4, 4]), A100, element_type="f32"),
+        MapError,
+        "coalescing: the map has 2 results; expected one, the offset of an element",
+    ),
+    "no coordinate": (
+        lambda: coalescing(IndexingMap.identity([4]), A100, element_type="f32"),
+        MapError,
+        "coalescing: d0 is no coordinate of a launch; expected th_x, th_y, th_z, bl_x, bl_y, bl_z",
+    ),
+    "parameters": (
+        lambda: coalescing(PARAMETERS, A100, element_type="f32"),
+        MapError,
+        "coalescing: the map has the parameters N; expected numbers for all parameters",
+    ),
+    "no end": (
+        lambda: coalescing(UNBOUNDED, A100, element_type="f32"),
+        MapError,
+        "coalescing: s0 has the bounds [0, inf]; expected a bounded variable",
+    ),
+    "no sectors": (
+        lambda: replace(A100, sector_bytes=0),
+        DeviceError,
+        "Device: sector_bytes is 0; expected a positive integer",
+    ),
+    "a tile of nothing": (
+        lambda: bandwidth_utilization(Shape.parse("f32[8,8]"), (0, 8), A100),
+        ShapeError,
+        "bandwidth_utilization: tile_sizes are (0, 8); expected positive ones",
+    ),
+    "too few sizes": (
+        lambda: bandwidth_utilization(Shape.parse("f32[8,8]"), (8,), A100),
+        ShapeError,
+        "bandwidth_utilization",
+    ),
+    "half a warp": (
+        lambda: replace(A100, warp_size=1.5),  # type: ignore[arg-type]
+        ArgumentError,
+        "Device: warp_size is 1.5; expected a positive integer",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(WRONG))
+def test_wrong_arguments_are_named(name: str) -> None:
+    call, kind, message = WRONG[name]
+    with pytest.raises(kind) as caught:
+        call()
+    assert message in str(caught.value)
