@@ -26,6 +26,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.canonical",),
         ("simplifier.extraction",),
         ("simplifier.surroundings",),
+        ("simplifier.evaluation",),
         ("simplifier.choices",),
         ("simplifier.fixpoint",),
         ("simplifier.problem",),
