@@ -46,6 +46,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.transform",),
         ("indexing.exact",),
         ("indexing.formats",),
+        ("indexing.tile",),
         ("indexing.map",),
         ("indexing.readers",),
         ("indexing.layout",),
