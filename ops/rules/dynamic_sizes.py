@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import common_blocks
@@ -152,13 +152,13 @@ def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:
 
 def known_sizes(instruction: Instruction, element: int = 0) -> tuple[Size, ...] | Unknown:
     """The sizes of an array of a result; unknown if one has several values in a run."""
-    sizes = [*array_sizes(instruction, element)]
-    for axis, size in enumerate(sizes):
-        if size is None:
-            array = f"array {element} of " if instruction.shape.is_tuple else ""
-            message = f"the size of dimension {axis} of {array}%{instruction.name}"
-            return Unknown(f"{message} differs between runs of %{instruction.computation.name}")
-    return tuple(size for size in sizes if size is not None)
+    sizes = array_sizes(instruction, element)
+    if None not in sizes:
+        return cast("tuple[Size, ...]", sizes)
+    axis = sizes.index(None)
+    array = f"array {element} of " if instruction.shape.is_tuple else ""
+    message = f"the size of dimension {axis} of {array}%{instruction.name}"
+    return Unknown(f"{message} differs between runs of %{instruction.computation.name}")
 
 
 def with_bounds(indexing_map: IndexingMap, instruction: Instruction) -> IndexingMap:

@@ -16,7 +16,7 @@ from sympy import sympify
 import ops
 from indexing import MapError
 from ops import ShapeError, Unknown, hlo, parameter_indexing
-from ops.jaxpr import _expression  # pyright: ignore[reportPrivateUsage] - no other part is reached without JAX
+from ops.primitives import expression
 from simplifier import symbol
 from tests.evaluation import related
 
@@ -84,7 +84,7 @@ def arguments(shapes: tuple[str, ...], given: dict[str, int] | None = None) -> l
         sizes = [jax().export.symbolic_shape(text, scope=scope) for text in texts]
     else:
         numbers = {symbol(name): value for name, value in given.items()}
-        parts = ([sympify(_expression(part)) for part in text.split(", ")] for text in texts)
+        parts = ([sympify(expression(part)) for part in text.split(", ")] for text in texts)
         sizes = [tuple(int(part.subs(numbers)) for part in each) for each in parts]
     return [jax().ShapeDtypeStruct(*pair) for pair in zip(sizes, dtypes, strict=True)]
 
