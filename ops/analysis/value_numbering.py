@@ -120,6 +120,7 @@ class ValueNumbering:
         self._singles: set[Instruction] = set()
         self._numbers: dict[Instruction | Computation, int] = {}
         self._shapes: dict[int, tuple[int, Shape]] = {}
+        self._dynamic: set[int] = set()
 
     def number(self, instruction: Instruction) -> int:
         """The number that an instruction shares with those that are like it."""
@@ -210,9 +211,9 @@ class ValueNumbering:
                 more.append(rule.values(instruction))
             except ShapeError:
                 return instruction
-        if sizes := [*_dynamic_sizes(instruction)]:
-            more += [self._module, *sizes]  # their parameters are those of the module
         arrays = [shape(each.shape) for each in (instruction, *instruction.operands)]
+        if not self._dynamic.isdisjoint(arrays):  # the parameters are those of the module
+            more += [self._module, *_dynamic_sizes(instruction)]
         return opcode, *arrays, *more
 
     def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
@@ -228,6 +229,8 @@ class ValueNumbering:
         found = self._shapes.get(id(shape))
         if found is None:
             found = self._shapes[id(shape)] = self._shared.number(shape), shape
+            if any(array.dynamic_dimensions for array in shape.arrays):
+                self._dynamic.add(found[0])
         return found[0]
 
     def _key_of_computation(self, computation: Computation) -> Key:

@@ -101,13 +101,15 @@ def errors_in(instruction: Instruction) -> Generator[None]:
 
 def identity_of(instruction: Instruction, element: int) -> AnyDependence:
     """How an array of a result depends on itself."""
+    array = instruction.shape.arrays[element]
+    if not array.dynamic_dimensions:
+        return _identity(array.dimensions)
     sizes = known_sizes(instruction, element)
     if isinstance(sizes, Unknown):
         return sizes
-    identity = _identity(sizes)
-    if not instruction.shape.arrays[element].dynamic_dimensions:
-        return identity
-    return identity.apply(lambda each: replace(each, map=with_bounds(each.map, instruction)))
+    return _identity(sizes).apply(
+        lambda each: replace(each, map=with_bounds(each.map, instruction))
+    )
 
 
 @lru_cache(maxsize=256)
