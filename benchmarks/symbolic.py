@@ -19,7 +19,7 @@ import sympy
 
 from benchmarks.clock import time_limit, timed
 from simplifier import ConversionError, operator_count, simplify
-from tests.kernels import Kernel, kernels, value_at
+from tests.kernels import KernelExpression, kernels, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from simplifier.problem import Expression
 
 
-class Answer(NamedTuple):
+class TimedResult(NamedTuple):
     """What a kernel's expression comes to, and the seconds that it took."""
 
-    kernel: Kernel
+    kernel: KernelExpression
     result: Expression
     seconds: float
 
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
         return True
 
 
-def answers(given: Sequence[Kernel]) -> Iterator[Answer]:
+def answers(given: Sequence[KernelExpression]) -> Iterator[TimedResult]:
     """Our results, of those that can be expressed."""
     gc.collect()
     gc.freeze()  # the expressions are not garbage, and are not looked through
@@ -54,10 +54,10 @@ def answers(given: Sequence[Kernel]) -> Iterator[Answer]:
             )
         except ConversionError:
             continue
-        yield Answer(kernel, result, seconds)
+        yield TimedResult(kernel, result, seconds)
 
 
-def seconds_of_sympy(kernel: Kernel, limit: float) -> float:
+def seconds_of_sympy(kernel: KernelExpression, limit: float) -> float:
     """The time of sympy's ``simplify``, or the limit where that is not enough."""
 
     def simplify_by_sympy() -> None:
@@ -92,7 +92,7 @@ def _sizes(pairs: Sequence[tuple[int, int]]) -> Iterator[str]:
     yield f"            smaller {smaller}, equal {equal}, larger {len(pairs) - smaller - equal}"
 
 
-def _beside_sympy(found: Sequence[Answer], sample: int, limit: float) -> Iterator[str]:
+def _beside_sympy(found: Sequence[TimedResult], sample: int, limit: float) -> Iterator[str]:
     """The ratio of times on some expressions, each asked for the first time."""
     distinct = {answer.kernel.expression: answer for answer in reversed(found)}
     sampled = [*distinct.values()][:: max(1, len(distinct) // sample)][:sample]

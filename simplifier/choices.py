@@ -126,7 +126,7 @@ class _Simplified(NamedTuple):
     cheapest: Form
 
 
-class _Known:
+class _RememberedChoices:
     """What a scope remembers of conditions, choices and functions of bits."""
 
     def __init__(self, _: Context) -> None:
@@ -143,7 +143,9 @@ class _Reader:
         self._asks = asks
         self.laws: dict[Law, None] = {}
         """Those that were applied, in order; collected during a trace."""
-        self._known = _Known(scope) if scope.log is not None else scope.memory(_Known)
+        self._known = (
+            _RememberedChoices(scope) if scope.log is not None else scope.memory(_RememberedChoices)
+        )
 
     def readings(self, form: Form) -> Iterable[Form]:
         """The form with each outermost condition, choice and function of bits simplified.

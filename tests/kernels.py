@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Point = dict[str, int]
 
 
-class Kernel(NamedTuple):
+class KernelExpression(NamedTuple):
     """One expression of a kernel, and what is known of its symbols."""
 
     id: str
@@ -54,17 +54,17 @@ class Kernel(NamedTuple):
 
 
 @lru_cache
-def kernels() -> tuple[Kernel, ...]:
+def kernels() -> tuple[KernelExpression, ...]:
     """All kernels; different ones may have equal expressions."""
     return tuple(map(_kernel, rows("wave")))
 
 
-def _kernel(row: Row) -> Kernel:
+def _kernel(row: Row) -> KernelExpression:
     text: str = row["original"].replace("$", "")
     names: set[str] = set(re.findall(r"[A-Za-z_]\w*", text)) - _FUNCTIONS
     symbols = {name: sympy.Symbol(name, integer=True) for name in names}
     constraints = [(parse_expr(form), (lower, upper)) for form, lower, upper in row["constraints"]]
-    return Kernel(
+    return KernelExpression(
         row["id"],
         sympy.sympify(text, locals={**symbols, "xor": BitXor}),
         {name: (lower, upper) for name, (lower, upper) in row["bounds"].items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks import symbolic
-from benchmarks.symbolic import Answer
+from benchmarks.symbolic import TimedResult
 from tests.kernels import kernels
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def test_the_report_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_wrong_answer_is_not_right() -> None:
     kernel = next(each for each in kernels() if each.id == "w130")
-    assert Answer(kernel, kernel.expression, 0).is_right(5)
-    assert not Answer(kernel, kernel.expression + 1, 0).is_right(5)  # pyright: ignore[reportOperatorIssue] - it is a number
+    assert TimedResult(kernel, kernel.expression, 0).is_right(5)
+    assert not TimedResult(kernel, kernel.expression + 1, 0).is_right(5)  # pyright: ignore[reportOperatorIssue] - it is a number
 
 
 def test_sympy_gets_its_time_alone() -> None:

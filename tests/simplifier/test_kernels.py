@@ -11,7 +11,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr.parser import parse_form
 from simplifier.expr.sympy_conversion import from_sympy
 from tests.call_counts import calls_of
-from tests.kernels import Kernel, kernels, value_at
+from tests.kernels import KernelExpression, kernels, value_at
 
 POINTS: Final = 12
 
@@ -22,7 +22,7 @@ each_kernel = pytest.mark.parametrize("kernel", kernels(), ids=[each.id for each
 
 
 @each_kernel
-def test_a_kernel_is_right_and_no_costlier(kernel: Kernel) -> None:
+def test_a_kernel_is_right_and_no_costlier(kernel: KernelExpression) -> None:
     _, expression, bounds, constraints, most = kernel
     result = simplify(expression, bounds, constraints)
     interval = bounds_of(expression, bounds, constraints)
