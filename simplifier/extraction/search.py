@@ -26,7 +26,7 @@ from simplifier.extraction.divisions import (
 )
 from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glance
 from simplifier.extraction.natural import is_plain, natural_reading, says_more
-from simplifier.extraction.prices import FINE, NO_LIMIT, Prices, fine_cost
+from simplifier.extraction.prices import FINE, NO_LIMIT, WIDE, Prices, fine_cost
 from simplifier.extraction.products import product_steps
 from simplifier.extraction.width import Width
 from simplifier.laws.rewrite_log import Rewrite
@@ -245,24 +245,30 @@ class _Search(NamedTuple):
     prices: Prices
     helper: Extractor
     order: Sequence[Steps]
-    known: dict[tuple[Key, Steps], Rewrite | None]
+    known: dict[tuple[Key, int, Steps], Rewrite | None]
     """The cheapest step of a kind from a form: descents meet."""
 
     def descend(self, form: Form, natural: list[Rewrite]) -> list[Rewrite]:
         """The cheapest end of some descents: from the form itself, and from its natural reading."""
         start = _end(form, natural)
-        descents = [self._descent(form, self.order)]
+        cost = self._cost_to_undercut(form, start)
+        descents = [self._descent(form, cost, self.order)]
         if natural:
-            descents.append([*natural, *self._descent(start, self.order)])
+            descents.append([*natural, *self._descent(start, self.prices.sum(start), self.order)])
         if _has_operation_beside_maximum(form) and (descents[0] or len(self.order) == 1):
             # A term that first moves into an extremum may become a remainder there.
-            descents.append(self._descent(form, (extremum_steps, *self.order)))
+            descents.append(self._descent(form, cost, (extremum_steps, *self.order)))
         return min(descents, key=lambda descent: self.prices.sum(_end(form, descent)))
 
-    def _descent(self, form: Form, order: Sequence[Steps]) -> list[Rewrite]:
-        """Steps to cheaper and cheaper spellings, one kind of steps at a time, until none helps."""
+    def _cost_to_undercut(self, form: Form, start: Form) -> int:
+        """The cost of a form; a wide one is no measure, so at most that of its natural reading."""
+        cost = self.prices.sum(form)
+        return cost if cost < WIDE else min(cost, self.prices.sum(start) + 1)
+
+    def _descent(self, form: Form, cost: int, order: Sequence[Steps]) -> list[Rewrite]:
+        """Steps from a form to what costs less and less, one kind at a time, until none helps."""
         descent: list[Rewrite] = []
-        current, cost, least = form, self.prices.sum(form), least_cost_at_a_glance(form)
+        current, least = form, least_cost_at_a_glance(form)
         kind = 0
         while kind < len(order) and cost > least:
             found = self._cheapest_step(current, cost, order[kind])
@@ -276,8 +282,8 @@ class _Search(NamedTuple):
         return descent
 
     def _cheapest_step(self, form: Form, cost: int, steps: Steps) -> Rewrite | None:
-        """The cheapest step of a kind from a form of this cost, if one costs less."""
-        key = form.key, steps
+        """The cheapest step of a kind from a form to one below this cost."""
+        key = form.key, cost, steps
         if key not in self.known:
             limit = Limit(cost, self.prices, self.helper)
             self.known[key] = limit.cheapest(form, steps(self.scope, form, limit))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from simplifier.bounds.context import term_by_term
 from simplifier.bounds.ranges import range_as_written, ranges_as_written
-from simplifier.expr.form import FLOORDIV, VARIABLE, Form, postorder
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Form, postorder
 from simplifier.expr.size import is_deep
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
     for atom in form.terms:
         if atom.kind is FLOORDIV:
             yield from _widths_of_quotient(scope, form, rest, atom)
+        elif atom.kind is MAX:
+            yield from _widths_of_maximum(scope, form, atom)
         for argument in atom.arguments:
             yield natural_width(scope, argument)
 
@@ -146,6 +148,18 @@ def _widths_of_quotient(
             less = magnitude(scope.range_of(Form(numerator.constant, source.terms)))
             width = width if less is None else min(width, 2 * less)
         yield width
+
+
+def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
+    """Of its operands with the constant beside it, which takes one bit at most.
+
+    So ``1 - max(0, 1 - x)`` is ``min(x, 1)``.
+    """
+    beside, rest = divmod(form.constant, form.terms[maximum])
+    for operand in maximum.arguments if beside and not rest else ():
+        less = magnitude(scope.range_of(operand))
+        width = magnitude(scope.range_of(operand.plus_constant(beside)))
+        yield width if width is None or less is None else min(width, 2 * less)
 
 
 def _gathered(form: Form, quotient: Atom) -> Form:
