@@ -5,9 +5,9 @@ Source: XLA's parser. It refuses slices without a shape; these are inferred as w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexing.layout import ElementType, Layout, Shape
 from ops.hlo.errors import AttributeValueError
@@ -20,6 +20,9 @@ from ops.hlo.result_sizes import (
     window_rows,
 )
 from ops.hlo.values import Window
+
+if TYPE_CHECKING:
+    from ops.sizes import Size
 
 Attributes = Mapping[str, Any]
 Rule = Callable[[Sequence[Shape], Attributes], Shape]
@@ -185,7 +188,7 @@ def _gather(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 def _reduce_window(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     inputs, window = operands[: len(operands) // 2], attributes.get("window", Window())
     rows = window_rows("reduce-window", inputs[0].dimensions, window)
-    sizes = tuple(window_count(*row) for row in rows)
+    sizes = _numbers(window_count(*row) for row in rows)
     starts = operands[len(inputs) :]
     return _one_or_tuple([Shape(start.element_type, sizes) for start in starts])
 
@@ -201,7 +204,12 @@ def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
             attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
         ),
     )
-    return Shape(_widest(operands), tuple(sizes.output.values()))
+    return Shape(_widest(operands), _numbers(sizes.output.values()))
+
+
+def _numbers(sizes: Iterable[Size]) -> tuple[int, ...]:
+    """What follows from the numbers of shapes is a number, too."""
+    return tuple(size for size in sizes if isinstance(size, int))
 
 
 def _scaled_dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:

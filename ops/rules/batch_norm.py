@@ -156,7 +156,7 @@ def _tensor_and_vector(
 # Reading instructions.
 
 
-def _normalization(build: Callable[[tuple[int, ...], int], Maps], *tensors: int) -> MapsFunction:
+def _normalization(build: Callable[[Sizes, int], Maps], *tensors: int) -> MapsFunction:
     """Reads operands: those numbered ``tensors`` are tensors, the others vectors of features."""
 
     def maps(instruction: Instruction) -> Maps:

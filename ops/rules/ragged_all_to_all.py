@@ -167,7 +167,7 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
     return ragged_all_to_all(
         sizes_of(operand),
         sizes_of(output),
-        sizes_of(offsets[0])[0],
+        offsets[0].shape.dimensions[0],
         groups_of(instruction),
         device_count(instruction),
     )

@@ -151,7 +151,7 @@ def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
 # Reading instructions.
 
 
-def _on_dimensions(build: Callable[[tuple[int, ...], tuple[int, ...]], OpIndexing]) -> MapsFunction:
+def _on_dimensions(build: Callable[[Sizes, tuple[int, ...]], OpIndexing]) -> MapsFunction:
     """Reads the operand's sizes and the attribute ``dimensions``."""
 
     def maps(instruction: Instruction) -> OpIndexing:

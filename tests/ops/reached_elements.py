@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from indexing import IndexingMap
+from indexing.symbolic_bounds import Ends
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def _read(origin: RuntimeOrigin, array: Array, points: Columns) -> Array:
     values = array[tuple(places.T)] if array.ndim else np.full(len(places), array)
     assert (places >= 0).all(), f"{origin} leads before the array"
     found: Array = values.astype(np.int64)
+    assert not isinstance(origin.clamp, Ends), f"{origin} is clamped to expressions"
     return np.clip(found, origin.clamp.lower, origin.clamp.upper) if origin.clamp else found
 
 

@@ -74,8 +74,10 @@ def windows(
     columns: list[SlidingWindow] = []
     for size in sizes:
         counts = tuple(range(least, 1 + min(4, max(1, room))))
-        columns.append(draw(sliding(size, counts=counts, plain=plain)))
-        room //= max(1, columns[-1].count)
+        column = draw(sliding(size, counts=counts, plain=plain))
+        columns.append(column)
+        assert isinstance(column.count, int)
+        room //= max(1, column.count)
     return Window(
         tuple(column.window_size for column in columns),
         tuple(column.stride for column in columns),
