@@ -1,10 +1,10 @@
 """Indexing maps: which elements of one tensor are needed for which of another, as formulas."""
 
 # isort: off
-from indexing import startup as startup  # first: interrupts of the command line leave no traceback
+from indexing import startup as startup  # first: it prepares the process of the command line
 # isort: on
 
-from indexing.errors import MapError
+from indexing.errors import MapError, TileError
 from indexing.exact.boxes import StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
@@ -12,6 +12,8 @@ from indexing.exact.strides import ByVariable, Contiguity, Stride
 from indexing.formats.text import format_map
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.readers import from_affine_map, from_isl, parse_map
+from indexing.tile.tile import Tile
+from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.compose import compose
 from indexing.variable import Variable, VariableKind
 
@@ -24,6 +26,9 @@ __all__ = [
     "MapError",
     "Stride",
     "StridedInterval",
+    "Tile",
+    "TileConstraints",
+    "TileError",
     "UndefinedMap",
     "Variable",
     "VariableKind",

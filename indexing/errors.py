@@ -11,3 +11,7 @@ class MapError(IndexingError, ValueError):
 
 class ShapeError(IndexingError, ValueError):
     """A shape or layout that makes no sense: a negative size, a layout of another rank."""
+
+
+class TileError(IndexingError, ValueError):
+    """A tile that cannot be described, or sizes that it does not hold for, with the reason."""

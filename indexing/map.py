@@ -13,12 +13,14 @@ from indexing.errors import MapError
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
 from indexing.exact.strides import contiguity, strides
+from indexing.exact.symbolic_counting import count_over_parameters
 from indexing.formats.code import to_c, to_triton
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
+from indexing.tile.tiling import tile_of
 from indexing.transform.compose import compose
 from indexing.transform.evaluate import NO_PARAMETERS, CompiledMap, contains, evaluate, points
 from indexing.transform.substitute import (
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import ByRole, Constraint
     from indexing.exact.strides import ByVariable, Contiguity, Stride
+    from indexing.tile.tile import Tile
     from indexing.transform.evaluate import Index, Point, Value
     from indexing.validation import ByName, Parameter, Size
     from indexing.variable import Variable
@@ -277,6 +280,22 @@ class IndexingMap(ExactRelation):
         except NotQuasiAffineError as error:
             return UndefinedMap(f"inverse: {error}")
 
+    def count_over_parameters(self) -> sympy.Expr:
+        """The number of points of the domain as an expression over the parameters.
+
+        It holds for all values within the bounds of the parameters. :meth:`count` is exact for any
+        domain, but needs numbers.
+
+        Raises:
+            MapError: the domain is more than bounds of its variables, or has an open one.
+
+        >>> from simplifier import symbol
+        >>> N = symbol("N")
+        >>> IndexingMap.from_sizes([symbol("d0")], dims=[N, 8]).count_over_parameters()
+        8*N
+        """
+        return count_over_parameters(self)
+
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
         if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
@@ -483,6 +502,35 @@ class IndexingMap(ExactRelation):
         (d0) -> (d0 floordiv 2, d0), domain: d0 in [0, 7]
         """
         return concatenate_results(self, other)
+
+    # Tiles.
+
+    def tile(
+        self,
+        sizes: Sequence[sympy.Expr | int],
+        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean] = (),
+    ) -> Tile:
+        """The elements that belong to a tile of the dimensions, as formulas of its sizes and id.
+
+        ``sizes`` has a number or an expression for each dimension, from 1 to its size; what is
+        known of the symbols is given as ``constraints``. The formulas are exact for all sizes that
+        meet the constraints of the tile.
+
+        Raises:
+            TileError: no size has such a tile, or a size does not fit; the message says why.
+
+        >>> from indexing import parse_map
+        >>> from simplifier import symbol
+        >>> merged = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")
+        >>> print(merged.tile([2, 8]))
+        offsets: t0 * 16
+        sizes: 16
+        strides: 1
+        >>> print(merged.tile([symbol("M"), symbol("N")]).constraints)
+        M in [1, 1] || N in [1, 1] || N in [8, 8]
+        """
+        known = validation.read_constraints(constraints)
+        return tile_of(self.simplify(), self.dims, sizes, known)
 
     # Values.
 

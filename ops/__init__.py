@@ -19,6 +19,7 @@ from ops.fusion import (
     by_producer,
     schedule_of,
 )
+from ops.jaxpr import from_jax
 from ops.modules.analysis import (
     AmbiguousNameError,
     InstructionAnalysis,
@@ -112,6 +113,7 @@ __all__ = [
     "dynamic_update_slice",
     "elementwise",
     "fft",
+    "from_jax",
     "fusion_indexing",
     "gather",
     "generated",

@@ -66,6 +66,12 @@ MAX_INTERNED: Final = 1 << 16
 Equal ones are then found again, no more.
 Test: ``test_budgets.test_what_is_forgotten_is_found_again``."""
 
+MAX_REMEMBERED_INSTRUCTIONS: Final = 1 << 15
+"""So many different instructions are remembered with their maps, for the next modules.
+
+After that a module begins with none, and finds again what it needs. Test:
+``test_value_numbering.test_what_is_too_much_to_remember_is_found_again``."""
+
 MAX_REMEMBERED_MODULES: Final = 4
 """So many modules are remembered with what was found about them: questions come in groups.
 

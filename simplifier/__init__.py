@@ -16,7 +16,7 @@ from simplifier.expr.functions import (
 )
 from simplifier.expr.sympy_conversion import ConversionError
 from simplifier.laws.rewrite_log import Rule, Rules, rules
-from simplifier.problem import BoundsError
+from simplifier.problem import BoundsError, Facts
 from simplifier.simplification import (
     bounds_of,
     cost,
@@ -35,6 +35,7 @@ __all__ = [
     "BudgetError",
     "CeilDiv",
     "ConversionError",
+    "Facts",
     "FloorDiv",
     "IndexingError",
     "Interval",

@@ -12,6 +12,7 @@ from simplifier.choices import is_logical
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     EXTREMA,
+    LOGICAL,
     Atom,
     AtomKind,
     Form,
@@ -31,6 +32,7 @@ from simplifier.extraction.abstraction import (
     abstraction_of,
     inner_extrema,
     inner_operations,
+    lasting_operations,
     quotients_of,
 )
 from simplifier.extraction.cost import cost_of_form
@@ -43,9 +45,8 @@ from simplifier.extraction.search import count_maxima
 from simplifier.extraction.width import (
     divides_by_negative,
     goes_beyond,
-    has_multiples,
     is_wide,
-    width_of_all,
+    width_if_exceeded,
 )
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import COMMON_FACTOR
@@ -56,6 +57,7 @@ from simplifier.limits import (
     MAX_MAXIMA_INSIDE,
     MAX_MAXIMA_SEARCHED,
     MAX_TEAR,
+    MAX_TEAR_OF_DIGITS,
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
@@ -75,7 +77,7 @@ def simplified(scope: Scope, form: Form) -> Form:
     results = scope.memory(_Results)
     result = results.get(form.key)
     if result is None:
-        is_cheapest = form.is_affine and _is_cheapest(scope, form)
+        is_cheapest = _is_cheapest(scope, form)
         result = results[form.key] = form if is_cheapest else _fixpoint(scope, form)
     return result
 
@@ -88,14 +90,18 @@ class _Results(dict["Key", Form]):
 
 
 def _is_cheapest(scope: Scope, form: Form) -> bool:
-    """Whether an affine form is the cheapest at a glance: no variable of it has one value."""
-    return scope.smaller is None and scope.log is None and scope.canonical(form) == form
+    """Whether a form is the cheapest at a glance: affine, and no variable of it has one value."""
+    if not form.is_affine or scope.smaller is not None or scope.log is not None:
+        return False
+    return scope.canonical(form) == form
 
 
 def _fixpoint(scope: Scope, form: Form) -> Form:
     """Step after step, until nothing changes; of a cycle, its cheapest form."""
     path = [form]
     while (following := _step(scope, path[-1])) not in path:
+        if _is_cheapest(scope, following):
+            return following
         path.append(following)
     cycle = path[path.index(following) :]
     cheapest = min(cycle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
@@ -107,9 +113,11 @@ def _fixpoint(scope: Scope, form: Form) -> Form:
 def _step(scope: Scope, form: Form) -> Form:
     """The form extracted as it stands, or read in another way, where that is better."""
     inside = postorder((form,))
-    if is_logical(inside):
+    kinds = {atom.kind for atom in inside}
+    if not kinds.isdisjoint(LOGICAL):
         return choices.step(scope, form, _QUESTIONS)
-    extrema = () if _is_large(form, inside) else _extrema_to_keep(scope, form)
+    has_extrema = not (kinds.isdisjoint(EXTREMA) or _is_large(form, inside))
+    extrema = _extrema_to_keep(scope, form) if has_extrema else ()
     if not extrema:
         result = _read(scope, form, inside)
     else:
@@ -138,14 +146,11 @@ def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
         is_dear = cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
         if result != form and is_dear and not is_plain(result):
             result = _read_again(scope, form, result)
-        may_be_wide = result != form and not result.is_affine and has_multiples(result)
-        limit = width_of_all(scope, form) if may_be_wide else inf
-        is_beyond = goes_beyond(scope, result, limit)
-        if is_beyond:
+        is_settled = result == form or result.is_affine
+        limit = inf if is_settled else width_if_exceeded(scope, form, result)
+        if limit < inf:
             result = _narrower(scope, form, result, limit)
-        else:
-            limit = inf
-        if is_beyond or (is_dear and (not is_plain(result) or inner_operations(result))):
+        if limit < inf or (is_dear and (not is_plain(result) or inner_operations(result))):
             result = _abstracted(scope, form, result, limit)
     return result
 
@@ -171,7 +176,7 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
 
     That is taken where it is cheaper, or where the result has multiples beyond the limit.
     """
-    operations = inner_operations(form)
+    operations = lasting_operations(scope, form)
     if not operations:
         return result
     abstraction = abstraction_of(scope, form, operations)
@@ -296,7 +301,7 @@ def _in_smallest(scope: Scope, form: Form) -> Form:
 def _extracted(scope: Scope, form: Form) -> Form:
     """What is extracted of the canonical form; where that costs more, the form by its parts."""
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical, MAX_TEAR):
+    if canonical.depth >= _TORN_DEPTH and _is_torn(scope, form, canonical, MAX_TEAR):
         parts = _cheapest_parts(scope, form)
         if is_kept(scope, parts):
             return parts
@@ -309,15 +314,24 @@ def _extracted(scope: Scope, form: Form) -> Form:
     return parts if is_kept(scope, parts) else result
 
 
-def _is_torn(scope: Scope, form: Form, canonical: Form, tear: int) -> bool:
+def _is_torn(scope: Scope, form: Form, canonical: Form, tear: float) -> bool:
     """Whether a canonical form shows so little of the form that no search leads back to it.
 
     Both it and its natural reading are so many times costlier.
     """
-    if canonical.depth < _TORN_DEPTH:
-        return False
     most = cost_of_form(form) * tear
     return cost_of_form(canonical) > most and natural_cost(scope, canonical) > most
+
+
+def _tear_of_part(canonical: Form) -> float:
+    """How many times costlier the canonical form of a part may be to be searched.
+
+    Without maxima digits of digits may not, and digits of numbers half as much again.
+    """
+    is_nested = canonical.depth >= _TORN_DEPTH
+    if count_maxima(canonical):
+        return MAX_TEAR if is_nested else inf
+    return 1 if is_nested else MAX_TEAR_OF_DIGITS
 
 
 _TORN_DEPTH: Final = 2
@@ -327,7 +341,8 @@ _TORN_DEPTH: Final = 2
 def _is_no_costlier(result: Form, form: Form) -> bool:
     """Whether a result costs at most as much as a form; mostly that is seen at a glance."""
     cost = cost_of_form(result)
-    return cost * FINE <= least_cost_as_written(form) or cost <= cost_of_form(form)
+    least = cost * FINE
+    return least_cost_as_written(form, least) >= least or cost <= cost_of_form(form)
 
 
 def is_kept(scope: Scope, form: Form) -> bool:
@@ -449,12 +464,9 @@ def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tu
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:
-    """What is extracted of the canonical form, unless the form itself is cheaper.
-
-    A part without maxima is not searched at all if its natural reading costs more.
-    """
+    """What is extracted of the canonical form, unless the form itself is cheaper."""
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical, MAX_TEAR if count_maxima(canonical) else 1):
+    if _is_torn(scope, form, canonical, _tear_of_part(canonical)):
         return form
     result = extracted(scope, canonical)
     return form if cost_of_form(result) > cost_of_form(form) else result

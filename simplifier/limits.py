@@ -166,6 +166,9 @@ Where digits of sums of digits are taken, canonical forms are torn so much that 
 ends far above what was given [TORN of test_budget.py].
 """
 
+MAX_TEAR_OF_DIGITS: Final = 1.5
+"""The same of digits of numbers in a part of a form: all of them are there to be seen."""
+
 MIN_COST_TO_READ_AGAIN: Final = 8
 """What a result costs at least for the form to be read in another way: two divisions or so."""
 

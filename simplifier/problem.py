@@ -22,6 +22,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.functions import symbol
 from simplifier.expr.sympy_conversion import (
     is_relation,
     read,
@@ -32,10 +33,10 @@ from simplifier.expr.sympy_conversion import (
 from simplifier.fixpoint import range_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from simplifier.bounds.context import Bounds as Box
-    from simplifier.bounds.context import Constraints as Facts
+    from simplifier.bounds.context import Constraints as Known
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
     from simplifier.expr.sympy_conversion import Fraction, ReadExpression
@@ -63,33 +64,55 @@ class Problem:
         bounds: Iterable[tuple[Name, Interval]],
         constraints: Iterable[tuple[Expression, Interval]] = (),
     ) -> None:
-        expressions = tuple(expressions)
         self._symbols: dict[str, sympy.Symbol] = {}
         self._fractions: list[tuple[Fraction, ReadExpression]] = []
         self.bounds: dict[str, Interval] = {}
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[tuple[Form, Interval]] = []
         """Those given, and that even and odd symbols are even and odd."""
-        self.forms = tuple(self._read(expression) for expression in expressions)
-        self._is_condition = is_relation(next(iter(expressions), None))
+        self._scope: Scope | None = None
+        """Of these bounds and constraints, once it was asked for."""
+        self._take(expressions)
         for expression, interval in constraints:
             self.constraints += read_fact(self._read(expression), interval)
         for name, interval in bounds:
             self._restrict(name, interval)
         self._check_fractions()
 
+    def about(self, expressions: Iterable[Expression]) -> Problem:
+        """Other expressions under the same bounds and constraints, which are not read again."""
+        other = object.__new__(Problem)
+        other._symbols, other._fractions, other._scope = dict(self._symbols), [], self._scope
+        other.bounds, other.constraints = dict(self.bounds), list(self.constraints)
+        other._take(expressions)
+        if other.bounds != self.bounds or other.constraints != self.constraints:
+            other._scope = None
+        other._check_fractions()
+        return other
+
+    def _take(self, expressions: Iterable[Expression]) -> None:
+        expressions = tuple(expressions)
+        self.forms = tuple(self._read(expression) for expression in expressions)
+        self._is_condition = is_relation(next(iter(expressions), None))
+
     @property
     def form(self) -> Form:
         """The first expression."""
         return self.forms[0]
 
-    def scope(self, make: Callable[[Box, Facts], Scope] = scope_of) -> Scope | None:
+    def scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
         """The scope of the problem; ``None`` if no value is left to some variable."""
-        facts = tuple(self.constraints)
-        if any(interval.is_empty for interval in (*self.bounds.values(), *dict(facts).values())):
+        if make is scope_of and self._scope is not None:
+            return self._scope
+        known = tuple(self.constraints)
+        if any(interval.is_empty for interval in (*self.bounds.values(), *dict(known).values())):
             return None
-        scope = make(tuple(sorted(self.bounds.items())), facts)
-        return None if scope.is_empty else scope
+        scope = make(tuple(sorted(self.bounds.items())), known)
+        if scope.is_empty:
+            return None
+        if make is scope_of:
+            self._scope = scope
+        return scope
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
@@ -107,8 +130,8 @@ class Problem:
 
     def _read(self, expression: Expression) -> Form:
         reading = read(expression)
-        for symbol in reading.symbols:
-            self._declare(symbol)
+        for each in reading.symbols:
+            self._declare(each)
         self._fractions += [(fraction, reading) for fraction in reading.fractions]
         return reading.form
 
@@ -143,6 +166,114 @@ class Problem:
         self.bounds[name] = interval if old is None else old.intersect(interval)
 
 
+class Facts:
+    """Bounds and constraints as one value, which is read once and serves any number of questions.
+
+    It takes the place of ``bounds`` in :func:`~simplifier.simplify` and its like, or that of
+    ``constraints``, also of maps. ``a & b`` has the facts of both. It never changes; equal facts
+    are equal values.
+
+    Args:
+        bounds: for symbols or their names, closed intervals or pairs.
+        constraints: pairs of an expression and the interval that it is known to lie in, or
+            conditions.
+
+    Raises:
+        BoundsError, ConversionError: as :func:`~simplifier.simplify`.
+
+    >>> from simplifier import FloorDiv, bounds_of, simplify, symbol
+    >>> x, n = symbol("x"), symbol("n")
+    >>> facts = Facts({x: (0, None)}, [x < 8 * n])
+    >>> simplify(FloorDiv(x, 8 * n), facts)
+    0
+    >>> print(bounds_of(n - FloorDiv(x, 8), facts), bounds_of(n, facts & Facts({n: (0, 9)})))
+    [1, inf] [1, 9]
+    """
+
+    __slots__ = ("_bounds", "_constraints", "_problem")
+
+    def __init__(self, bounds: Bounds | None = None, constraints: Constraints = ()) -> None:
+        check_type(constraints, Iterable, "Facts: constraints", "a sequence")
+        try:
+            given = _named({} if bounds is None else bounds)
+            self._bounds = tuple((name, Interval.of(ends)) for name, ends in given.items())
+            self._constraints = _read_constraints(constraints)
+            self._problem = Problem((), self._bounds, self._constraints)
+        except BoundsError as error:
+            raise BoundsError(f"Facts: {error}") from None
+
+    @property
+    def bounds(self) -> dict[str, Interval]:
+        """The bounds by name, met with what the symbols assume."""
+        return dict(self._problem.bounds)
+
+    @property
+    def constraints(self) -> tuple[tuple[Expression, Interval], ...]:
+        """The constraints as pairs; a condition that holds is 1."""
+        return self._constraints
+
+    def problem(self, expressions: Iterable[Expression]) -> Problem:
+        """The question about some expressions under these facts."""
+        return self._problem.about(expressions)
+
+    def __iter__(self) -> Iterator[tuple[Any, Interval]]:
+        """All facts as constraints: bounds of symbols first."""
+        for name, interval in self._bounds:
+            yield symbol(name) if isinstance(name, str) else name, interval
+        yield from self._constraints
+
+    def __and__(self, other: Facts) -> Facts:
+        if not isinstance(other, Facts):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            return NotImplemented
+        bounds = (*self._bounds, *other._bounds)
+        return Facts._of_pairs(bounds, (*self._constraints, *other._constraints))
+
+    @classmethod
+    def _of_pairs(
+        cls,
+        bounds: tuple[tuple[Name, Interval], ...],
+        constraints: tuple[tuple[Expression, Interval], ...],
+    ) -> Facts:
+        """Facts from pairs, of which several may be about one name."""
+        facts = object.__new__(cls)
+        facts._bounds, facts._constraints = bounds, constraints
+        facts._problem = Problem((), bounds, constraints)
+        return facts
+
+    def __reduce__(self) -> tuple[Callable[..., Facts], tuple[object, ...]]:
+        return Facts._of_pairs, (self._bounds, self._constraints)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Facts):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return self._bounds, self._constraints
+
+    def __repr__(self) -> str:
+        bounds = ", ".join(f"{name}: {interval}" for name, interval in self._bounds)
+        known = ", ".join(
+            str(fact) if is_relation(fact) else f"{fact} in {interval}"
+            for fact, interval in self._constraints
+        )
+        return f"Facts({{{bounds}}}, [{known}])"
+
+
+def _named(bounds: Bounds) -> Bounds:
+    if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise BoundsError(f"bounds are {bounds!r}; expected a mapping from symbols or their names")
+    return bounds
+
+
+def _read_constraints(constraints: Constraints) -> tuple[tuple[Expression, Interval], ...]:
+    found = map(_constraint, constraints)
+    return tuple((expression, Interval(lower, upper)) for expression, lower, upper in found)
+
+
 Answer = TypeVar("Answer")
 
 _REMEMBERED: Final = 1 << 12
@@ -157,7 +288,7 @@ def ask(
     function: str,
     solve: Callable[..., Answer],
     expressions: tuple[Expression, ...],
-    bounds: Bounds,
+    bounds: Bounds | Facts,
     constraints: Constraints = (),
     *options: object,
 ) -> Answer:
@@ -168,9 +299,33 @@ def ask(
     """
     check_type(constraints, Iterable, f"{function}: constraints", "a sequence")
     try:
+        if isinstance(bounds, Facts):
+            return _asked_under(solve, expressions, bounds, constraints, options)
+        if isinstance(constraints, Facts):
+            both = Facts(bounds) & constraints
+            return _asked_under(solve, expressions, both, (), options)
         return _asked(solve, expressions, bounds, constraints, options)
     except BoundsError as error:
         raise BoundsError(f"{function}: {error}") from None
+
+
+def _asked_under(
+    solve: Callable[..., Answer],
+    expressions: tuple[Expression, ...],
+    facts: Facts,
+    constraints: Constraints,
+    options: tuple[object, ...],
+) -> Answer:
+    if isinstance(constraints, Facts):
+        facts = facts & constraints
+    elif more := _read_constraints(constraints):
+        facts = facts & Facts(constraints=more)
+    try:
+        return _remembered_under(solve, options, facts, *expressions)
+    except (TypeError, RecursionError) as error:
+        if isinstance(error, IndexingError):
+            raise
+    return _solved_under(solve, options, facts, *expressions)
 
 
 def _asked(
@@ -180,9 +335,7 @@ def _asked(
     constraints: Constraints,
     options: tuple[object, ...],
 ) -> Answer:
-    if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-        raise BoundsError(f"bounds are {bounds!r}; expected a mapping from symbols or their names")
-    flat: list[Any] = [*expressions, *_ends(bounds.values())]
+    flat: list[Any] = [*expressions, *_ends(_named(bounds).values())]
     for constraint in constraints:
         flat += _constraint(constraint)
     try:
@@ -235,3 +388,15 @@ def _solved(
 
 _remembered = lru_cache(maxsize=_REMEMBERED, typed=True)(_solved)
 """Typed: an end that is ``True`` or ``1.0`` is another question than the end 1."""
+
+
+def _solved_under(
+    solve: Callable[..., Any],
+    options: tuple[object, ...],
+    facts: Facts,
+    *expressions: Any,  # noqa: ANN401 - as users have them
+) -> Any:  # noqa: ANN401 - what the solver answers
+    return solve(facts.problem(expressions), *options)
+
+
+_remembered_under = lru_cache(maxsize=_REMEMBERED, typed=True)(_solved_under)

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import sympy
 
     from simplifier.bounds.interval import Interval
-    from simplifier.problem import Bounds, Constraints, Expression, Problem
+    from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem
     from simplifier.trace import Trace
 
 
 def simplify(
     expression: Expression,
-    bounds: Bounds,
+    bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
     exact: bool = False,
@@ -40,8 +40,9 @@ def simplify(
         expression: integer arithmetic of sympy, including ``floor``, ``ceiling``, ``sympy.Mod``,
             ``Min``, ``Max``.
         bounds: for symbols or their names, closed intervals or pairs; a symbol without bounds may
-            be any integer that its own assumptions allow.
-        constraints: pairs of an expression and the interval that it is known to lie in.
+            be any integer that its own assumptions allow. Or :class:`Facts`, which are both.
+        constraints: pairs of an expression and the interval that it is known to lie in, conditions
+            that hold, or :class:`Facts`.
         exact: whether to finish by isl what the fast way leaves: parts that are constant or affine
             on the domain, equal to each other, redundant in a minimum or maximum, or too small to
             change a quotient. Every step is proved equal; takes milliseconds in everyday cases.
@@ -98,7 +99,7 @@ def _finished(problem: Problem, budget: int | None, trace: Trace | None) -> symp
 
 def bounds_of(
     expression: Expression,
-    bounds: Bounds,
+    bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
     exact: bool = False,

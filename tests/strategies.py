@@ -336,9 +336,7 @@ def any_maps(draw: st.DrawFn) -> IndexingMap:
     if not draw(st.integers(0, 19)):
         return UndefinedMap(draw(st.text(max_size=20)))
     names = draw(st.lists(st.sampled_from(_VARIABLE_NAMES), unique=True, max_size=5))
-    parameters = draw(
-        st.lists(st.sampled_from(("M", "N", "inf", "batch")), unique=True, max_size=1)
-    )
+    parameters = draw(st.lists(st.sampled_from(("M", "N", "batch")), unique=True, max_size=1))
     names = [name for name in names if name not in parameters]
     variables = [Variable(draw(_ANY_INTERVAL), name) for name in names]
     first = draw(st.integers(0, len(names)))

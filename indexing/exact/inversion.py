@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from indexing.domain import Domain, distinctly_named, substituted_constraints
 from indexing.exact.solving import Equation, solved
+from indexing.exact.symbolic_inversion import symbolic_inverse
 from indexing.simplify import result_bounds, simplified
 from indexing.transform.unused import without_unused_symbols
 from indexing.variable import Variable
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import quasi_affine
+from simplifier.exact import NotQuasiAffineError, quasi_affine
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.fixpoint import range_of
@@ -42,7 +43,12 @@ def inverse(indexing_map: RelationT) -> RelationT:
     if simplest.is_known_empty:
         nowhere = Domain.of(Variable.of_size(0) for _ in simplest.forms)
         return simplest.derived((forms.ZERO for _ in simplest.dims), nowhere.emptied())
-    _check(simplest)
+    try:
+        _check(simplest)
+    except NotQuasiAffineError:
+        if (found := symbolic_inverse(simplest)) is None:
+            raise
+        return found
     return without_unused_symbols(simplified(solved_for_dims(simplest, indexing_map.forms)))
 
 

@@ -174,10 +174,11 @@ BLANK = r"\s*+(?:(?://[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)\s*+)*+"
 SHAPE_TYPES = {str(t): t for t in (*ARRAY_TYPES, ElementType.TOKEN, ElementType.OPAQUE)}
 """The types that are written with brackets."""
 
-_PLAIN = re.compile(
-    BLANK + r"([a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?)(?!\s*(?:/|\{\s*[/\d:]))"
-)
-"""An array without comments and nested braces, its layout included: most shapes are plain."""
+PLAIN_ARRAY = r"[a-z]\w*\[[^\[\](){}/]*\](?:\{[\d:][^{}/]*\})?"
+"""Regular expression of an array without comments and nested braces: most shapes are plain."""
+
+_PLAIN = re.compile(BLANK + rf"({PLAIN_ARRAY})(?!\s*(?:/|\{{\s*[/\d:]))")
+"""An array with all of its layout."""
 
 _IN_LAYOUT = re.compile(BLANK + r"[\d:]")
 """What follows the brace of a layout, and of nothing else that may stand behind a shape."""
@@ -214,7 +215,7 @@ def read_shape(source: str, start: int) -> tuple[Shape, int]:
         TextError: with its place in ``source``.
     """
     plain = _PLAIN.match(source, start)
-    shape = _plain_array(plain[1]) if plain else None
+    shape = plain_array(plain[1]) if plain else None
     if plain and shape:
         return shape, plain.end()
     reader = _ShapeReader(source, position=start)
@@ -222,7 +223,7 @@ def read_shape(source: str, start: int) -> tuple[Shape, int]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _plain_array(text: str) -> Shape | None:
+def plain_array(text: str) -> Shape | None:
     """An array by its text; ``None`` if it is wrong, and has to be read where it stands."""
     try:
         return _ShapeReader(text).array()
@@ -276,7 +277,7 @@ class _ShapeReader(ScanningLexer):
     def shape(self) -> Shape:
         """Take a shape; a plain one at once."""
         plain = _PLAIN.match(self.source, self.start)
-        known = _plain_array(plain[1]) if plain else None
+        known = plain_array(plain[1]) if plain else None
         if plain is None or known is None:
             return self.nested_shape()
         self.jump(plain.end())

@@ -59,7 +59,7 @@ def evaluate(
         MapError: a wrong number of values, values that are no integers, or a division by zero.
     """
     values = _environment(indexing_map, (dims, ranges, runtime), parameters)
-    return _evaluated(indexing_map.forms, values)
+    return evaluate_forms(indexing_map.forms, values)
 
 
 def contains(
@@ -75,7 +75,7 @@ def contains(
     if not all(values[identifier] in bounds[identifier] for identifier in values):
         return False
     constraints = indexing_map.domain.constraints
-    found = _evaluated([form for form, _ in constraints], values)
+    found = evaluate_forms([form for form, _ in constraints], values)
     return all(value in interval for value, (_, interval) in zip(found, constraints, strict=True))
 
 
@@ -90,7 +90,7 @@ def points(indexing_map: Relation) -> Iterator[Point]:
     check_without_parameters(indexing_map, "points")
     domain = indexing_map.domain
     for columns in _chunks(domain):
-        point, index = columns.values(), _evaluated(indexing_map.forms, columns)
+        point, index = columns.values(), evaluate_forms(indexing_map.forms, columns)
         count = next((len(column) for column in point), 1)
         by_role = (_rows(role, count) for role in domain.by_role(point))
         yield from zip(*by_role, _rows(index, count), strict=True)
@@ -106,7 +106,7 @@ def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, .
     """
     for columns in _chunks(indexing_map.domain):
         count = next((len(column) for column in columns.values()), 1)
-        yield count, _evaluated(indexing_map.forms, columns)
+        yield count, evaluate_forms(indexing_map.forms, columns)
 
 
 def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
@@ -144,7 +144,7 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
     for start in range(0, stop, _CHUNK):
         columns = _candidates(domain.identifiers, steps, range(start, min(start + _CHUNK, stop)))
         keep = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
-        found = _evaluated([form for form, _ in domain.constraints], columns)
+        found = evaluate_forms([form for form, _ in domain.constraints], columns)
         for value, (_, interval) in zip(found, domain.constraints, strict=True):
             lower, upper = interval.ends
             keep &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
@@ -259,7 +259,7 @@ def _converted(value: Value, dtype: object) -> Value:
     return value.astype(dtype, copy=False) if is_array(value) else value
 
 
-def _evaluated(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tuple[Value, ...]:
+def evaluate_forms(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tuple[Value, ...]:
     """The values of forms; arrays are computed in 64 bits if nothing on the way can leave them."""
     wanted = tuple(wanted)
     if not any(map(is_array, environment.values())):

@@ -55,7 +55,7 @@ class DataFlow:
         self._arrays_at_sinks: dict[Computation, Sequence[Array]] = {}
         self._numbering = numbering
         self._links_from: dict[tuple[int, int], list[Link]] = {}
-        self._summaries: dict[int, Summary] = {}
+        self._summaries: dict[int | Computation, Summary] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -133,11 +133,12 @@ class DataFlow:
         return [(graph.arrays[target], step) for target, step in steps]
 
     def _summary(self, computation: Computation) -> Summary:
-        """The summary of a computation; computations that are alike share it."""
-        number = self._numbering.number_of_computation(computation)
-        if number not in self._summaries:
-            self._summaries[number] = self._across(computation, self._sources(computation))
-        return self._summaries[number]
+        """The summary of a computation; computations that are alike share it, but not the entry."""
+        is_entry, number_of = computation.is_entry, self._numbering.number_of_computation
+        key = computation if is_entry else number_of(computation)
+        if key not in self._summaries:
+            self._summaries[key] = self._across(computation, self._sources(computation))
+        return self._summaries[key]
 
     def _across(self, computation: Computation, sources: Sequence[Array]) -> Summary:
         """The summary from some arrays, which are followed together."""

@@ -5,15 +5,19 @@ on is equal: opcode, shapes with their layouts, attributes and the computations 
 reads the value of a runtime variable from an operand is like no other, as the value may be known
 or may not; if the rule finds that all values are known, those that have the same are alike.
 Calls of a computation with an instruction like no other are like no other, too.
+
+Modules repeat each other as well: what holds for all instructions that are alike is remembered for
+the next module of the process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
+from ops import limits
 from ops.analysis.dataflow import postorder
 from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
@@ -45,6 +49,54 @@ _NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
 """The attributes of which it counts that they are there, and not their values."""
 
 
+class _Answers:
+    """What is known of instructions: the answer of the rule by key, its links by number."""
+
+    def __init__(self) -> None:
+        self.answers: dict[Key, Maps | Routes] = {}
+        self.links: dict[tuple[int, Direction], tuple[Link, ...]] = {}
+
+
+class _SharedAnswers(_Answers):
+    """What is known of instructions that are alike, in whatever module; and their numbers."""
+
+    _current: ClassVar[_SharedAnswers | None] = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[Key, int] = {}
+        self._count = count()
+        self._size = 0
+
+    @classmethod
+    def current(cls) -> _SharedAnswers:
+        """The memory that a module begins with, and keeps: a new one if the last one is full."""
+        if cls._current is None or cls._current.is_full:
+            cls._current = cls()
+        return cls._current
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has as much as may be remembered."""
+        return self._size >= limits.MAX_REMEMBERED_INSTRUCTIONS
+
+    def has_number(self, key: Key) -> bool:
+        """Whether a key has a number."""
+        return key in self._numbers
+
+    def number(self, key: Key, size: int = 1) -> int:
+        """The number of a key, which is about so many instructions."""
+        found = self._numbers.get(key)
+        if found is None:
+            self._size += size
+            found = self._numbers.setdefault(key, self.new_number())
+        return found
+
+    def new_number(self) -> int:
+        """A number that no key has."""
+        return next(self._count)
+
+
 class ValueNumbering:
     """Numbers the instructions and computations of a module: those that are alike have one number.
 
@@ -62,21 +114,24 @@ class ValueNumbering:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._count = count()
+        self._shared = _SharedAnswers.current()
+        self._module = self._shared.new_number()
+        self._own = _Answers()
+        self._singles: set[Instruction] = set()
         self._numbers: dict[Instruction | Computation, int] = {}
-        self._by_key: dict[Key, int] = {}
-        self._answers: dict[Key, Maps | Routes] = {}
-        self._links: dict[tuple[int, Direction], tuple[Link, ...]] = {}
         self._shapes: dict[int, tuple[int, Shape]] = {}
+        self._dynamic: set[int] = set()
 
     def number(self, instruction: Instruction) -> int:
         """The number that an instruction shares with those that are like it."""
         found = self._numbers.get(instruction)
         if found is None:
             key = self._key(instruction)
-            found = self._by_key.get(key)
-            if found is None:
-                found = self._numbered(instruction if self._is_single(instruction, key) else key)
+            if not self._shared.has_number(key) and self._is_single(instruction, key):
+                self._singles.add(instruction)
+                found = self._shared.new_number()
+            else:
+                found = self._shared.number(key)
             self._numbers[instruction] = found
         return found
 
@@ -88,7 +143,8 @@ class ValueNumbering:
         """The number that a computation shares with those whose instructions are alike."""
         if computation not in self._numbers:
             for callee in postorder([computation], self._unnumbered):
-                self._numbers[callee] = self._numbered(self._key_of_computation(callee))
+                key = self._key_of_computation(callee)
+                self._numbers[callee] = self._shared.number(key, len(callee.instructions))
         return self._numbers[computation]
 
     def links(self, instruction: Instruction, direction: Direction) -> tuple[Link, ...]:
@@ -98,16 +154,14 @@ class ValueNumbering:
             HloTextError: shapes and attributes of the instruction do not fit.
         """
         question = self.number(instruction), direction
-        found = self._links.get(question)
+        memory = self._own if instruction in self._singles else self._shared
+        found = memory.links.get(question)
         if found is None:
             with errors_in(instruction):
                 answer = self._answer_of_rule(instruction, self._key(instruction))
                 found = tuple(links_of(instruction, answer, direction))
-            self._links[question] = found
+            memory.links[question] = found
         return found
-
-    def _numbered(self, key: Key) -> int:
-        return self._by_key.setdefault(key, next(self._count))
 
     def _is_single(self, instruction: Instruction, key: Key) -> bool:
         """Whether no other instruction is like this one, which may be wrong or read values."""
@@ -115,7 +169,7 @@ class ValueNumbering:
             return True
         if self._runs(instruction):
             return any(
-                each in self._by_key
+                each in self._singles
                 for callee in instruction.computations
                 for each in callee.instructions
             )
@@ -130,12 +184,13 @@ class ValueNumbering:
 
     def _answer_of_rule(self, instruction: Instruction, key: Key) -> Maps | Routes:
         """The rule's answer for all instructions of a key; they call no computation."""
-        found = self._answers.get(key)
+        memory = self._own if key is instruction else self._shared
+        found = memory.answers.get(key)
         if found is None:
             routes = self._registry.routes(instruction)
             found = self._registry.maps(instruction) if routes is None else routes
             check_answer(instruction, found)
-            self._answers[key] = found
+            memory.answers[key] = found
         return found
 
     # What is compared.
@@ -157,7 +212,9 @@ class ValueNumbering:
             except ShapeError:
                 return instruction
         arrays = [shape(each.shape) for each in (instruction, *instruction.operands)]
-        return opcode, *arrays, *more, *_dynamic_sizes(instruction)
+        if not self._dynamic.isdisjoint(arrays):  # the parameters are those of the module
+            more += [self._module, *_dynamic_sizes(instruction)]
+        return opcode, *arrays, *more
 
     def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
         if name in _CALLED:
@@ -171,7 +228,9 @@ class ValueNumbering:
         """A number for a shape; most equal ones in a module are the same object."""
         found = self._shapes.get(id(shape))
         if found is None:
-            found = self._shapes[id(shape)] = self._numbered(shape), shape
+            found = self._shapes[id(shape)] = self._shared.number(shape), shape
+            if any(array.dynamic_dimensions for array in shape.arrays):
+                self._dynamic.add(found[0])
         return found[0]
 
     def _key_of_computation(self, computation: Computation) -> Key:

@@ -16,6 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from indexing.startup import collect_seldom
 from ops import NoSuchInstructionError, analyze, analyze_files, hlo
 from ops.cli.documents import Document, ErrorLog, Row, Verbatim, attempt, fields_of_command
 from ops.cli.reports import Entry, Section
@@ -277,7 +278,7 @@ def read_input(file: str) -> tuple[str, str]:
 
 
 class _Printed(NamedTuple):
-    """The text of a document, and the messages of its errors."""
+    """The text of a document that another process made, and the messages of its errors."""
 
     content: bytes
     """Compressed, because many may wait for their turn."""
@@ -304,12 +305,18 @@ def _about_all(
         if isinstance(answer.error, NoSuchInstructionError):
             nameless.append(answer.error)
         else:
-            printed = answer.answer or _unread(question, answer, console.rendering)
-            for message in printed.messages:
-                console.report_error(message)
-            yield Verbatim(printed.pieces())
+            yield Verbatim(_pieces(answer.answer or _unread(question, answer), console))
     if nameless and not is_named:
         yield _no_such(nameless, files)
+
+
+def _pieces(answer: Document | _Printed, console: Console) -> Iterator[str]:
+    """The text of the document of a file, which is made now if it is not made yet."""
+    if isinstance(answer, Document):
+        return console.rendering(answer, ErrorLog(console.report_error))
+    for message in answer.messages:
+        console.report_error(message)
+    return answer.pieces()
 
 
 def _files_in(file: str) -> list[str]:
@@ -325,12 +332,15 @@ def _files_in(file: str) -> list[str]:
 
 def _batch(
     question: AnyQuestion, paths: Sequence[str], jobs: int, rendering: Rendering
-) -> Batch[_Printed]:
+) -> Batch[Document] | Batch[_Printed]:
+    """The documents of files; those that other processes make are printed there."""
     workers = jobs or os.cpu_count() or 1
+    if min(workers, len(paths)) <= 1:
+        return analyze_files(paths, partial(_document, question))
     return analyze_files(
         paths,
-        partial(_entry, question, rendering),
-        executor=_processes(workers) if min(workers, len(paths)) > 1 else None,
+        partial(_printed, question, rendering),
+        executor=_processes(workers),
         in_flight=_FILES_PER_JOB * workers,
         ordered=True,
     )
@@ -341,33 +351,53 @@ def _processes(count: int) -> Callable[[], Executor]:
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - few need it
     from multiprocessing import get_context  # noqa: PLC0415 - likewise
 
-    quietly = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    return partial(ProcessPoolExecutor, count, get_context("spawn"), quietly)
+    return partial(ProcessPoolExecutor, count, get_context("spawn"), _start)
 
 
-def _entry(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
-    """The document of one among many files; it is made in the process that reads the file."""
+def _start() -> None:
+    """Prepare a process of the pool."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    collect_seldom()
+
+
+def _document(question: AnyQuestion, analysis: ModuleAnalysis) -> Document:
+    """The document of one among many files; its items are made when it is printed."""
     module = analysis.module
     items = _answered(question, analysis, question.subjects(module))
-    return _printed(question, {"file": module.file, "module": module.name}, items, rendering)
+    return _titled(question, _expected(items, module.file), module.file, module.name)
 
 
-def _unread(question: AnyQuestion, answer: FileAnswer[_Printed], rendering: Rendering) -> _Printed:
+def _expected(items: Iterable[Item | IndexingError], file: str) -> Iterator[Item | IndexingError]:
+    """The items of a file; what nobody expected ends them with an error."""
+    try:
+        yield from items
+    except Exception as error:  # noqa: BLE001 - other files are answered all the same
+        yield _unexpected(file, error)
+
+
+def _unexpected(file: str, error: Exception | None) -> HloFileError:
+    return HloFileError(file, f"{type(error).__name__}: {error}")
+
+
+def _unread(question: AnyQuestion, answer: FileAnswer[Any]) -> Document:
     """The document of a file without an answer."""
     error = answer.error
     if not isinstance(error, IndexingError):
-        error = HloFileError(answer.path, f"{type(error).__name__}: {error}")
-    return _printed(question, {"file": answer.path, "module": None}, [error], rendering)
+        error = _unexpected(answer.path, error)
+    return _titled(question, [error], answer.path, None)
 
 
-def _printed(
-    question: AnyQuestion,
-    fields: Fields,
-    items: Iterable[Item | IndexingError],
-    rendering: Rendering,
-) -> _Printed:
+def _titled(
+    question: AnyQuestion, items: Iterable[Item | IndexingError], file: str, module: str | None
+) -> Document:
+    fields = {"file": file, "module": module}
+    return Document(question.name, items, fields, title=f"==> {file} <==")
+
+
+def _printed(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
+    """The document of a file as text; it is made in the process that reads the file."""
     errors, content = ErrorLog(), BytesIO()
-    document = Document(question.name, items, fields, title=f"==> {fields['file']} <==")
+    document = _document(question, analysis)
     with gzip.open(content, "wt", _FAST, encoding="utf-8", newline="\n") as file:
         file.writelines(f"{piece}\n" for piece in rendering(document, errors))
     return _Printed(content.getvalue(), errors.messages)

@@ -23,16 +23,17 @@ from indexing.layout import (
 from indexing.layout.view.layout_text import text_of_layout
 from ops.cli.documents import Row
 from ops.rules.op_indexing import Unknown
+from simplifier import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing import IndexingMap, Variable
     from indexing.layout import Shape
+    from indexing.symbolic_bounds import Ends
     from ops.cli.documents import Fields
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-    from simplifier import Interval
 
 _MAX_CACHED: Final = 1024
 """Most maps of a module are equal; the reports of the latest ones are kept."""
@@ -194,7 +195,7 @@ def _origin_fields(origin: RuntimeOrigin) -> Fields:
         "callers": [caller.name for caller in origin.callers],
         "text": str(origin),
         "map": map_fields(origin.map),
-        "clamp": None if origin.clamp is None else _ends(origin.clamp),
+        "clamp": None if origin.clamp is None else _numbers(origin.clamp),
         "replica_id": _optional_map(origin.replica_id),
     }
 
@@ -224,6 +225,13 @@ def map_fields(indexing_map: IndexingMap) -> Fields:
         ],
         "known_empty": indexing_map.is_known_empty,
     }
+
+
+def _numbers(interval: Interval | Ends) -> list[int | None]:
+    """The ends that are numbers; those over parameters are constraints of the map."""
+    if isinstance(interval, Interval):
+        return _ends(interval)
+    return [end.constant if end is not None and end.is_constant else None for end in interval]
 
 
 def _ends(interval: Interval) -> list[int | None]:

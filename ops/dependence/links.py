@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import UndefinedMap
 from indexing.layout import ShapeError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ops.rules.op_indexing import MapOfOperand
     from ops.rules.rule import Maps
     from ops.sizes import Size
-    from simplifier import Interval
 
 
 class Link(NamedTuple):
@@ -102,13 +101,15 @@ def errors_in(instruction: Instruction) -> Generator[None]:
 
 def identity_of(instruction: Instruction, element: int) -> AnyDependence:
     """How an array of a result depends on itself."""
+    array = instruction.shape.arrays[element]
+    if not array.dynamic_dimensions:
+        return _identity(array.dimensions)
     sizes = known_sizes(instruction, element)
     if isinstance(sizes, Unknown):
         return sizes
-    identity = _identity(sizes)
-    if not instruction.shape.arrays[element].dynamic_dimensions:
-        return identity
-    return identity.apply(lambda each: replace(each, map=with_bounds(each.map, instruction)))
+    return _identity(sizes).apply(
+        lambda each: replace(each, map=with_bounds(each.map, instruction))
+    )
 
 
 @lru_cache(maxsize=256)
@@ -125,7 +126,7 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
         RuntimeOrigin(
             _source(instruction, each.operand),
             each.map,
-            cast("Interval | None", each.clamp),  # starts are clamped to bounds: numbers
+            each.clamp,
             each.replica,
         )
         for each in found.origins

@@ -34,6 +34,7 @@ from simplifier.expr.operations import substitute
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from indexing.symbolic_bounds import Ends
     from ops.devices.joint_indexing import AnySource, Separated
     from ops.devices.numbering import Devices
     from ops.hlo import Instruction
@@ -60,7 +61,7 @@ class RuntimeOrigin:
 
     instruction: Instruction
     map: IndexingMap
-    clamp: Interval | None = None
+    clamp: Interval | Ends | None = None
     replica_id: IndexingMap | None = None
     callers: tuple[Instruction, ...] = ()
 
@@ -161,7 +162,8 @@ class OperandIndexing:
         (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 7]
         rt0: %i = s32[] parameter(1); (d0) -> ()
         """
-        names = self.map.domain.names[-len(self.runtime) :] if self.runtime else ()
+        domain = self.map.domain
+        *_, names = domain.by_role(domain.names)
         notes = list(zip(names, map(str, self.runtime), strict=True))
         if self.replica_id is not None:
             notes.append(("replica id", format_head(self.replica_id)))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indexing import IndexingMap
+    from indexing.symbolic_bounds import Ends
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
     from ops.devices.numbering import Devices
     from ops.hlo import Instruction
@@ -100,7 +101,7 @@ class _Value(NamedTuple):
 
     instruction: Instruction
     callers: tuple[Instruction, ...]
-    clamp: Interval | None
+    clamp: Interval | Ends | None
     part: DeviceIndex
 
 

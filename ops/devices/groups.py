@@ -167,7 +167,7 @@ def groups_of(instruction: Instruction) -> Groups:
     """
     if numbers_in(instruction):
         return listed_groups(instruction)
-    devices, mode = _devices(instruction), mode_of(instruction)
+    devices, mode = devices_running(instruction), mode_of(instruction)
     if mode is Mode.DEVICES:
         return [range(devices.total)]
     count = devices.partitions if mode is Mode.PARTITIONS else devices.replicas
@@ -176,16 +176,18 @@ def groups_of(instruction: Instruction) -> Groups:
 
 def listed_groups(instruction: Instruction) -> Groups:
     """The groups, or pairs, of devices that an instruction lists."""
-    return devices_by_number(mode_of(instruction), numbers_in(instruction), *_devices(instruction))
+    return devices_by_number(
+        mode_of(instruction), numbers_in(instruction), *devices_running(instruction)
+    )
 
 
 def device_count(instruction: Instruction) -> int:
     """The number of devices that run the program."""
-    return _devices(instruction).total
+    return devices_running(instruction).total
 
 
-def _devices(instruction: Instruction) -> Devices:
-    """The devices that run the program, if these are not too many to be listed."""
+def devices_running(instruction: Instruction) -> Devices:
+    """The devices that run the program of an instruction, if they are not too many to be listed."""
     devices = devices_of(instruction.computation.module)
     checked_replica_count(instruction.opcode, (), devices.total)
     return devices

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from indexing.domain import Domain
+    from indexing.symbolic_bounds import Ends
     from simplifier.expr.form import Form
 
 
@@ -30,7 +31,7 @@ class RuntimeSource(Protocol):
     """Where a value is found that the program computes."""
 
     @property
-    def clamp(self) -> Interval | None:
+    def clamp(self) -> Interval | Ends | None:
         """The interval that the program clamps the value to, if it does."""
         ...
 
@@ -38,7 +39,7 @@ class RuntimeSource(Protocol):
 class AnySource(NamedTuple):
     """Any source of a value with this clamp: all that maps depend on."""
 
-    clamp: Interval | None
+    clamp: Interval | Ends | None
 
 
 Origin = TypeVar("Origin", bound=RuntimeSource)
@@ -219,7 +220,8 @@ def deciding(domain: Domain, origins: Iterable[RuntimeSource]) -> Iterator[str]:
     *_, runtime = domain.by_role(domain.identifiers)
     limited = {*forms.variables_of(form for form, _ in domain.constraints)}
     for identifier, origin in zip(runtime, origins, strict=True):
-        if identifier in limited or not domain.bounds[identifier].contains(origin.clamp or ANY):
+        possible = origin.clamp if isinstance(origin.clamp, Interval) else ANY
+        if identifier in limited or not domain.bounds[identifier].contains(possible):
             yield identifier
 
 

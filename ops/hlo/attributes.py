@@ -157,7 +157,7 @@ def _read_integer_or_list(lexer: HloLexer) -> int | tuple[int, ...]:
 
 
 def _write_integer_or_list(value: int | tuple[int, ...]) -> str:
-    return str(value) if isinstance(value, int) else INTEGERS.write(value)
+    return INTEGERS.write(value) if isinstance(value, tuple) else str(value)
 
 
 def _read_slice(lexer: HloLexer) -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from indexing.layout.shape import BLANK, SHAPE_TYPES, read_shape
+from indexing.layout.shape import BLANK, PLAIN_ARRAY, SHAPE_TYPES, read_shape
 from ops.hlo.errors import HloTextError
 from simplifier.errors import Span, quoted
 from simplifier.tools.lexer import ScanningLexer
@@ -42,7 +42,10 @@ _VALUE = r"""(?:"[^"\\]*+"|\d{1,18})"""
 
 _PAIRS = re.compile(rf"\{{(?:{_NAME}={_VALUE}(?:[ ]|(?=\}})))*+\}}", re.ASCII)
 _PAIR = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
-_NAMES = re.compile(rf"\(%{_NAME}(?:, %{_NAME})*+\)", re.ASCII)
+_OPERAND = rf"(?:/\*index=\d++\*/)?(?:({PLAIN_ARRAY})[ ])?(%?{_NAME})"
+_OPERANDS = re.compile(rf"\({_OPERAND}(?:,[ ]{_OPERAND})*+\)", re.ASCII)
+_EACH_OPERAND = re.compile(_OPERAND, re.ASCII)
+_NO_NAMES = {*SHAPE_TYPES, "inf", "nan"}
 _NAMED = re.compile(rf",[ ]({_NAME})=", re.ASCII)
 """Texts that :class:`HloLexer` finds ahead."""
 
@@ -155,14 +158,19 @@ class HloLexer(ScanningLexer):
         }
         return pairs, found.end()
 
-    def names_ahead(self) -> tuple[list[str], int] | None:
-        """Names in parentheses that begin here.
+    def operands_ahead(self) -> tuple[list[tuple[str, str]], int] | None:
+        """Names in parentheses that begin here, each behind the text of its shape or nothing.
 
-        >>> HloLexer("(%a, %b.1)").names_ahead()
-        (['a', 'b.1'], 10)
+        >>> HloLexer("(f32[2]{0} %a, b.1)").operands_ahead()
+        ([('f32[2]{0}', 'a'), ('', 'b.1')], 19)
         """
-        found = _NAMES.match(self.source, self.start)
-        return found and (found[0][2:-1].split(", %"), found.end())
+        found = _OPERANDS.match(self.source, self.start)
+        if found is None:
+            return None
+        operands = _EACH_OPERAND.findall(found[0])
+        if not _NO_NAMES.isdisjoint([name for _, name in operands]):
+            return None
+        return [(shape, name.removeprefix("%")) for shape, name in operands], found.end()
 
     def attribute_ahead(self) -> tuple[str, int] | None:
         """The name of an attribute that begins here, with a comma before it.

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from indexing.layout import Shape, ShapeError
-from indexing.layout.shape import BLANK, SHAPE_TYPES
+from indexing.layout.shape import BLANK, SHAPE_TYPES, plain_array
 from ops.hlo.attributes import COMMON_ATTRIBUTES, Codec, Reference, read_attributes, read_value
 from ops.hlo.errors import AttributeValueError, HloTextError
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
@@ -201,13 +201,17 @@ class InstructionReader:
         draft.literal = read_literal(self._lexer, draft.shape)
 
     def _operands_ahead(self) -> tuple[Instruction, ...]:
-        """Take the operands if they are names that are defined; else take nothing."""
-        names, stop = self._lexer.names_ahead() or ([], 0)
-        found = tuple([self._table.by_name[name] for name in names if name in self._table.by_name])
-        if not found or len(found) != len(names):
-            return ()
-        self._lexer.jump(stop)
-        return found
+        """Take the operands if all are defined, and have their shapes; else take nothing."""
+        operands, stop = self._lexer.operands_ahead() or ([], 0)
+        found: list[Instruction] = []
+        for shape, name in operands:
+            operand = self._table.by_name.get(name)
+            if operand is None or (shape and not _has_shape(operand, shape)):
+                return ()
+            found.append(operand)
+        if found:
+            self._lexer.jump(stop)
+        return tuple(found)
 
     def _operands(self, draft: _Draft) -> tuple[Instruction, ...]:
         read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
@@ -405,6 +409,12 @@ class InstructionReader:
         )
         self._computations.computations.append(computation)
         return computation
+
+
+def _has_shape(operand: Instruction, text: str) -> bool:
+    """Whether a text is seen to be the shape of an operand; most are the same text."""
+    shape = plain_array(text)
+    return shape is not None and (shape is operand.shape or shape.is_compatible_with(operand.shape))
 
 
 _SHAPED = "with its shape before it, such as f32[2] %{}, it becomes a parameter"

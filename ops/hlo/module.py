@@ -39,7 +39,8 @@ class Instruction:
     ``attributes`` have their names in HLO as keys; a called computation is a :class:`Computation`.
     ``literal`` is the value of a constant, ``parameter_number`` the number of a parameter. The
     text of the instruction is ``source[start:stop]`` of its module. ``sizes`` are those of the
-    arrays of the result where a frontend knows what the shape leaves open (``?``).
+    arrays of the result where a frontend knows what the shape leaves open (``?``): forms over
+    parameters, of which each is a size or part of one in a parameter of the entry, and at least 1.
     """
 
     name: str

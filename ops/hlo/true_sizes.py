@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -53,12 +53,15 @@ class SizeOrigin:
     instruction: Instruction
     dimension: int | None = None
     element: int = 0
+    size: sympy.Expr | None = None
+    """The size of the dimension, where that is more than the parameter, such as ``4*s``."""
 
     def __str__(self) -> str:
         if self.dimension is None:
             return f"value of {self.instruction.definition}"
         array = f" of array {self.element}" if self.instruction.shape.is_tuple else ""
-        return f"size of dimension {self.dimension}{array} of {self.instruction.definition}"
+        size = "size" if self.size is None else f"size {self.size}"
+        return f"{size} of dimension {self.dimension}{array} of {self.instruction.definition}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,6 +155,7 @@ class _Inference:
 
     def result(self) -> TrueSizes:
         """The sizes of all arrays, and the parameters that are left in them."""
+        self._take_given()
         for instruction in self._module.instructions:
             self._sizes[instruction] = tuple(self._of_instruction(instruction))
         given = self._given_by_callers()
@@ -164,6 +168,22 @@ class _Inference:
         return TrueSizes(
             arrays, origins, {name: Variable(self._bounds[name], name) for name in left}
         )
+
+    def _take_given(self) -> None:
+        """The parameters in sizes that a frontend gives; they are at least 1, as in JAX."""
+        rows = [
+            (SizeOrigin(each, axis, element), size)
+            for each in self._module.entry.parameters
+            for element, sizes in enumerate(each.sizes or ())
+            for axis, size in enumerate(sizes)
+            if isinstance(size, Form)
+        ]
+        for origin, size in sorted(rows, key=lambda row: not _only_parameter(row[1])):
+            for identifier in forms.variables_of((size,)):
+                name = identifier.removeprefix(PARAMETER)
+                whole = None if _only_parameter(size) else shown_sizes((size,))[0]
+                self._origins.setdefault(name, replace(origin, size=whole))
+                self._bounds[name] = Interval(1, None)
 
     # In one computation. Rules of sizes ask for the sizes and values of operands.
 

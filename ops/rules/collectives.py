@@ -16,6 +16,7 @@ from indexing.layout import ShapeError
 from ops.devices.groups import (
     device_count,
     device_groups,
+    devices_running,
     even_groups,
     groups_of,
 )
@@ -362,10 +363,10 @@ def _all_to_all(instruction: Instruction) -> Maps:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "all-gather": OpRule(each_operand(_all_gather)),
-    "all-gather-start": OpRule(started(_all_gather)),
-    "all-reduce": OpRule(each_operand(_all_reduce)),
-    "all-reduce-start": OpRule(each_operand(_all_reduce)),
-    "all-to-all": OpRule(_all_to_all),
-    "reduce-scatter": OpRule(each_operand(_reduce_scatter)),
+    "all-gather": OpRule(each_operand(_all_gather), values=devices_running),
+    "all-gather-start": OpRule(started(_all_gather), values=devices_running),
+    "all-reduce": OpRule(each_operand(_all_reduce), values=devices_running),
+    "all-reduce-start": OpRule(each_operand(_all_reduce), values=devices_running),
+    "all-to-all": OpRule(_all_to_all, values=devices_running),
+    "reduce-scatter": OpRule(each_operand(_reduce_scatter), values=devices_running),
 }

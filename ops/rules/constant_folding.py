@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import Kind
+from indexing.symbolic_bounds import Ends
 from ops.devices.numbering import value_on
 from ops.rules import (
     broadcast,
@@ -102,8 +103,11 @@ class _Element(NamedTuple):
         return self._replace(element_map=self.element_map.compose(to_operand), depth=self.depth - 1)
 
 
-def clamped(value: Form, bounds: Interval, element_map: IndexingMap) -> Form:
+def clamped(value: Form, bounds: Interval | Ends, element_map: IndexingMap) -> Form:
     """A value over the variables of a map, clamped into bounds."""
+    if isinstance(bounds, Ends):
+        below = value if bounds.upper is None else operations.minimum((value, bounds.upper))
+        return below if bounds.lower is None else operations.maximum((below, bounds.lower))
     return clamp(BoundedForm(value, _range(value, element_map)), bounds)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing import IndexingMap, UndefinedMap
-from indexing.layout import UNBOUNDED_SIZE, common_blocks
+from indexing.layout import common_blocks
 from indexing.parameters import united
 from ops.hlo.true_sizes import array_sizes, bounded_parameters
 from ops.index_maps import (
@@ -21,7 +21,7 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.reshape import reshape
-from ops.rules.rule import OpRule, check_scalars, only_dimension, sizes_of
+from ops.rules.rule import OpRule, bounds_of, check_scalars, only_dimension, sizes_of
 from ops.sizes import equal, product, read_integer
 
 if TYPE_CHECKING:
@@ -152,13 +152,13 @@ def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:
 
 def known_sizes(instruction: Instruction, element: int = 0) -> tuple[Size, ...] | Unknown:
     """The sizes of an array of a result; unknown if one has several values in a run."""
-    sizes = [*array_sizes(instruction, element)]
-    for axis, size in enumerate(sizes):
-        if size is None:
-            array = f"array {element} of " if instruction.shape.is_tuple else ""
-            message = f"the size of dimension {axis} of {array}%{instruction.name}"
-            return Unknown(f"{message} differs between runs of %{instruction.computation.name}")
-    return tuple(size for size in sizes if size is not None)
+    sizes = array_sizes(instruction, element)
+    if None not in sizes:
+        return cast("tuple[Size, ...]", sizes)
+    axis = sizes.index(None)
+    array = f"array {element} of " if instruction.shape.is_tuple else ""
+    message = f"the size of dimension {axis} of {array}%{instruction.name}"
+    return Unknown(f"{message} differs between runs of %{instruction.computation.name}")
 
 
 def with_bounds(indexing_map: IndexingMap, instruction: Instruction) -> IndexingMap:
@@ -262,8 +262,7 @@ def _set_dimension_size(instruction: Instruction) -> OpIndexing:
     operand, size = instruction.operands
     check_scalars("set-dimension-size", [size])
     sizes, dimension = [*sizes_of(operand)], only_dimension(instruction)
-    if operand.shape.dimensions[dimension] != UNBOUNDED_SIZE:
-        sizes[dimension] = operand.shape.dimensions[dimension]
+    sizes[dimension] = bounds_of(operand)[dimension]
     return set_dimension_size(sizes, dimension)
 
 

@@ -21,7 +21,7 @@ from ops.index_maps import (
 )
 from ops.rules.constant_folding import value_of
 from ops.rules.op_indexing import OpIndexing, Origin
-from ops.rules.rule import OpRule, sizes_and_part, sizes_of
+from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
 from ops.sizes import as_form, at_most, between, inside, least, not_negative, numbers
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -258,7 +258,7 @@ def _dynamic_slice(instruction: Instruction) -> OpIndexing:
 
 def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
     operand, update, *starts = instruction.operands
-    sizes, update_sizes = operand.shape.dimensions, sizes_of(update)
+    sizes, update_sizes = bounds_of(operand), sizes_of(update)
     indexing = dynamic_update_slice(sizes, update_sizes, start_values(instruction))
     return indexing if _are_scalars(starts) else _from_vector(indexing, 2)
 

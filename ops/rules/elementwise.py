@@ -111,12 +111,12 @@ def _elementwise(instruction: Instruction) -> OpIndexing:
 
 
 def _as_large_as(result: Instruction, operand: Instruction) -> Sizes:
-    """The sizes of an operand; what is static in it and dynamic in the result is read in part."""
+    """The sizes of an operand; a static one that is the bound in the result is read in part."""
     if operand.shape.rank != result.shape.rank:
         return sizes_of(operand)
-    flags = operand.shape.dynamic_dimensions or (False,) * operand.shape.rank
-    every = zip(flags, sizes_of(operand), sizes_of(result), strict=True)
-    return [size if is_dynamic else whole for is_dynamic, size, whole in every]
+    bounds = result.shape.dimensions
+    every = zip(sizes_of(operand), bounds, sizes_of(result), strict=True)
+    return [whole if size == bound else size for size, bound, whole in every]
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -19,7 +19,7 @@ from ops.index_maps import (
 )
 from ops.rules.indexed_windows import IndexedWindows, Names, check_windows_fit
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, sizes_and_part, sizes_of
+from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -322,7 +322,7 @@ def _scatter(instruction: Instruction) -> OpIndexing:
 
 def _with_bounds(operand: Instruction, indexed: Sequence[int]) -> Sizes:
     """The sizes of the operand; updates are left out where they do not fit into the bounds."""
-    pairs = zip(sizes_of(operand), operand.shape.dimensions, strict=True)
+    pairs = zip(sizes_of(operand), bounds_of(operand), strict=True)
     return [bound if axis in indexed else size for axis, (size, bound) in enumerate(pairs)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.devices.groups import device_count, even_groups, groups_of
+from ops.devices.groups import device_count, devices_running, even_groups, groups_of
 from ops.index_maps import (
     block_and_offset,
     checked_numeric_sizes,
@@ -174,5 +174,5 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "ragged-all-to-all": OpRule(_ragged_all_to_all),
+    "ragged-all-to-all": OpRule(_ragged_all_to_all, values=devices_running),
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from indexing.layout import ShapeError
+from indexing.layout import UNBOUNDED_SIZE, ShapeError
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import check_sizes
+from ops.sizes import read_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.hlo import Computation, Instruction
     from ops.rules.op_indexing import OpIndexing, Unknown
-    from ops.sizes import Size
+    from ops.sizes import Size, SizeLike
 
 
 Pair: TypeAlias = "tuple[int, int]"
@@ -29,7 +30,8 @@ MapsFunction: TypeAlias = "Callable[[Instruction], Maps]"
 """From an instruction to its maps, one for each array in the operands, in order."""
 
 ValuesFunction: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
-"""From an instruction to the values of operands that its maps depend on; ``None`` if not known."""
+"""From an instruction to numbers outside of it that its maps depend on: values of its operands,
+``None`` where one is not known; or how many devices run the program."""
 
 Route: TypeAlias = tuple[int, int, int]
 """``(output, operand, element)``: an array of the result is an array of an operand."""
@@ -92,7 +94,8 @@ class OpRule:
 
     ``maps`` gives the maps of an instruction, ``routes`` the arrays that it passes on as they are,
     ``calls`` the computations that it runs. The maps depend on nothing but attributes, shapes, and
-    what ``values`` reads of operands: so instructions that are alike in these share their maps.
+    what ``values`` reads outside: so instructions that are alike in these share their maps, in
+    whatever module they are.
     """
 
     maps: MapsFunction | None = None
@@ -110,19 +113,25 @@ def sizes_of(instruction: Instruction) -> tuple[Size, ...]:
 
 
 def sizes_and_part(
-    instruction: Instruction, part: Sequence[int]
+    instruction: Instruction, part: Sequence[SizeLike]
 ) -> tuple[tuple[Size, ...], tuple[Size, ...]]:
     """The sizes of a tensor, and those of a part of it, which has a start that is clamped.
 
     A dynamic dimension that is taken whole has its true size in both. Otherwise XLA clamps the
     start to the bound.
     """
-    sizes, bounds = sizes_of(instruction), instruction.shape.dimensions
-    rows = [*zip(sizes, bounds, part, strict=True)]
+    sizes, bounds = sizes_of(instruction), bounds_of(instruction)
+    rows = [*zip(sizes, bounds, map(read_integer, part), strict=True)]
     return (
         tuple(size if taken == bound else bound for size, bound, taken in rows),
         tuple(size if taken == bound else taken for size, bound, taken in rows),
     )
+
+
+def bounds_of(instruction: Instruction) -> tuple[Size, ...]:
+    """The bounds of the sizes of an array; the sizes where there is no bound."""
+    pairs = zip(instruction.shape.dimensions, sizes_of(instruction), strict=True)
+    return tuple(size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs)
 
 
 def only_dimension(instruction: Instruction) -> int:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import CheckedSizes, Sizes
-    from ops.sizes import Extent, Size
+    from ops.sizes import Extent, Size, SizeLike
     from simplifier.expr.form import Form
 
 
@@ -209,7 +209,7 @@ def _slice(instruction: Instruction) -> OpIndexing:
     return slice(sizes_of(operand), starts, limits, strides)
 
 
-def _up_to_the_end(operand: Instruction, limits: Sequence[int]) -> list[Size]:
+def _up_to_the_end(operand: Instruction, limits: Sizes) -> list[SizeLike]:
     """The limits; what goes to the bound of a dynamic dimension goes to its end."""
     rows = zip(limits, operand.shape.dimensions, sizes_of(operand), strict=True)
     return [size if limit == bound else limit for limit, bound, size in rows]

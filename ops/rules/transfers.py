@@ -13,6 +13,7 @@ from ops.devices.groups import (
     checked_replica_count,
     device_count,
     device_groups,
+    devices_running,
     groups_of,
     listed_groups,
 )
@@ -248,8 +249,12 @@ def _on_arrays(build: MapsFunction) -> MapsFunction:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "collective-broadcast": OpRule(_rooted(collective_broadcast)),
-    "collective-permute": OpRule(_on_arrays(each_operand(_collective_permute))),
-    "collective-permute-start": OpRule(_on_arrays(started(_collective_permute))),
-    "collective-reduce": OpRule(_rooted(collective_reduce)),
+    "collective-broadcast": OpRule(_rooted(collective_broadcast), values=devices_running),
+    "collective-permute": OpRule(
+        _on_arrays(each_operand(_collective_permute)), values=devices_running
+    ),
+    "collective-permute-start": OpRule(
+        _on_arrays(started(_collective_permute)), values=devices_running
+    ),
+    "collective-reduce": OpRule(_rooted(collective_reduce), values=devices_running),
 }

@@ -175,7 +175,8 @@ class _Program:
         """The least bound: rounded down, as what is bounded is an integer."""
         for _ in range(MAX_PIVOTS):
             changes = zip(*(row[1:] for row in self._bound), strict=True)
-            best, column = min((change, at) for at, change in enumerate(changes, 1))
+            numbered = ((change, at) for at, change in enumerate(changes, 1))
+            best, column = min(numbered, default=((0, 0), 0))
             if best >= (0, 0):
                 break
             leaving = self._leaving(column)

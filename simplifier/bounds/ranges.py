@@ -7,7 +7,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.bounds.branches import branches, cancelling, maxima
-from simplifier.bounds.context import term_by_term
+from simplifier.bounds.context import UNBOUNDED, term_by_term
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
 from simplifier.bounds.linear import LinearFacts
 from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
@@ -306,6 +306,20 @@ def ranges_as_written(context: Context, form: Form) -> dict[Atom, Range]:
         return narrow
 
     return fold((form,), of_atom, _arithmetic)
+
+
+def range_at_a_glance(context: Context, atom: Atom) -> Range:
+    """A range of any operation by interval arithmetic alone, from what is known of its operands."""
+    if atom.kind not in _ARITHMETIC:
+        return UNBOUNDED
+    _, arithmetic = _ARITHMETIC[atom.kind]
+    known = context.ranges
+    return arithmetic(
+        [
+            term_by_term(known, operand) if known.keys() >= operand.terms.keys() else UNBOUNDED
+            for operand in atom.arguments
+        ]
+    )
 
 
 def _arithmetic(form: Form, ranges: Mapping[Atom, Range]) -> Range:

@@ -13,6 +13,7 @@ from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.bounds.context import DigitView
+from simplifier.canonical.unit_fractions import unit_fraction
 from simplifier.expr.form import (
     FLOORDIV,
     MAX,
@@ -40,16 +41,14 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     SPLIT,
     TWO_VALUES,
-    UNIT_FRACTION,
 )
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
-from simplifier.limits import MAX_WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from simplifier.bounds.context import Context, Unit
-    from simplifier.bounds.interval import End, Range
+    from simplifier.bounds.interval import End
     from simplifier.expr.form import Key
     from simplifier.laws.law import Law
 
@@ -367,72 +366,6 @@ def _flattened(context: Context, numerator: Form, divisor: int, inner: Atom) -> 
         context.fired(FLATTEN_TURNED)
         source = inner.numerator.times(-1).plus_constant(radix - 1)
     return source.plus(numerator.without(inner), radix), radix * divisor
-
-
-def unit_fraction(context: Context, numerator: Form, divisor: int) -> Form | None:
-    """``floor((w*A + B)/c) = floor(A/n)``, where ``w/c`` is nearly ``1/n``; otherwise ``None``.
-
-    If ``w`` divides ``c``, this is a split.
-    """
-    signs = {factor > 0 for factor in numerator.terms.values() if divisor % factor}
-    for is_positive in sorted(signs, reverse=True):
-        turned = numerator if is_positive else (-numerator).plus_constant(divisor - 1)
-        outside, positive = _with_positive_weights(turned, divisor)
-        found = _unit_fraction(context, positive, divisor)
-        if found is not None:
-            if is_positive:
-                return outside.plus(found)
-            context.fired(REFLECT)
-            return -outside.plus(found)
-    return None
-
-
-def _with_positive_weights(numerator: Form, divisor: int) -> tuple[Form, Form]:
-    """A numerator as ``c*A + B``, where the weights of ``B`` are positive."""
-    outside = collected(
-        numerator.constant // divisor,
-        {atom: factor // divisor for atom, factor in numerator.terms.items()},
-    )
-    return outside, numerator.plus(outside, -divisor)
-
-
-def _unit_fraction(context: Context, numerator: Form, divisor: int) -> Form | None:
-    weights = {*numerator.terms.values()}
-    if len(weights) > MAX_WEIGHTS:
-        return None
-    for weight in sorted(weights):
-        if divisor % weight == 0:
-            continue
-        multiples = {
-            atom: factor // weight
-            for atom, factor in numerator.terms.items()
-            if factor % weight == 0
-        }
-        whole = Form(numerator.constant // weight, multiples)
-        source = context.plain_range(whole)
-        rest = context.plain_range(numerator.plus(whole, -weight))
-        below = divisor // weight
-        for radix in (below + 1, below):
-            if _is_unit_fraction(source, rest, weight, radix, divisor):
-                context.fired(UNIT_FRACTION)
-                return context.floordiv(whole, radix)
-    return None
-
-
-def _is_unit_fraction(source: Range, rest: Range, weight: int, radix: int, divisor: int) -> bool:
-    """Whether ``0 <= w*(A mod n) + (w*n - c)*floor(A/n) + B < c``, by the ranges of A and B."""
-    first, last = source[0] // radix, source[1] // radix
-    if not isinstance(first, int) or not isinstance(last, int):
-        return False
-    drift = weight * radix - divisor
-    drifts = drift * first, drift * last
-    lowest, highest = 0, radix - 1
-    if first == last:
-        lowest, highest = source[0] - first * radix, source[1] - first * radix
-    return (
-        weight * lowest + min(drifts) + rest[0] >= 0
-        and weight * highest + max(drifts) + rest[1] < divisor
-    )
 
 
 def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:

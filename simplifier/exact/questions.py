@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simplifier.exact.isl import Allowance
     from simplifier.exact.points import Chunk
     from simplifier.expr.form import Form
-    from simplifier.problem import Bounds, Constraints, Expression, Problem
+    from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem
 
     Answer = TypeVar("Answer")
 
@@ -30,7 +30,7 @@ EVERYTHING: Final = Interval(None, None)
 def equivalent(
     a: Expression,
     b: Expression,
-    bounds: Bounds,
+    bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
     budget: int | None = BUDGET,
@@ -60,7 +60,7 @@ def equivalent(
 def witness(
     a: Expression,
     b: Expression,
-    bounds: Bounds,
+    bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
     budget: int | None = BUDGET,

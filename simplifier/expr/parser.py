@@ -45,9 +45,9 @@ RESERVED: Final = frozenset(
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN = re.compile(
     r"[0-9]++(?:[A-Za-z_][A-Za-z0-9_]*+)?|[A-Za-z_][A-Za-z0-9_]*"
-    r"|->|//|[<>=!]=|[-+*/%()\[\]{},:<>=]"
+    r"|->|//|&&|\|\||[<>=!]=|[-+*/%()\[\]{},:<>=]"
 )
-_WRONG = re.compile(r"!(?!=)|[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=!]")
+_WRONG = re.compile(r"!(?!=)|(?<!&)&(?!&)|(?<!\|)\|(?!\|)|[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=!&|]")
 _COEFFICIENT = re.compile(r"([0-9]+)([A-Za-z_][A-Za-z0-9_]*)")
 """A number times a name, as in ``8d0``."""
 

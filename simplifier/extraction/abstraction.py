@@ -104,6 +104,24 @@ def _is_simple(atom: Atom, inside: list[Atom], simple: set[Atom]) -> bool:
     return not inside or (atom.numerator.only_atom in simple and inside[0].divisor > 0)
 
 
+def lasting_operations(scope: Scope, form: Form) -> list[Atom]:
+    """The inner operations, less those that stand only in sums that are numbers.
+
+    As a variable each of them would hide the number, which ``(x floordiv 3) * 3 + x mod 3`` is.
+    """
+    inner = inner_operations(form)
+    if not inner:
+        return inner
+    lasting = {
+        each
+        for atom in postorder((form,))
+        for argument in atom.arguments
+        if not scope.canonical(argument).is_affine
+        for each in argument.terms
+    }
+    return [each for each in inner if each in lasting]
+
+
 def inner_extrema(form: Form) -> list[Atom]:
     """The outermost extrema in divisions by numbers; products are not looked into.
 

@@ -198,7 +198,7 @@ def cost_of_form(form: Form) -> int:
     13
     """
     if form.cost is None:
-        form.cost = _Shared().cost(form)
+        form.cost = operators_as_written(form) if form.is_affine else _Shared().cost(form)
     return form.cost
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, postorder
@@ -69,10 +70,11 @@ def _least_of_affine(form: Form) -> int:
     return (len(form.terms) - 1 + (form.constant != 0) + len(factors)) * FINE
 
 
-def least_cost_as_written(form: Form) -> int:
+def least_cost_as_written(form: Form, enough: float = inf) -> int:
     """The cost of a form as it stands, without what sums cost in extrema and digits that overlap.
 
     Of the divisions of a number one is paid in full, and the others as if they shared its work.
+    What is outside is counted first, and nothing more once that is enough.
 
     >>> from simplifier.expr.parser import parse_form
     >>> for text in ("x mod 8 + x floordiv 8", "(x + y) floordiv 3 + max(x, y)"):
@@ -82,7 +84,13 @@ def least_cost_as_written(form: Form) -> int:
     """
     cost = operators_as_written(form)
     divided: set[Key] = set()
-    for atom in postorder((form,)):
+    seen: set[Atom] = set()
+    waiting = [*form.terms]
+    while waiting and cost * FINE < enough:
+        atom = waiting.pop()
+        if atom in seen:
+            continue
+        seen.add(atom)
         if atom.kind not in DIVISIONS:
             cost += cost_of_operation(atom.kind, len(atom.arguments))
         elif atom.numerator.key in divided:
@@ -90,6 +98,8 @@ def least_cost_as_written(form: Form) -> int:
         else:
             divided.add(atom.numerator.key)
             cost += DIVISION + operators_as_written(atom.numerator)
+        for argument in atom.arguments:
+            waiting += argument.terms
     return cost * FINE
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import meet
+from simplifier.bounds.ranges import range_at_a_glance
 from simplifier.expr.form import Atom, AtomKind, Form
 from simplifier.extraction.cost import (
     DIVISIONS,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
+    from simplifier.extraction.width import Width
 
     CostOf: TypeAlias = Callable[[Atom], int]
 
@@ -49,17 +51,17 @@ NO_LIMIT: Final = 1 << 200
 class Prices:
     """The costs of sums in fine units, where atoms cost what ``cost_of`` says.
 
-    A term that may be greater than ``widest`` costs :data:`WIDE`, unless nothing bounds the form.
+    A term that may be beyond the width costs :data:`WIDE`.
     """
 
-    __slots__ = ("_cost_of", "_is_alone", "_magnitudes", "_scope", "_widest")
+    __slots__ = ("_cost_of", "_is_alone", "_magnitudes", "_scope", "_width")
 
     def __init__(
-        self, scope: Scope, cost_of: CostOf, widest: int | None, *, is_alone: bool = True
+        self, scope: Scope, cost_of: CostOf, width: Width, *, is_alone: bool = True
     ) -> None:
         self._scope = scope
         self._cost_of = cost_of
-        self._widest = widest
+        self._width = width
         self._is_alone = is_alone
         self._magnitudes: dict[Atom, int | None] = {}
 
@@ -69,40 +71,40 @@ class Prices:
         What the further term costs itself is not counted. Beyond the limit it is what the form
         costs at least: nobody asks then whether it is wide.
         """
-        cost = fine_cost(form, self._cost_of, further, is_alone=self._is_alone)
-        if self._widest is not None and cost < limit:
+        cost = fine_cost(form, self._cost_of, further, limit, is_alone=self._is_alone)
+        if cost < limit:
             for atom, factor in form.terms.items():
-                if self._is_wide(atom, abs(factor), self._widest):
+                if self._is_wide(atom, abs(factor)):
                     cost += WIDE
         return cost
 
-    def _is_wide(self, atom: Atom, factor: int, widest: int) -> bool:
+    def _is_wide(self, atom: Atom, factor: int) -> bool:
         greatest = self._magnitudes.get(atom, -1)
         if greatest == -1:
-            if atom.kind is AtomKind.MOD and 0 < factor * atom.divisor <= widest:
-                return False  # at a glance
+            at_most = magnitude(range_at_a_glance(self._scope, atom))
+            if at_most is not None and self._width.admits_at_a_glance(factor * at_most):
+                return False
             greatest = magnitude(range_of_spelled(self._scope, atom))
             self._magnitudes[atom] = greatest
-        return greatest is not None and factor * greatest > widest
+        return greatest is not None and not self._width.admits(factor * greatest)
 
     def is_narrow_term(self, operation: Form, weight: int) -> bool:
-        """Whether an operation, if it is one, times its weight is no greater than the widest."""
-        atom, widest = operation.only_atom, self._widest
-        return widest is None or atom is None or not self._is_wide(atom, abs(weight), widest)
+        """Whether an operation, if it is one, times its weight is not beyond the width."""
+        atom = operation.only_atom
+        return atom is None or not self._is_wide(atom, abs(weight))
 
     def is_narrow(self, operands: Iterable[Form]) -> bool:
-        """Whether no operand may be greater than the widest number."""
-        widest = self._widest
-        return widest is None or all(self._fits(operand, widest) for operand in operands)
+        """Whether no operand may be beyond the width."""
+        return all(map(self._fits, operands))
 
-    def _fits(self, operand: Form, widest: int) -> bool:
+    def _fits(self, operand: Form) -> bool:
         scope = self._scope
         if all(atom in scope.ranges for atom in operand.terms):
             greatest = magnitude(scope.plain_range(operand))
-            if greatest is not None and greatest <= widest:
-                return True  # at a glance
+            if greatest is not None and self._width.admits_at_a_glance(greatest):
+                return True
         greatest = magnitude(scope.range_of(scope.canonical(operand)))
-        return greatest is None or greatest <= widest
+        return greatest is None or self._width.admits(greatest)
 
 
 def range_of_spelled(scope: Scope, atom: Atom) -> Range:
@@ -115,10 +117,18 @@ def range_of_spelled(scope: Scope, atom: Atom) -> Range:
     return ends
 
 
-def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool = True) -> int:
+def fine_cost(
+    form: Form,
+    cost_of: CostOf,
+    further: int = 0,
+    limit: int = NO_LIMIT,
+    *,
+    is_alone: bool = True,
+) -> int:
     """The cost in fine units of a form, and of one more term of this weight.
 
     A sum that is not alone stands beside a positive term, so that it needs no sign of its own.
+    Beyond the limit it is a cost without digits that overlap.
     """
     terms, constant = form.terms, form.constant
     count = len(terms)
@@ -148,11 +158,12 @@ def fine_cost(form: Form, cost_of: CostOf, further: int = 0, *, is_alone: bool =
     operators = count - 1 + len(multipliers)
     if is_alone and negative == count and not (count == 1 and (multipliers or constant)):
         cost += FINE + TERM + 2 * NUMBER
-    if divisions:
+    if divisions > 1:
+        cost -= _shared(terms, cost_of)
+    cost += operators * FINE + (count - 1) * TERM + len(multipliers) * NUMBER + negative
+    if divisions and cost < limit:
         cost += overlaps(form) * (FINE + TERM)
-        if divisions > 1:
-            cost -= _shared(terms, cost_of)
-    return cost + operators * FINE + (count - 1) * TERM + len(multipliers) * NUMBER + negative
+    return cost
 
 
 def _shared(terms: dict[Atom, int], cost_of: CostOf) -> int:

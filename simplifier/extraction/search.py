@@ -26,9 +26,9 @@ from simplifier.extraction.divisions import (
 )
 from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glance
 from simplifier.extraction.natural import is_plain, natural_reading, says_more
-from simplifier.extraction.prices import FINE, NO_LIMIT, Prices, fine_cost
+from simplifier.extraction.prices import FINE, NO_LIMIT, WIDE, Prices, fine_cost
 from simplifier.extraction.products import product_steps
-from simplifier.extraction.width import natural_width
+from simplifier.extraction.width import Width
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOTIENTS_SEARCHED
 from simplifier.tools.disjoint_set import connected_components
@@ -120,7 +120,7 @@ class Extractor:
         self.cost: CostOf = _Costs(self).__getitem__
         """The cost of an atom, its arguments extracted."""
         self._extracted: dict[Key, Form] = {}
-        self._parts: dict[tuple[Key, int | None, bool], list[Rewrite]] = {}
+        self._parts: dict[tuple[Key, Key], list[Rewrite]] = {}
 
     def prepare(self, form: Form) -> None:
         """Work out the costs of nested atoms from the inside out, so that no call goes deep."""
@@ -222,16 +222,14 @@ class Extractor:
         kinds = _affordable_steps(part, len(self._helpers) - 1)
         if not kinds:
             return natural
-        widest, is_alone = natural_width(self._scope, form), _is_alone(form, part)
-        if widest is not None and widest > self._limit:
-            widest = int(self._limit)
-        key = (part.key, widest, is_alone)
+        key = part.key, form.key
         found = self._parts.get(key)
         if found is None:
             helper = self._helpers[-1 if 0 < count_maxima(part) <= MAX_MAXIMA_SEARCHED else 0]
             cost_of = _SearchCosts(self, helper, part).__getitem__
-            prices = Prices(self._scope, cost_of, widest, is_alone=is_alone)
-            search = _Search(self._scope, prices, helper, self._steps[:kinds])
+            width = Width(self._scope, form, self._limit)
+            prices = Prices(self._scope, cost_of, width, is_alone=_is_alone(form, part))
+            search = _Search(self._scope, prices, helper, self._steps[:kinds], {})
             found = self._parts[key] = search.descend(part, natural)
         return found
 
@@ -247,26 +245,33 @@ class _Search(NamedTuple):
     prices: Prices
     helper: Extractor
     order: Sequence[Steps]
+    known: dict[tuple[Key, int, Steps], Rewrite | None]
+    """The cheapest step of a kind from a form: descents meet."""
 
     def descend(self, form: Form, natural: list[Rewrite]) -> list[Rewrite]:
         """The cheapest end of some descents: from the form itself, and from its natural reading."""
         start = _end(form, natural)
-        descents = [self._descent(form, self.order)]
+        cost = self._cost_to_undercut(form, start)
+        descents = [self._descent(form, cost, self.order)]
         if natural:
-            descents.append([*natural, *self._descent(start, self.order)])
+            descents.append([*natural, *self._descent(start, self.prices.sum(start), self.order)])
         if _has_operation_beside_maximum(form) and (descents[0] or len(self.order) == 1):
             # A term that first moves into an extremum may become a remainder there.
-            descents.append(self._descent(form, (extremum_steps, *self.order)))
+            descents.append(self._descent(form, cost, (extremum_steps, *self.order)))
         return min(descents, key=lambda descent: self.prices.sum(_end(form, descent)))
 
-    def _descent(self, form: Form, order: Sequence[Steps]) -> list[Rewrite]:
-        """Steps to cheaper and cheaper spellings, one kind of steps at a time, until none helps."""
+    def _cost_to_undercut(self, form: Form, start: Form) -> int:
+        """The cost of a form; a wide one is no measure, so at most that of its natural reading."""
+        cost = self.prices.sum(form)
+        return cost if cost < WIDE else min(cost, self.prices.sum(start) + 1)
+
+    def _descent(self, form: Form, cost: int, order: Sequence[Steps]) -> list[Rewrite]:
+        """Steps from a form to what costs less and less, one kind at a time, until none helps."""
         descent: list[Rewrite] = []
-        current, cost, least = form, self.prices.sum(form), least_cost_at_a_glance(form)
+        current, least = form, least_cost_at_a_glance(form)
         kind = 0
         while kind < len(order) and cost > least:
-            limit = Limit(cost, self.prices, self.helper)
-            found = limit.cheapest(current, order[kind](self.scope, current, limit))
+            found = self._cheapest_step(current, cost, order[kind])
             # A candidate whose cost was found before it was built may cost more.
             following = cost if found is None else self.prices.sum(found.after)
             if found is None or following >= cost:
@@ -275,6 +280,14 @@ class _Search(NamedTuple):
                 descent.append(found)
                 current, cost, kind = found.after, following, 0
         return descent
+
+    def _cheapest_step(self, form: Form, cost: int, steps: Steps) -> Rewrite | None:
+        """The cheapest step of a kind from a form to one below this cost."""
+        key = form.key, cost, steps
+        if key not in self.known:
+            limit = Limit(cost, self.prices, self.helper)
+            self.known[key] = limit.cheapest(form, steps(self.scope, form, limit))
+        return self.known[key]
 
 
 def _has_operation_beside_maximum(form: Form) -> bool:

@@ -6,12 +6,13 @@ widest of the result, the variables, and what the digits of the form are taken o
 
 from __future__ import annotations
 
+from itertools import chain
 from math import gcd, inf
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.context import term_by_term
 from simplifier.bounds.ranges import range_as_written, ranges_as_written
-from simplifier.expr.form import FLOORDIV, VARIABLE, Form, postorder
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Form, postorder
 from simplifier.expr.size import is_deep
 
 if TYPE_CHECKING:
@@ -30,6 +31,38 @@ class _Widths(dict["Key", "int | None"]):
         super().__init__()
 
 
+class Width:
+    """The natural width of a form, worked out only as far as numbers are compared with it.
+
+    Where something has no bounds, or is nested too deeply to be looked into, it is infinite. A
+    number beyond the limit is too wide, too, unless the width is infinite.
+    """
+
+    __slots__ = ("_further", "_limit", "known")
+
+    def __init__(self, scope: Scope, form: Form, limit: float = inf) -> None:
+        canonical = scope.canonical(form)
+        known = None if is_deep(form) else _widest(_widths_at_a_glance(scope, canonical))
+        self.known: float = inf if known is None else known
+        """As much as was worked out: all of it once a number was too wide."""
+        self._further = _further_widths(scope, canonical)
+        self._limit = limit
+
+    def admits(self, number: float) -> bool:
+        """Whether a number is not too wide."""
+        least = number if number <= self._limit else inf
+        while self.known < least:
+            following = next(self._further, -1)
+            if following == -1:
+                return False
+            self.known = inf if following is None else max(self.known, following)
+        return True
+
+    def admits_at_a_glance(self, number: float) -> bool:
+        """Whether a number is seen not to be too wide by what was worked out so far."""
+        return number <= self.known and number <= self._limit
+
+
 def natural_width(scope: Scope, form: Form) -> int | None:
     """The greatest absolute value that the natural reading of a form computes.
 
@@ -40,7 +73,9 @@ def natural_width(scope: Scope, form: Form) -> int | None:
     known = scope.memory(_Widths)
     found = known.get(form.key, -1)
     if found == -1:
-        found = known[form.key] = _widest(_widths(scope, scope.canonical(form)))
+        canonical = scope.canonical(form)
+        widths = chain(_widths_at_a_glance(scope, canonical), _further_widths(scope, canonical))
+        found = known[form.key] = _widest(widths)
     return found
 
 
@@ -61,8 +96,18 @@ def magnitude(ends: Range) -> int | None:
     return None
 
 
-def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
+def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Of the form, its variables, and what stands in its operations."""
     yield magnitude(scope.range_of(form))
+    for atom in form.terms:
+        if atom.kind is VARIABLE:
+            yield magnitude(scope.ranges[atom])
+        for argument in atom.arguments:
+            yield magnitude(scope.range_of(argument))
+
+
+def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Of what its digits are taken, and of what is read inside its operations."""
     rest = form
     for weight, unit in scope.view(form).units:
         if unit.quotient is not None:
@@ -71,7 +116,10 @@ def _widths(scope: Scope, form: Form) -> Iterator[int | None]:
     for atom in form.terms:
         if atom.kind is FLOORDIV:
             yield from _widths_of_quotient(scope, form, rest, atom)
-        yield from _widths_inside(scope, atom)
+        elif atom.kind is MAX:
+            yield from _widths_of_maximum(scope, form, atom)
+        for argument in atom.arguments:
+            yield natural_width(scope, argument)
 
 
 def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | None]:
@@ -102,6 +150,18 @@ def _widths_of_quotient(
         yield width
 
 
+def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
+    """Of its operands with the constant beside it, which takes one bit at most.
+
+    So ``1 - max(0, 1 - x)`` is ``min(x, 1)``.
+    """
+    beside, rest = divmod(form.constant, form.terms[maximum])
+    for operand in maximum.arguments if beside and not rest else ():
+        less = magnitude(scope.range_of(operand))
+        width = magnitude(scope.range_of(operand.plus_constant(beside)))
+        yield width if width is None or less is None else min(width, 2 * less)
+
+
 def _gathered(form: Form, quotient: Atom) -> Form:
     """The source of a quotient with the multiples of its divisor that stand beside it."""
     return with_multiples(form, quotient.numerator, quotient.divisor, form.terms[quotient])
@@ -120,13 +180,6 @@ def with_multiples(form: Form, source: Form, divisor: int, weight: int) -> Form:
     if form.constant % weight == 0 and (source.constant or whole != source):
         whole = whole.plus_constant(divisor * form.constant // weight)
     return whole
-
-
-def _widths_inside(scope: Scope, atom: Atom) -> Iterator[int | None]:
-    if atom.kind is VARIABLE:
-        yield magnitude(scope.ranges[atom])
-    for argument in atom.arguments:
-        yield natural_width(scope, argument)
 
 
 def reduced(form: Form, radix: int) -> Form:
@@ -151,15 +204,13 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     True
     False
     """
-    widest = natural_width(scope, form)
-    if widest is None:
-        return False
     ranges = ranges_as_written(scope, form)
+    natural = Width(scope, form)
     width = max(_widths_of_parts(ranges, form))
-    if width <= widest:
+    if natural.admits(width):
         return False
     dividends = max((_width_of_dividend(ranges, atom) for atom in ranges), default=0)
-    return width > dividends or dividends > widest * tolerance
+    return width > dividends or dividends > natural.known * tolerance
 
 
 def width_as_written(scope: Scope, form: Form) -> float:
@@ -167,7 +218,28 @@ def width_as_written(scope: Scope, form: Form) -> float:
     return max(_widths_of_parts(ranges_as_written(scope, form), form))
 
 
-def width_of_all(scope: Scope, form: Form) -> float:
+def width_if_exceeded(scope: Scope, form: Form, result: Form) -> float:
+    """The width of a form, if a multiple in a result of it is wider; infinity if none is.
+
+    Mostly there is a number as wide at a glance.
+    """
+    width = width_of_multiples(scope, result)
+    if not width or any(width <= known for known in _widths_of_numbers(scope, form)):
+        return inf
+    limit = _width_of_all(scope, form)
+    return limit if width > limit else inf
+
+
+def _widths_of_numbers(scope: Scope, form: Form) -> Iterator[float]:
+    """The greatest absolute values of sums of variables in the operations of a form."""
+    for atom in postorder((form,)):
+        for argument in atom.arguments:
+            if argument.terms and argument.is_affine:
+                width = magnitude(scope.plain_range(scope.canonical(argument)))
+                yield inf if width is None else width
+
+
+def _width_of_all(scope: Scope, form: Form) -> float:
     """The greatest absolute value of a form and of any part of it."""
     own = magnitude(scope.range_of(scope.canonical(form)))
     return max(width_as_written(scope, form), inf if own is None else own)
@@ -199,22 +271,20 @@ def _widths_of_terms(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float
         yield inf if width is None else width
 
 
-def has_multiples(form: Form) -> bool:
-    """Whether a form computes multiples of something that may be greater than the form.
+def goes_beyond(scope: Scope, form: Form, limit: float) -> bool:
+    """Whether some multiple in a form is beyond the limit."""
+    return limit < inf and width_of_multiples(scope, form) > limit
+
+
+def width_of_multiples(scope: Scope, form: Form) -> int:
+    """The greatest absolute value of multiples that may be greater than the form.
 
     Terms may where another one has the other sign. What is divided may; but a factor of the divisor
     only puts quotients together: ``(x * 2 + y floordiv 64) floordiv 3`` as ``(x * 128 + y) floordiv
-    192``.
+    192``. What has no bounds does not count.
     """
-    return any(True for _ in _multiples(form))
-
-
-def goes_beyond(scope: Scope, form: Form, limit: float) -> bool:
-    """Whether some such multiple is beyond the limit."""
-    if limit == inf:
-        return False
     widths = (magnitude(range_as_written(scope, each)) for each in _multiples(form))
-    return any(width is not None and width > limit for width in widths)
+    return max((width for width in widths if width is not None), default=0)
 
 
 def _multiples(form: Form) -> Iterator[Form]:

@@ -280,6 +280,15 @@ multiply(f32[2] a, f32[2] b)
 HloModule m y = f32[2] parameter(0)
             ^ expected a computation, but found 'y'
 
+ENTRY e { %inf = f32[2] parameter(0) ROOT r = f32[2] negate(inf) }
+                                                            ^^^ %r: expected an operand, but found 'inf'
+
+ENTRY e { %f32 = f32[2] parameter(0) ROOT r = f32[2] negate(f32) }
+                                                               ^ %r: expected '[', but found ')'
+
+ENTRY e { a = f32[2] parameter(0) ROOT r = f32[2] add(f32[2] a, f32[3]{0} a) }
+                                                                ^^^^^^^^^^^ %r: operand %a is f32[2]{0}, not f32[3]{0}
+
 ENTRY e { }
           ^ computation %e has no instructions
 

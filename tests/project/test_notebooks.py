@@ -31,10 +31,17 @@ def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
     assert [cell["source"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
 
 
+def with_its_needs(notebook: Path) -> Any:  # noqa: ANN401 - pytest's
+    """A notebook that imports JAX needs it."""
+    imports_jax = "import jax" in notebook.read_text("utf-8")
+    marks = [pytest.mark.needs("jax")] if imports_jax else []
+    return pytest.param(notebook, marks=marks, id=notebook.name)
+
+
 @pytest.mark.needs("nbclient")
 @pytest.mark.needs("ipykernel")
 @pytest.mark.filterwarnings("default")  # those of Jupyter's own machinery are not ours
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
+@pytest.mark.parametrize("notebook", [*map(with_its_needs, NOTEBOOKS)])
 def test_every_cell_runs(notebook: Path) -> None:
     nbformat = import_module("nbformat")
     content = nbformat.read(notebook, as_version=4)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify
+from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify, symbol
 from simplifier.bounds.context import Fact
 from simplifier.bounds.linear import LinearFacts
 from simplifier.canonical.scope import scope_of
@@ -212,6 +212,11 @@ def _with_column(matrix: list[list[int]], at: int, column: list[int]) -> list[li
 def _determinant(matrix: list[list[int]]) -> int:
     (a, b, c), (d, e, f), (g, h, i) = matrix
     return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+
+
+def test_facts_without_ends_say_nothing() -> None:
+    x, y = symbol("x"), symbol("y")
+    assert bounds_of(x + y, {}, [(x + y * 2, (None, None))]) == Interval(None, None)
 
 
 def test_facts_that_contradict_each_other_only_together_are_found() -> None:

@@ -41,6 +41,13 @@ if TYPE_CHECKING:
             {},
             id="never costlier, digits 77/170",
         ),
+        # min((y mod 4) * 4 + (y floordiv 4) * 4 - 1, 0) + 1 costs 11, not 9
+        pytest.param(
+            "min(x, (y mod 4) * 3 + y)",
+            {"x": (1, 1), "y": (0, 4)},
+            {},
+            id="never costlier, small",
+        ),
         # TypeError: 'Form' object is not iterable
         pytest.param(
             "min(x floordiv -2, min(x, z) % -3)",

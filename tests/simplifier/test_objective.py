@@ -99,6 +99,20 @@ WANTED: list[tuple[str, Bounds, str]] = [
         {"x": (0, 239), "y": (0, 7)},
         "((x * 3 + y + 1) floordiv 4) * 10 + (x * 3 + y + 1) mod 4",
     ),
+    (
+        (
+            "(((x * 5 + y + 20) mod 8) * 20 + (((x * 5 + y + 20) floordiv 8) mod 10) * 2"
+            " + (x * 5 + y + 20) floordiv 80) floordiv 2"
+        ),
+        {"x": (0, 23), "y": (0, 4)},
+        "((x * 5 + y + 20) mod 8) * 10 + ((x * 5 + y + 20) floordiv 8) mod 10",
+    ),
+    # few divisions
+    (
+        "((x + 5) floordiv 3) * 3 + (x + 5) mod 3 + ((x + 5) floordiv 2) * 6",
+        {"x": (0, 383)},
+        "((x + 1) floordiv 2) * 6 + x + 17",
+    ),
     # narrow
     (
         "((y - x) floordiv 3) * 5 + x * 5 + (y - x) mod 3",

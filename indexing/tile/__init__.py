@@ -1,0 +1,1 @@
+"""Tiles: which elements of one tensor belong to a tile of another, as formulas of the sizes."""

@@ -1,0 +1,379 @@
+"""Constraints on tile sizes, as a value: clauses, each a disjunction of conjunctions of limits.
+
+A limit says that an expression lies in an interval. All clauses hold together. They are not
+multiplied out, because their number would grow exponentially with the rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, product, starmap
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from indexing.errors import TileError
+from indexing.formats.text import read_interval
+from indexing.transform.evaluate import checked_value, evaluate_forms
+from simplifier.errors import check_type, listed
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.parser import ExpressionLexer, read_expression
+from simplifier.expr.printer import format_form
+from simplifier.expr.sympy_conversion import to_condition
+from simplifier.fixpoint import range_of, simplified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from sympy.logic.boolalg import Boolean
+
+    from indexing.domain import Constraint
+    from simplifier import Interval
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Form
+
+Conjunction: TypeAlias = "tuple[Constraint, ...]"
+"""Limits that hold together, sorted; none is always satisfied."""
+
+Clause: TypeAlias = tuple[Conjunction, ...]
+"""Conjunctions of which one holds; none is unsatisfiable."""
+
+ALWAYS: Final = "always satisfied"
+NEVER: Final = "unsatisfiable"
+
+MAX_ALTERNATIVES: Final = 1 << 12
+"""Conjunctions that clauses are multiplied out to: more would take longer than a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileConstraints:
+    """When the formulas of a tile hold: immutable, and always in its smallest form.
+
+    >>> constraints = TileConstraints.parse("6 mod a in [0, 0] || a mod 6 in [0, 0] && b in [1, 1]")
+    >>> print(constraints)
+    6 mod a in [0, 0] || a mod 6 in [0, 0] && b in [1, 1]
+    >>> constraints.satisfied({"a": 12, "b": 1}), constraints.satisfied({"a": 12, "b": 2})
+    (True, False)
+    >>> print(constraints.reason({"a": 12, "b": 2}))
+    6 mod a is 6, and b is 2; expected 6 mod a in [0, 0] || a mod 6 in [0, 0] && b in [1, 1]
+    >>> print(constraints & TileConstraints.parse("b in [2, 9]"))
+    6 mod a in [0, 0] && b in [2, 9]
+    """
+
+    clauses: tuple[Clause, ...] = ()
+
+    @classmethod
+    def of(cls, clauses: Iterable[Iterable[Iterable[Constraint]]]) -> TileConstraints:
+        """The constraints that all clauses hold."""
+        return cls(_joined(map(_clause, clauses)))
+
+    @classmethod
+    def limit(cls, form: Form, interval: Interval) -> TileConstraints:
+        """That one form lies in an interval."""
+        return cls.of([[[(form, interval)]]])
+
+    @classmethod
+    def parse(cls, text: str) -> TileConstraints:
+        """The constraints that a text describes: limits, ``&&``, ``||`` and parentheses.
+
+        Raises:
+            TextError: with line, column, and a caret under the error.
+        """
+        check_type(text, str, "TileConstraints.parse: the text", "a string")
+        return _parsed(text)
+
+    @property
+    def is_always_satisfied(self) -> bool:
+        """Whether every size is fine."""
+        return not self.clauses
+
+    @property
+    def is_unsatisfiable(self) -> bool:
+        """Whether no size is fine."""
+        return () in self.clauses
+
+    def __and__(self, other: TileConstraints) -> TileConstraints:
+        return TileConstraints(_joined((*self.clauses, *other.clauses)))
+
+    def __or__(self, other: TileConstraints) -> TileConstraints:
+        pairs = product(self.clauses, other.clauses)
+        return TileConstraints(_joined(_clause((*one, *two)) for one, two in pairs))
+
+    def alternatives(self) -> Clause:
+        """The conjunctions of which one holds, multiplied out.
+
+        Raises:
+            TileError: there may be more than 4,096.
+        """
+        count = prod(map(len, self.clauses))
+        if count > MAX_ALTERNATIVES:
+            expected = f"expected at most {MAX_ALTERNATIVES}; see clauses"
+            raise TileError(f"alternatives: the constraints have {count}; {expected}")
+        return reduce(_distributed, self.clauses, ((),))
+
+    def expanded(self) -> TileConstraints:
+        """The same constraints with at most one clause: a disjunction of conjunctions."""
+        return TileConstraints(_joined([self.alternatives()]))
+
+    def simplified(self, scope: Scope) -> TileConstraints:
+        """The constraints without what follows from the bounds and facts of a scope."""
+        smaller = {
+            form: (found := simplified(scope, form), range_of(scope, found))
+            for form in dict.fromkeys(form for form, _ in self._limits())
+        }
+        decided = (
+            [known for one in clause if (known := _decided(one, smaller)) is not None]
+            for clause in self.clauses
+        )
+        return TileConstraints.of(decided)
+
+    def satisfied(self, sizes: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a truth value or an array
+        """Whether sizes meet the constraints; NumPy arrays of candidates give arrays.
+
+        >>> import numpy as np
+        >>> TileConstraints.parse("6 mod a in [0, 0]").satisfied({"a": np.arange(1, 7)})
+        array([ True,  True,  True, False, False,  True])
+        """
+        limits = self._limits()
+        values = self._values([form for form, _ in limits], sizes)
+        holds = {
+            limit: _is_within(value, limit[1]) for limit, value in zip(limits, values, strict=True)
+        }
+        found = _all(_any(_all(holds[each] for each in one) for one in row) for row in self.clauses)
+        return found if hasattr(found, "dtype") and found.ndim else bool(found)
+
+    def reason(self, sizes: Mapping[str, int]) -> str | None:
+        """Why sizes do not meet the constraints; ``None`` if they do."""
+        for clause in self.clauses:
+            if TileConstraints((clause,)).satisfied(sizes):
+                continue
+            failing = {
+                form: value
+                for conjunction in clause
+                for form, interval in conjunction
+                if (value := self._values([form], sizes)[0]) not in interval
+            }
+            found = ", and ".join(
+                f"{format_form(form)} is {value}" for form, value in failing.items()
+            )
+            text = str(TileConstraints((clause,)))
+            return f"{found}; expected {text}" if found else text
+        return None
+
+    def conditions(self) -> tuple[Boolean, ...]:
+        """The clauses as sympy's conditions.
+
+        >>> TileConstraints.parse("a in [1, 1] || b in [2, 4]").conditions()
+        (Eq(a, 1) | ((b >= 2) & (b < 5)),)
+        """
+        return tuple(to_condition(condition_of(clause)) for clause in self.clauses)
+
+    def __iter__(self) -> Iterator[Boolean]:
+        return iter(self.conditions())
+
+    def _limits(self) -> list[Constraint]:
+        return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(self.clauses))))
+
+    def _values(self, wanted: list[Form], sizes: Mapping[str, Any]) -> tuple[Any, ...]:
+        names = sorted(set(forms.variables_of(wanted)), key=forms.natural_order)
+        missing = [name for name in names if name not in sizes]
+        if missing:
+            raise TileError(f"satisfied: there is no size {listed(missing)}; expected one")
+        given = {name: checked_value(sizes[name], f"satisfied: {name}") for name in names}
+        return evaluate_forms(wanted, given)
+
+    def __str__(self) -> str:
+        if self.is_unsatisfiable:
+            return NEVER
+        texts = [" || ".join(map(_text, clause)) for clause in self.clauses]
+        if len(texts) > 1:
+            texts = [f"({text})" if "||" in text else text for text in texts]
+        return " && ".join(texts) or ALWAYS
+
+
+def condition_of(clause: Clause) -> Form:
+    """A clause as a condition."""
+    return operations.disjunction(
+        operations.conjunction(chain.from_iterable(starmap(conditions_of, conjunction)))
+        for conjunction in clause
+    )
+
+
+def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:
+    """The conditions that a form lies in an interval."""
+    lower, upper = interval.lower, interval.upper
+    if lower is not None and lower == upper:
+        yield operations.zero(form.plus_constant(-lower))
+        return
+    if lower is not None:
+        yield operations.nonnegative(form.plus_constant(-lower))
+    if upper is not None:
+        yield operations.nonnegative((-form).plus_constant(upper))
+
+
+# Text.
+
+
+def _parsed(text: str) -> TileConstraints:
+    lexer = ExpressionLexer(text)
+    words = {ALWAYS: TileConstraints(), NEVER: TileConstraints(((),))}
+    if " ".join(text.split()) in words:
+        return words[" ".join(text.split())]
+    found = _read_alternatives(lexer)
+    lexer.finish()
+    return found
+
+
+def _read_alternatives(lexer: ExpressionLexer) -> TileConstraints:
+    """What stands between ``||``."""
+    found = _read_together(lexer)
+    while lexer.accept("||"):
+        found |= _read_together(lexer)
+    return found
+
+
+def _read_together(lexer: ExpressionLexer) -> TileConstraints:
+    """What stands between ``&&``."""
+    found = _read_part(lexer)
+    while lexer.accept("&&"):
+        found &= _read_part(lexer)
+    return found
+
+
+def _read_part(lexer: ExpressionLexer) -> TileConstraints:
+    """A limit, or constraints in parentheses."""
+    if lexer.text == "(" and _closes_constraints(lexer):
+        lexer.advance()
+        found = _read_alternatives(lexer)
+        lexer.expect(")")
+        return found
+    form = read_expression(lexer)
+    lexer.expect("in", "before an interval")
+    return TileConstraints.limit(form, read_interval(lexer))
+
+
+def _closes_constraints(lexer: ExpressionLexer) -> bool:
+    """Whether the current parenthesis is around constraints, not around an expression."""
+    depth = 0
+    for place in range(lexer.position, len(lexer.tokens) - 1):
+        depth += {"(": 1, ")": -1}.get(lexer.tokens[place], 0)
+        if not depth:
+            return lexer.tokens[place + 1] in ("&&", "||", ")", "")
+    return False
+
+
+# Normal form: limits of equal forms are one; what another part says is left out; all is sorted.
+
+
+def _conjunction(limits: Iterable[Constraint]) -> Conjunction | None:
+    """The limits in normal form; ``None`` if they exclude each other."""
+    table: dict[Form, Interval] = {}
+    for form, interval in limits:
+        if form.is_constant:
+            if form.constant not in interval:
+                return None
+            continue
+        table[form] = table[form].intersect(interval) if form in table else interval
+    if any(interval.is_empty for interval in table.values()):
+        return None
+    return tuple(sorted(table.items(), key=_limit_text))
+
+
+def _clause(conjunctions: Iterable[Iterable[Constraint]]) -> Clause:
+    """The conjunctions without those that another one follows from, sorted by their texts."""
+    found = dict.fromkeys(
+        one for conjunction in conjunctions if (one := _conjunction(conjunction)) is not None
+    )
+    tables = [(one, dict(one)) for one in sorted(found, key=len)]
+    kept: list[tuple[Conjunction, dict[Form, Interval]]] = []
+    for one, table in tables:
+        if not any(_follows(table, other) for _, other in kept):
+            kept.append((one, table))
+    return tuple(sorted((one for one, _ in kept), key=_text))
+
+
+def _follows(stronger: Mapping[Form, Interval], weaker: Mapping[Form, Interval]) -> bool:
+    """Whether the limits of one conjunction imply those of another."""
+    return all(form in stronger and it.contains(stronger[form]) for form, it in weaker.items())
+
+
+def _joined(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
+    """The clauses without what is always true; limits that hold on their own narrow the others."""
+    known: Conjunction = ()
+    others: list[Clause] = []
+    for clause in clauses:
+        if len(clause) == 1:
+            joined = _conjunction((*known, *clause[0]))
+            if joined is None:
+                return ((),)
+            known = joined
+        else:
+            others.append(clause)
+    narrowed = [_narrowed(clause, known) for clause in dict.fromkeys(others)]
+    if () in narrowed:
+        return ((),)
+    if any(len(clause) == 1 and clause != ((),) for clause in narrowed):
+        return _joined([*((known,),), *narrowed])
+    rows = [clause for clause in narrowed if () not in clause]
+    return tuple(sorted([*([(known,)] if known else []), *rows], key=_clause_text))
+
+
+def _narrowed(clause: Clause, known: Conjunction) -> Clause:
+    """The conjunctions that may hold beside known limits, without those limits."""
+    facts = dict(known)
+    return _clause(
+        [
+            (form, interval)
+            for form, interval in conjunction
+            if not (form in facts and interval.contains(facts[form]))
+        ]
+        for conjunction in clause
+        if _conjunction((*known, *conjunction)) is not None
+    )
+
+
+def _distributed(one: Clause, other: Clause) -> Clause:
+    return _clause((*left, *right) for left, right in product(one, other))
+
+
+def _decided(
+    conjunction: Conjunction, smaller: Mapping[Form, tuple[Form, Interval]]
+) -> list[Constraint] | None:
+    """The limits that are not known to hold; ``None`` if one is known not to."""
+    left: list[Constraint] = []
+    for form, interval in conjunction:
+        found, values = smaller[form]
+        if interval.intersect(values).is_empty:
+            return None
+        if not interval.contains(values):
+            left.append((found, interval))
+    return left
+
+
+def _text(conjunction: Conjunction) -> str:
+    return " && ".join(map(_limit_text, conjunction)) or ALWAYS
+
+
+def _clause_text(clause: Clause) -> str:
+    return " || ".join(map(_text, clause))
+
+
+def _limit_text(limit: Constraint) -> str:
+    return f"{format_form(limit[0])} in {limit[1]}"
+
+
+# Values.
+
+
+def _is_within(value: Any, interval: Interval) -> Any:  # noqa: ANN401 - a number or an array
+    above = True if interval.lower is None else value >= interval.lower
+    return above if interval.upper is None else above & (value <= interval.upper)
+
+
+def _all(values: Iterable[Any]) -> Any:  # noqa: ANN401 - truth values or arrays of them
+    return reduce(lambda left, right: left & right, values, True)  # noqa: FBT003 - holds of nothing
+
+
+def _any(values: Iterable[Any]) -> Any:  # noqa: ANN401 - truth values or arrays of them
+    return reduce(lambda left, right: left | right, values, False)  # noqa: FBT003 - of nothing

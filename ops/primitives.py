@@ -1,0 +1,230 @@
+"""JAX's primitives as opcodes with attributes, and its sizes as expressions."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from indexing.layout import ShapeError
+from ops.hlo.values import Window
+from simplifier import FloorDiv, Max, Min, Mod, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import sympy
+
+OfJax: TypeAlias = Any
+"""A value of JAX, which has no types for them: a jaxpr, its equations, variables and shapes."""
+
+Rule: TypeAlias = "Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]"
+"""From the parameters of a primitive to an opcode and its attributes."""
+
+
+# Sizes.
+
+
+def written(size: OfJax) -> sympy.Expr | int:
+    """An integer, or an expression over dimension variables of JAX."""
+    return size if isinstance(size, int) else expression(str(size))
+
+
+def expression(text: str) -> sympy.Expr:
+    """A size as JAX writes it.
+
+    >>> expression("4*s + floordiv(b, 2) - mod(b*s, 3)^2")
+    4*s + (b//2) - ((b*s) % 3)**2
+    """
+    return _read(ast.parse(text.replace("^", "**"), mode="eval").body, text)
+
+
+def _read(node: ast.expr, text: str) -> OfJax:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name):
+            return symbol(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_read(operand, text)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_read(left, text), _read(right, text))
+        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](*(_read(each, text) for each in arguments))
+        case _:
+            raise ShapeError(f"from_jax: the size {text} is no integer arithmetic")
+
+
+_OPERATORS: Final[Mapping[type, Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: lambda base, exponent: base**exponent,
+}
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "floordiv": FloorDiv,
+    "mod": Mod,
+    "max": Max,
+    "min": Min,
+}
+
+
+# Primitives.
+
+CALLS: Final[Mapping[str, str]] = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "remat": "jaxpr",
+    "checkpoint": "jaxpr",
+}
+"""The primitives that run a jaxpr once, and the parameter that it is."""
+
+SELECTED: Final = (0, 2, 1)
+"""The operands of a select by a truth value: JAX has what is taken for false first."""
+
+FOLDS: Final[Mapping[str, str]] = {
+    "reduce_sum": "add",
+    "reduce_prod": "multiply",
+    "reduce_max": "maximum",
+    "reduce_min": "minimum",
+    "reduce_and": "and",
+    "reduce_or": "or",
+    "reduce_window_sum": "add",
+    "reduce_window_max": "maximum",
+    "reduce_window_min": "minimum",
+}
+"""The primitives that fold elements, and the opcode that combines two."""
+
+ELEMENTWISE: Final[Mapping[str, str]] = {
+    **{
+        name: name
+        for name in (
+            *("abs", "add", "and", "atan2", "cbrt", "ceil", "clamp", "erf", "floor", "imag"),
+            *("log", "logistic", "not", "or", "real", "rsqrt", "sign", "sqrt", "tan", "tanh"),
+            "xor",
+        )
+    },
+    "convert_element_type": "convert",
+    "copy": "copy",
+    "copy_p": "copy",
+    "cos": "cosine",
+    "div": "divide",
+    "exp": "exponential",
+    "exp2": "power",
+    "expm1": "exponential-minus-one",
+    "integer_pow": "power",
+    "is_finite": "is-finite",
+    "log1p": "log-plus-one",
+    "max": "maximum",
+    "min": "minimum",
+    "mul": "multiply",
+    "neg": "negate",
+    "pow": "power",
+    "reduce_precision": "reduce-precision",
+    "rem": "remainder",
+    "round": "round-nearest-even",
+    "select_n": "select",
+    "shift_left": "shift-left",
+    "shift_right_arithmetic": "shift-right-arithmetic",
+    "shift_right_logical": "shift-right-logical",
+    "sin": "sine",
+    "square": "multiply",
+    "stop_gradient": "copy",
+    "sub": "subtract",
+}
+"""The opcodes of primitives that work element by element."""
+
+
+COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
+"""The primitives that compare element by element, called as the direction is in HLO."""
+
+
+def _plain(opcode: str, **attributes: object) -> Rule:
+    return lambda _: (opcode, attributes)
+
+
+def rule_of(name: str) -> Rule:
+    """The rule of a primitive; what has none is a custom call of its name."""
+    return _RULES.get(name) or _plain("custom-call", custom_call_target=name)
+
+
+def _renamed(opcode: str, **names: str) -> Rule:
+    """The parameters of a primitive under the names of attributes."""
+    return lambda given: (opcode, {name: given[theirs] for name, theirs in names.items()})
+
+
+def _dot(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    (lhs, rhs), (lhs_batch, rhs_batch) = given["dimension_numbers"]
+    return "dot", {
+        "lhs_batch_dims": tuple(lhs_batch),
+        "lhs_contracting_dims": tuple(lhs),
+        "rhs_batch_dims": tuple(rhs_batch),
+        "rhs_contracting_dims": tuple(rhs),
+    }
+
+
+def _slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    starts, limits = given["start_indices"], given["limit_indices"]
+    steps = given["strides"] or (1,) * len(starts)
+    rows = zip(map(written, starts), map(written, limits), steps, strict=True)
+    return "slice", {"slice": tuple(rows)}
+
+
+def _pad(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    return "pad", {"padding": tuple(tuple(map(written, row)) for row in given["padding_config"])}
+
+
+def _gather(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Vectors of indices are the last dimension of the indices, always."""
+    numbers = given["dimension_numbers"]
+    names = ("offset_dims", "collapsed_slice_dims", "start_index_map")
+    batching = ("operand_batching_dims", "start_indices_batching_dims")
+    return "gather", {
+        **{name: tuple(getattr(numbers, name)) for name in (*names, *batching)},
+        "slice_sizes": tuple(map(written, given["slice_sizes"])),
+    }
+
+
+def _dynamic_slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    return "dynamic-slice", {"dynamic_slice_sizes": tuple(map(written, given["slice_sizes"]))}
+
+
+def _window(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    window = Window(
+        size=tuple(given["window_dimensions"]),
+        stride=tuple(given["window_strides"]),
+        pad=tuple(map(tuple, given["padding"])),
+        lhs_dilate=tuple(given["base_dilation"]),
+        rhs_dilate=tuple(given["window_dilation"]),
+    )
+    return "reduce-window", {"window": window}
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    **{name: _plain(opcode) for name, opcode in ELEMENTWISE.items()},
+    **{name: _plain("compare", direction=name.upper()) for name in COMPARISONS},
+    **{name: _renamed("reduce", dimensions="axes") for name in FOLDS if "window" not in name},
+    **{name: _window for name in FOLDS if "window" in name},
+    "broadcast_in_dim": _renamed("broadcast", dimensions="broadcast_dimensions"),
+    "concatenate": lambda given: ("concatenate", {"dimensions": (given["dimension"],)}),
+    "dot_general": _dot,
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _plain("dynamic-update-slice"),
+    "expand_dims": _plain("reshape"),
+    "gather": _gather,
+    "iota": _renamed("iota", iota_dimension="dimension"),
+    "pad": _pad,
+    "reshape": _plain("reshape"),
+    "rev": _renamed("reverse", dimensions="dimensions"),
+    "slice": _slice,
+    "sort": lambda given: ("sort", {"dimensions": (given["dimension"],)}),
+    "squeeze": _plain("reshape"),
+    "top_k": _renamed("topk", k="k"),
+    "transpose": _renamed("transpose", dimensions="permutation"),
+}
+"""The primitives with a rule; of others the maps are unknown."""

@@ -1,0 +1,118 @@
+"""``Facts``: bounds and constraints as one value, in the place of either."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sympy
+from hypothesis import given
+
+from indexing import IndexingMap
+from simplifier import (
+    BoundsError,
+    Facts,
+    FloorDiv,
+    IndexingError,
+    Interval,
+    Mod,
+    bounds_of,
+    equivalent,
+    simplify,
+    symbol,
+)
+from simplifier.expr.sympy_conversion import to_sympy
+from tests.simplifier.test_constraints import solvable_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simplifier.bounds.context import Constraints
+    from tests.strategies import Problem
+
+x, n, k = symbol("x"), symbol("n"), symbol("k")
+FACTS = Facts({x: (0, 63), n: (1, None)}, [x < n, sympy.Eq(Mod(k, 8), 0)])
+
+
+@given(solvable_problems())
+def test_facts_answer_as_bounds_and_constraints_do(asked: tuple[Problem, Constraints]) -> None:
+    problem, known = asked
+    expression = to_sympy(problem.form)
+    constraints = [(to_sympy(form), ends) for form, ends in known]
+    facts = Facts(problem.box, constraints)
+    plain = problem.box, constraints
+    for question in (simplify, bounds_of):
+        answer = question(expression, *plain)
+        assert question(expression, facts) == answer
+        assert question(expression, {}, facts) == answer
+        assert question(expression, Facts(problem.box), Facts(constraints=constraints)) == answer
+        assert question(expression, Facts(problem.box), constraints) == answer
+        assert question(expression, problem.box, Facts(constraints=constraints)) == answer
+    simpler = simplify(expression, facts)
+    assert equivalent(expression, simpler, facts)
+
+
+def test_facts_are_read_once() -> None:
+    first, second = FACTS.problem([x]), FACTS.problem([FloorDiv(x, 3)])
+    assert first.scope() is second.scope()
+
+
+def test_what_a_symbol_assumes_counts_in_its_question_alone() -> None:
+    size = sympy.Symbol("p", integer=True, positive=True)
+    assert bounds_of(size + x, FACTS) == Interval(1, None)
+    assert "p" not in FACTS.bounds
+    assert bounds_of(symbol("p"), FACTS) == Interval(None, None)
+
+
+def test_facts_are_values() -> None:
+    same = Facts({x: Interval(0, 63), n: (1, None)}, [x < n, sympy.Eq(Mod(k, 8), 0)])
+    assert same == FACTS
+    assert hash(same) == hash(FACTS)
+    assert Facts({x: (0, 63)}) != FACTS
+    assert pickle.loads(pickle.dumps(FACTS)) == FACTS  # noqa: S301 - our own
+    assert str(FACTS) == "Facts({x: [0, 63], n: [1, inf]}, [x < n, Eq((k % 8), 0)])"
+    assert FACTS.bounds == {"x": Interval(0, 63), "n": Interval(1, None)}
+    assert FACTS.constraints[0] == (x < n, Interval(1, 1))
+    with pytest.raises(AttributeError):
+        FACTS.bounds = {}  # pyright: ignore[reportAttributeAccessIssue] - a value
+
+
+def test_both_facts_hold() -> None:
+    both = Facts({x: (0, 9)}) & Facts({"x": (5, 12)}, [n <= x])
+    assert both.bounds["x"] == Interval(5, 9)
+    assert bounds_of(n, both) == Interval(None, 9)
+
+
+def test_facts_are_constraints_of_maps() -> None:
+    d0 = symbol("d0")
+    facts = Facts({d0: (0, 5)}, [sympy.Eq(Mod(d0, 2), 0)])
+    limited = IndexingMap([d0], IndexingMap.from_sizes([d0], dims=[10]).dims, constraints=facts)
+    assert str(limited) == "(d0) -> (d0), domain: d0 in [0, 5], d0 mod 2 in [0, 0]"
+
+
+WRONG: dict[str, Callable[[], Any]] = {
+    "Facts: bounds are 3; expected a mapping": lambda: Facts(3),  # pyright: ignore[reportArgumentType]
+    "Facts: constraints is 3; expected a sequence": lambda: Facts({}, 3),  # pyright: ignore[reportArgumentType]
+    "Facts: constraints: one is 3; expected an expression": lambda: Facts({}, [3]),  # pyright: ignore[reportArgumentType]
+    "Facts: bounds are given for 3; expected a symbol": lambda: Facts({3: (0, 1)}),  # pyright: ignore[reportArgumentType]
+    "Facts: two different symbols are called 'x'": lambda: Facts(
+        {x: (0, 1), sympy.Symbol("x"): (0, 1)}
+    ),
+    "simplify: two different symbols are called 'x'": lambda: simplify(sympy.Symbol("x"), FACTS),
+    "x/2: is a fraction; expected an integer": lambda: Facts({}, [(x / 2, 0)]),
+}
+
+
+@pytest.mark.parametrize(("message", "make"), WRONG.items(), ids=WRONG)
+def test_wrong_facts_are_refused_by_name(message: str, make: Callable[[], Any]) -> None:
+    with pytest.raises(IndexingError) as error:
+        make()
+    assert str(error.value).startswith(message)
+
+
+def test_facts_join_with_facts_alone() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        FACTS & 3  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
+    with pytest.raises(BoundsError, match="one is Facts"):
+        simplify(x, {}, [FACTS])  # pyright: ignore[reportArgumentType]
