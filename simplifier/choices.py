@@ -7,8 +7,7 @@ arithmetic need not know of them.
 
 from __future__ import annotations
 
-from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import comparisons
@@ -25,13 +24,10 @@ from simplifier.expr.form import (
     Form,
     combine,
     constant,
-    postorder,
-    variable,
     weighted_sum,
 )
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.laws.catalogue.conditions import (
-    CHOICE_OF_NUMBERS,
     CHOSEN,
     CHOSEN_TWICE,
     JOINED,
@@ -40,12 +36,17 @@ from simplifier.laws.catalogue.conditions import (
 )
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
+from simplifier.surroundings import abstracted, outermost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from simplifier.bounds.context import Context
     from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
+
+
+_Laws: TypeAlias = "tuple[Law, ...]"
 
 
 class Questions(NamedTuple):
@@ -55,34 +56,33 @@ class Questions(NamedTuple):
     range_of: Callable[[Scope, Form], Interval]
 
 
-def is_logical(atoms: Iterable[Atom]) -> bool:
-    """Whether there are conditions, choices or functions of bits among atoms."""
-    return any(atom.kind in LOGICAL for atom in atoms)
-
-
 def step(scope: Scope, form: Form, asks: Questions) -> Form:
     """The form with its conditions and choices simplified, and what is around them."""
-    found = [_step(scope, form, asks)]
+    found = [*_readings(scope, form, asks)]
     together = joined(form)
     if together is not None:
-        laws, result = _step(scope, together, asks)
-        found.append(((JOINED, *laws), result))
-    laws, result = min(found, key=lambda each: cost_of_form(each[1]))
-    if cost_of_form(result) > cost_of_form(form):
-        result = form
-    if result != form:
-        scope.read(Rewrite(laws, form, result))
-        if scope.log is not None:
-            scope.log.parts[result.key] = []
+        found += [((JOINED, *laws), read) for laws, read in _readings(scope, together, asks)]
+    laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
+    if result == form or cost_of_form(result) > cost_of_form(form):
+        return form
+    scope.read(Rewrite(laws, form, result))
+    if scope.log is not None:
+        scope.log.parts[result.key] = []
     return result
 
 
-def _step(scope: Scope, form: Form, asks: Questions) -> tuple[tuple[Law, ...], Form]:
+def _cost_of_reading(reading: tuple[_Laws, Form]) -> int:
+    return cost_of_form(reading[1])
+
+
+def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws, Form]]:
+    """What the form comes to with its functions of bits split into digits, and as they stand."""
     reader = _Reader(scope, asks)
-    abstraction = abstracted(scope, reader.settled(form), reader.range_of)
-    result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
-    laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
-    return tuple(dict.fromkeys(laws)), result
+    for reading in reader.readings(form):
+        abstraction = abstracted(scope, reading, reader.range_of)
+        result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
+        laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
+        yield tuple(dict.fromkeys(laws)), result
 
 
 def joined(form: Form) -> Form | None:
@@ -110,97 +110,29 @@ def joined(form: Form) -> Form | None:
 def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
     """An interval that holds every value of a form with conditions or choices."""
     reader = _Reader(scope, asks)
-    abstraction = abstracted(scope, reader.settled(form), reader.range_of)
+    by_digits, *_ = reader.readings(form)
+    abstraction = abstracted(scope, by_digits, reader.range_of)
     return asks.range_of(abstraction.scope, abstraction.form)
 
 
-class Surroundings(NamedTuple):
-    """A form with variables for what laws of arithmetic do not look into."""
-
-    form: Form
-    scope: Scope
-    meanings: dict[str, Form]
-    laws: tuple[Law, ...] = ()
-
-    def restored(self, form: Form) -> Form:
-        """The form with what the variables stand for; numbers times conditions become choices."""
-        (result,) = operations.substitute([form], self.meanings)
-        return result if operations.is_condition(result) else _with_choices_of_numbers(result)
-
-
-def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -> Surroundings:
-    """The form with a variable for each condition, choice and function of bits.
-
-    A choice of two numbers is its condition times their difference. The variables are numbered, so
-    that forms that differ in the meanings alone share a scope.
-    """
-    atoms = outermost([form])
-    linear = {atom: _of_numbers(atom) for atom in atoms}
-    inner = dict.fromkeys(each for value in linear.values() for each in value.terms)
-    names = {atom: variable(f"{_MARK}{number}") for number, atom in enumerate(inner)}
-    replacements = {atom: combine(value, names) for atom, value in linear.items()}
-    bounds, constraints = scope.given
-    ends = [(f"{_MARK}{number}", range_of(atom)) for number, atom in enumerate(inner)]
-    replaced = [(operations.replace(fact, replacements), ends) for fact, ends in constraints]
-    known = tuple(fact for fact in replaced if not is_logical(postorder((fact[0],))))
-    are_numbers = any(atom not in inner for atom in linear)
-    return Surroundings(
-        operations.replace(form, replacements),
-        scope.beside(tuple(sorted((*bounds, *ends), key=itemgetter(0))), known),
-        {f"{_MARK}{number}": Form(0, {atom: 1}) for number, atom in enumerate(inner)},
-        (CHOICE_OF_NUMBERS,) if are_numbers else (),
-    )
-
-
-_MARK: Final = "\0"
-"""Begins the names of variables, so that no other variable has such a name."""
-
-
-def outermost(forms: Iterable[Form], kinds: Collection[AtomKind] = LOGICAL) -> list[Atom]:
-    """Conditions, choices and functions of bits that stand in no other one, in their order.
-
-    Of ``kinds`` alone: a choice counts that stands in a condition, but in no other choice.
-
-    >>> from simplifier.expr.parser import parse_form
-    >>> outermost([parse_form("bitor(x, select(x > 5, y, 0))")], [AtomKind.SELECT])
-    [<select select(x >= 6, y, 0)>]
-    """
-    found: dict[Atom, None] = {}
-    seen: set[Atom] = set()
-    stack = [atom for form in forms for atom in form.terms]
-    while stack:
-        atom = stack.pop()
-        if atom in seen:
-            continue
-        seen.add(atom)
-        if atom.kind in kinds:
-            found[atom] = None
-        else:
-            stack += [inner for argument in atom.arguments for inner in argument.terms]
-    return sorted(found)
-
-
-def _of_numbers(atom: Atom) -> Form:
-    """A choice of two numbers as a multiple of its condition."""
-    if atom.kind is AtomKind.SELECT:
-        condition, chosen, other = atom.arguments
-        if chosen.is_constant and other.is_constant:
-            return condition.times(chosen.constant - other.constant) + other.constant
-    return Form(0, {atom: 1})
-
-
-def _with_choices_of_numbers(form: Form) -> Form:
-    """The form with a choice in place of each multiple of a condition; one has the constant."""
-    for atom, factor in form.terms.items():
-        if atom.kind in CONDITIONS and (factor != 1 or form.constant):
-            first, rest = Form(0, {atom: 1}), form.without(atom)
-            numbers = constant(factor + form.constant), constant(form.constant)
-            choice = operations.select(first, *numbers)
-            return _with_choices_of_numbers(rest.plus_constant(-form.constant)).plus(choice)
-    return form
-
-
 # Conditions, choices and bits.
+
+
+class _Simplified(NamedTuple):
+    """What a condition, a choice or a function of bits comes to."""
+
+    by_digits: Form
+    """A function of bits is a sum of functions of digits; of others, the cheapest form."""
+    cheapest: Form
+
+
+class _RememberedChoices:
+    """What a scope remembers of conditions, choices and functions of bits."""
+
+    def __init__(self, _: Context) -> None:
+        self.simplified: dict[Atom, _Simplified] = {}
+        self.ranges: dict[Atom, Interval] = {}
+        """Of those that are simplified."""
 
 
 class _Reader:
@@ -211,15 +143,44 @@ class _Reader:
         self._asks = asks
         self.laws: dict[Law, None] = {}
         """Those that were applied, in order; collected during a trace."""
+        self._known = (
+            _RememberedChoices(scope) if scope.log is not None else scope.memory(_RememberedChoices)
+        )
 
-    def settled(self, form: Form) -> Form:
-        """The form with each outermost condition, choice and function of bits simplified."""
-        return operations.replace(form, {atom: self._of_atom(atom) for atom in outermost([form])})
+    def readings(self, form: Form) -> Iterable[Form]:
+        """The form with each outermost condition, choice and function of bits simplified.
+
+        First with all functions of bits by digits, so that equal digits cancel.
+        """
+        values = {
+            name: constant(interval.lower)
+            for name, interval in self._scope.bounds.items()
+            if interval.is_point and interval.lower is not None
+        }
+        (form,) = operations.substitute([form], values)
+        found = {atom: self._simplified_atom(atom) for atom in outermost([form])}
+        by_digits = {atom: each.by_digits for atom, each in found.items()}
+        cheapest = {atom: each.cheapest for atom, each in found.items()}
+        replaced = [operations.replace(form, each) for each in (by_digits, cheapest)]
+        return dict.fromkeys(replaced)
+
+    def _simplified_atom(self, atom: Atom) -> _Simplified:
+        known = self._known.simplified
+        if atom not in known:
+            known[atom] = self._of_atom(atom)
+        return known[atom]
 
     def range_of(self, atom: Atom) -> Interval:
         """The range of what is left of a condition, choice or function of bits."""
         if atom.kind in CONDITIONS:
             return Interval(0, 1)
+        ranges = self._known.ranges
+        found = ranges.get(atom)
+        if found is None:
+            found = ranges[atom] = self._range_of(atom)
+        return found
+
+    def _range_of(self, atom: Atom) -> Interval:
         if atom.kind is AtomKind.SELECT and not _is_deep(atom):
             return self._range_of_choice(atom)
         canonical = self._scope.canonical(Form(0, {atom: 1}))
@@ -233,23 +194,25 @@ class _Reader:
             scope = scope.under(operations.negation(condition))
         return found.union(self._asks.range_of(scope, last))
 
-    def _of_atom(self, atom: Atom) -> Form:
+    def _of_atom(self, atom: Atom) -> _Simplified:
         whole = Form(0, {atom: 1})
         if _is_deep(atom):
-            return whole
+            return _Simplified(whole, whole)
         within = self._scope.of_variables_in(whole)
         if within is not self._scope:
             reader = _Reader(within, self._asks)
-            found = reader._of_atom(atom)
+            found = reader._simplified_atom(atom)
             self.laws |= reader.laws
             return found
         if atom.kind is AtomKind.SELECT:
-            return self._choice(_branches(atom))
+            choice = self._choice(_branches(atom))
+            return _Simplified(choice, choice)
         if atom.kind is AtomKind.AND:
-            return self._conjunction(list(atom.arguments))
+            both = self._conjunction(list(atom.arguments))
+            return _Simplified(both, both)
         return self._operation(atom)
 
-    def _operation(self, atom: Atom) -> Form:
+    def _operation(self, atom: Atom) -> _Simplified:
         """A comparison or a function of bits: on simplified operands, or in canonical form."""
         direct = operations.build(atom.kind, self._simplified(self._scope, atom.arguments))
         canonical = self._scope.canonical(direct)
@@ -260,8 +223,9 @@ class _Reader:
         }
         found = operations.replace(canonical, inside)
         if atom.kind in BITWISE:
-            return found
-        return min(found, direct, key=_cost_of_condition)
+            return _Simplified(found, min(found, direct, key=cost_of_form))
+        cheapest = min(found, direct, key=_cost_of_condition)
+        return _Simplified(cheapest, cheapest)
 
     def _simplified(self, scope: Scope, wanted: Iterable[Form]) -> tuple[Form, ...]:
         return tuple([self._asks.simplified(scope, each) for each in wanted])

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from simplifier import choices
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
-from simplifier.choices import is_logical
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     EXTREMA,
@@ -61,6 +60,7 @@ from simplifier.limits import (
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
+from simplifier.surroundings import is_logical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,9 +77,20 @@ def simplified(scope: Scope, form: Form) -> Form:
     results = scope.memory(_Results)
     result = results.get(form.key)
     if result is None:
-        is_cheapest = _is_cheapest(scope, form)
-        result = results[form.key] = form if is_cheapest else _fixpoint(scope, form)
+        result = results[form.key] = _simplified(scope, form)
+        if scope.log is None:
+            results[result.key] = result
     return result
+
+
+def _simplified(scope: Scope, form: Form) -> Form:
+    if _is_cheapest(scope, form):
+        return form
+    if scope.smaller is not None and scope.log is None:
+        within = scope.of_variables_in(form)
+        if within is not scope:
+            return simplified(within, form)
+    return _fixpoint(scope, form)
 
 
 class _Results(dict["Key", Form]):
@@ -116,6 +127,10 @@ def _step(scope: Scope, form: Form) -> Form:
     kinds = {atom.kind for atom in inside}
     if not kinds.isdisjoint(LOGICAL):
         return choices.step(scope, form, _QUESTIONS)
+    if scope.smaller is not None:
+        result = _solved(scope, form, scope.smaller)
+        if result != form:
+            return result
     has_extrema = not (kinds.isdisjoint(EXTREMA) or _is_large(form, inside))
     extrema = _extrema_to_keep(scope, form) if has_extrema else ()
     if not extrema:
@@ -125,8 +140,6 @@ def _step(scope: Scope, form: Form) -> Form:
         natural = natural_cost(scope, scope.canonical(form))
         if scope.facts or natural < cost_of_form(result):
             result = min(result, _read(scope, form, inside), key=cost_of_form)
-    if scope.smaller is not None:
-        result = _solved(scope, form, result, scope.smaller)
     return result if result != form else _in_lowest_terms(scope, form)
 
 
@@ -266,33 +279,39 @@ def _steps(scope: Scope, form: Form) -> Iterator[Rewrite]:
             yield from whole_or_parts(scope, begun)
 
 
-def _solved(scope: Scope, form: Form, result: Form, smaller: Smaller[Scope]) -> Form:
-    """What the form comes to in a smaller problem; where that costs more, the result."""
+def _solved(scope: Scope, form: Form, smaller: Smaller[Scope]) -> Form:
+    """What the form comes to in a smaller problem; the form, where that costs as much."""
     solution = smaller.solution
-    found = _in_smallest(smaller.context, solution.substituted(form))
+    limit = cost_of_form(scope.canonical(form))
+    found = _in_smallest(smaller.context, solution.substituted(form), limit)
+    if found is None:
+        return form
     restored = solution.restored(found)
     other = _extracted(scope, restored)
-    if cost_of_form(other) >= cost_of_form(result):
-        return result
+    if cost_of_form(other) >= cost_of_form(form):
+        return form
     scope.solved(Rewrite(solution.laws_for(found), form, restored))
     return other
 
 
-def _in_smallest(scope: Scope, form: Form) -> Form:
+def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
     """What the form comes to where all equations are solved, in terms of this problem.
 
-    The problems between are only passed: each would be searched for itself.
+    ``None`` where its canonical form costs as much there: nothing would vanish. The problems
+    between are only passed: each would be searched for itself.
     """
     if scope.smaller is None:
-        return simplified(scope, form)
+        return simplified(scope, form) if cost_of_form(scope.canonical(form)) < limit else None
     solution, inner = scope.smaller
-    found = _in_smallest(inner, solution.substituted(form))
+    found = _in_smallest(inner, solution.substituted(form), limit)
+    if found is None:
+        return None
     restored = solution.restored(found)
     scope.solved(Rewrite(solution.laws_for(found), form, restored))
-    result = _extracted(scope, restored)
     if scope.log is not None:
-        scope.log.iterations[form.key] = [form, result]
-    return result
+        scope.log.iterations[form.key] = [form, restored]
+        scope.log.parts[restored.key] = []
+    return restored
 
 
 # The form as a whole, or its parts.

@@ -101,18 +101,21 @@ class Problem:
         return self.forms[0]
 
     def scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
-        """The scope of the problem; ``None`` if no value is left to some variable."""
-        if make is scope_of and self._scope is not None:
-            return self._scope
+        """The scope of the expressions; ``None`` if no value is left to some variable."""
+        whole = self._scope if make is scope_of else None
+        if whole is None:
+            whole = self._whole_scope(make)
+        if make is scope_of:
+            self._scope = whole
+        return whole and whole.of_variables_in(*self.forms)
+
+    def _whole_scope(self, make: Callable[[Box, Known], Scope]) -> Scope | None:
+        """The scope of all that is known."""
         known = tuple(self.constraints)
         if any(interval.is_empty for interval in (*self.bounds.values(), *dict(known).values())):
             return None
         scope = make(tuple(sorted(self.bounds.items())), known)
-        if scope.is_empty:
-            return None
-        if make is scope_of:
-            self._scope = scope
-        return scope
+        return None if scope.is_empty else scope
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
@@ -125,7 +128,8 @@ class Problem:
         if scope is None:
             return
         for fraction, reading in self._fractions:
-            if range_of(scope, operations.mod(fraction.numerator, fraction.divisor)) != _ZERO:
+            remainder = operations.mod(fraction.numerator, fraction.divisor)
+            if range_of(scope, remainder) != _ZERO and not fraction.is_integer:
                 raise reading.objection(fraction)
 
     def _read(self, expression: Expression) -> Form:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, strided
 from indexing.exact.isl_sets import parameters_of
-from indexing.transform.evaluate import MAX_INT64, result_columns
+from indexing.transform.evaluate import result_columns
+from simplifier.evaluation import MAX_INT64
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:

@@ -21,10 +21,11 @@ from indexing.exact.isl_sets import check_bounded, coordinates, image_of, points
 from indexing.exact.sets import read_set, set_of_rows
 from indexing.relation import RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
-from indexing.transform.evaluate import MAX_INT64, result_columns
+from indexing.transform.evaluate import result_columns
 from indexing.transform.substitute import arranged
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
+from simplifier.evaluation import MAX_INT64
 from simplifier.exact import ATTEMPT, BUDGET, BudgetError, Space
 from simplifier.exact.isl import asked, checked_budget, integer, load_isl
 from simplifier.exact.isl import number as isl_number

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from indexing.errors import ShapeError
 from indexing.layout.array_shape import SHAPE, ArrayShape, check_shapes
 from indexing.layout.steps import backward, forward, memory_size, memory_steps
-from indexing.transform.evaluate import MAX_INT64, checked_value, is_array
+from indexing.transform.evaluate import checked_value
 from simplifier.errors import check_type, quoted
+from simplifier.evaluation import MAX_INT64, is_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

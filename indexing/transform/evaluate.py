@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sized
-from functools import reduce
 from itertools import repeat
 from math import prod
 from types import MappingProxyType
@@ -13,20 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.relation import check_without_parameters
-from simplifier.choices import outermost
 from simplifier.errors import check_type, listed
-from simplifier.expr import fold
-from simplifier.expr.form import BITWISE, AtomKind, Form, variables_of
-from simplifier.expr.operations import ON_BITS
+from simplifier.evaluation import MAX_INT64, EvaluationError, is_array, magnitudes, values_of
+from simplifier.expr.form import Form, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import Domain
     from indexing.relation import Relation
     from indexing.variable import Variable
     from simplifier import Interval
-    from simplifier.expr.form import Atom
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
@@ -38,9 +34,6 @@ _CHUNK: Final = 1 << 14
 """Points that are evaluated at a time: columns of them fit into the cache of a core."""
 
 NO_PARAMETERS: Final[Mapping[str, Value]] = MappingProxyType({})
-
-MAX_INT64: Final = (1 << 63) - 1
-"""The greatest integer of 64 bits."""
 
 
 def evaluate(
@@ -229,30 +222,10 @@ def compute(
     wanted = tuple(wanted)
     used = {name: _converted(environment[name], dtype) for name in variables_of(wanted)}
     # The unary plus copies an array: no result is an argument's own memory.
-    return tuple(+value for value in _values(wanted, used))
-
-
-def _values(wanted: Sequence[Form], used: Mapping[str, Value]) -> tuple[Value, ...]:
-    """The values of forms; of a choice only the branch that is chosen is evaluated."""
-    known = {atom: _chosen(atom, used) for atom in outermost(wanted, (AtomKind.SELECT,))}
-    return fold.evaluate(wanted, used, _OPERATIONS, known)
-
-
-def _chosen(atom: Atom, used: Mapping[str, Value]) -> Value:
-    condition, *branches = atom.arguments
-    (holds,) = _values([condition], used)
-    if not is_array(holds):
-        return _values([branches[0] if holds else branches[1]], used)[0]
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-    # Numbers take the dtype of the arrays: 64 bits may not hold what is computed with them.
-    arrays = (np.asarray(value, dtype=holds.dtype) for value in used.values())
-    columns = dict(zip(used, np.broadcast_arrays(*arrays), strict=True))
-    where = np.broadcast_to(holds != 0, next(iter(columns.values())).shape)
-    chosen = np.empty(where.shape, dtype=holds.dtype)
-    for branch, here in zip(branches, (where, ~where), strict=True):
-        chosen[here] = _values([branch], {name: each[here] for name, each in columns.items()})[0]
-    return chosen
+    try:
+        return tuple(+value for value in values_of(wanted, used))
+    except EvaluationError as error:
+        raise MapError(f"evaluate: {error}") from None
 
 
 def _converted(value: Value, dtype: object) -> Value:
@@ -269,30 +242,6 @@ def evaluate_forms(wanted: Iterable[Form], environment: Mapping[str, Value]) -> 
     return compute(wanted, environment, "int64" if fits else object)
 
 
-def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int]:
-    """How far from 0 each value can be that is computed on the way.
-
-    ``sizes`` says it of the variables. A partial sum, in any order, is no farther than the sum of
-    the magnitudes of its terms.
-    """
-
-    def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
-        if atom.kind is AtomKind.VARIABLE:
-            return sizes[atom.name]
-        if atom.kind in BITWISE:
-            return (1 << max(inner).bit_length()) - 1
-        return prod(inner) if atom.kind is AtomKind.PRODUCT else max(inner, default=0)
-
-    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
-        terms = (abs(factor) * known[atom] for atom, factor in form.terms.items())
-        return abs(form.constant) + sum(terms)
-
-    known = fold.fold(wanted, of_atom, of_form)
-    yield from known.values()
-    for form in wanted:
-        yield of_form(form, known)
-
-
 def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
     """Why a value within the bounds may need more than 64 bits; ``None`` if none does."""
     sizes: dict[str, int] = {}
@@ -307,72 +256,10 @@ def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None
     return None
 
 
-def is_array(value: Value) -> bool:
-    """Whether a value is an array, not a Python integer."""
-    return hasattr(value, "dtype")
-
-
 def _magnitude(value: Value) -> int:
     if not is_array(value):
         return abs(value)
     return max(abs(int(value.max())), abs(int(value.min()))) if value.size else 0
-
-
-def _divided(
-    operate: Callable[[Value, Value], Value],
-) -> Callable[[Atom, tuple[Value, ...]], Value]:
-    """A division of numbers or arrays that refuses zero."""
-
-    def divide(atom: Atom, values: tuple[Value, ...]) -> Value:
-        numerator, divisor = values
-        has_zero = bool((divisor == 0).any()) if is_array(divisor) else divisor == 0
-        if has_zero:
-            message = f"evaluate: division by zero in {Form(0, {atom: 1})}"
-            raise MapError(message)
-        return operate(numerator, divisor)
-
-    return divide
-
-
-def _folded(
-    name: str, on_integers: Callable[[Value, Value], Value]
-) -> Callable[[Atom, tuple[Value, ...]], Value]:
-    """An extremum, computed by NumPy if an operand is an array."""
-
-    def choose(left: Value, right: Value) -> Value:
-        if is_array(left) or is_array(right):
-            import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-            return getattr(np, name)(left, right)
-        return on_integers(left, right)
-
-    return lambda _, values: reduce(choose, values)
-
-
-def _number_of(truth: Value, compared: Value) -> Value:
-    """1 or 0, in the dtype of what was compared: truth values do not add up as numbers do."""
-    return truth.astype(compared.dtype) if is_array(truth) else int(truth)
-
-
-def _opaque(atom: Atom, _: tuple[Value, ...]) -> Value:
-    message = f"evaluate: {atom.name} is not integer arithmetic"
-    raise MapError(message)
-
-
-_OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]] = {
-    AtomKind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
-    AtomKind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
-    AtomKind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
-    AtomKind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
-    AtomKind.MIN: _folded("minimum", min),
-    AtomKind.MAX: _folded("maximum", max),
-    AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
-    AtomKind.OPAQUE: _opaque,
-    AtomKind.NONNEGATIVE: lambda _, values: _number_of(values[0] >= 0, values[0]),
-    AtomKind.ZERO: lambda _, values: _number_of(values[0] == 0, values[0]),
-    AtomKind.AND: _folded("minimum", min),
-    **dict.fromkeys(BITWISE, lambda atom, values: reduce(ON_BITS[atom.kind], values)),
-}
 
 
 # Many calls.

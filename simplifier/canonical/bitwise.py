@@ -6,7 +6,7 @@ from functools import reduce
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, AtomKind, Form, constant
 from simplifier.laws.catalogue.bits import (
@@ -106,7 +106,8 @@ def _by_all_or_none(kind: AtomKind, number: Form, mask: int) -> Form:
 def _split(context: Context, left: Form, right: Form) -> int:
     """A power of two so that the lower or the higher bits of one operand are constant; 1 if none.
 
-    Either all coefficients are multiples of it, or one operand is less and not the other.
+    Either all coefficients are multiples of it, or one operand has the same higher bits
+    everywhere, and they are not zero in both.
     """
     common = gcd(*left.terms.values(), *right.terms.values())
     lowest = common & -common
@@ -118,15 +119,27 @@ def _split(context: Context, left: Form, right: Form) -> int:
         shift = multiple & -multiple
         if lower >= 0 and shift > 1 and upper < shift:
             return shift
-        if lower >= 0 and isinstance(upper, int):
-            size = 1 << upper.bit_length()
-            least, most = context.range_of(great)
-            if not (least >= 0 and most < size) and _is_apart(context, great, size):
-                return size
+        size = _size_of_lower_bits(lower, upper)
+        least, most = context.range_of(great)
+        is_apart = size > 1 and not (0 <= lower < size and least >= 0 and most < size)
+        if is_apart and _is_no_longer(context, great, size):
+            return size
     return 1
 
 
-def _is_apart(context: Context, form: Form, size: int) -> bool:
+def _size_of_lower_bits(lower: End, upper: End) -> int:
+    """The least power of two so that all numbers in a range have the same higher bits, or 0.
+
+    A single number has no higher bits.
+    """
+    if not isinstance(lower, int) or not isinstance(upper, int) or (lower < 0) != (upper < 0):
+        return 0
+    if lower == upper:
+        return 1 << upper.bit_length() if upper >= 0 else 0
+    return 1 << (lower ^ upper).bit_length()
+
+
+def _is_no_longer(context: Context, form: Form, size: int) -> bool:
     """Whether taking the lower bits of a form makes it no longer."""
     return len(context.mod(form, constant(size)).terms) <= len(form.terms)
 

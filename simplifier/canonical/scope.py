@@ -104,16 +104,14 @@ class Scope(Context):
         bounds, constraints = self.given
         return self.beside(bounds, (*constraints, *facts_of(condition)))
 
-    def of_variables_in(self, form: Form) -> Scope:
-        """The scope of the form's variables alone; where facts may relate them to others, itself.
+    def of_variables_in(self, *forms: Form) -> Scope:
+        """The scope of the forms' variables, and of those that facts relate to them.
 
-        So that what is asked of each of many parts does not grow with the number of parts.
+        So that what is asked of each of many parts does not grow with the number of parts, and is
+        remembered for all problems that know the same of it.
         """
-        bounds, constraints = self.given
-        names = self.bounds.keys() & variables_of((form,))
-        if constraints or len(names) == len(bounds):
-            return self
-        return self.beside(tuple((name, self.bounds[name]) for name in sorted(names)))
+        given = relevant(forms, *self.given)
+        return self if given == self.given else self.beside(*given)
 
     # Canonical forms.
 
@@ -254,6 +252,39 @@ class Scope(Context):
         """The least of canonical forms, as the negated greatest of the negated ones."""
         self.fired(MINIMUM)
         return -maxima.maximum(self, [-argument for argument in arguments])
+
+
+@lru_cache(maxsize=_REMEMBERED_SCOPES)
+def _names_in(fact: Form) -> frozenset[str]:
+    return frozenset(variables_of((fact,)))
+
+
+def relevant(
+    forms: Iterable[Form], bounds: Bounds, constraints: Constraints
+) -> tuple[Bounds, Constraints]:
+    """The bounds and constraints that say something of forms, in their order.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.expr.form import variable
+    >>> x, y, z, every = variable("x"), variable("y"), variable("z"), Interval(0, None)
+    >>> facts = ((z, every), (y + x, every))
+    >>> bounds, facts = relevant([x], (("x", every), ("y", every), ("z", every)), facts)
+    >>> [name for name, _ in bounds], [str(form) for form, _ in facts]
+    (['x', 'y'], ['x + y'])
+    """
+    names = set(variables_of(forms))
+    waiting = [(number, _names_in(form)) for number, (form, _) in enumerate(constraints)]
+    kept: set[int] = set()
+    grows = True
+    while grows:
+        found = [(number, inside) for number, inside in waiting if not names.isdisjoint(inside)]
+        grows = len(found) > len(kept)
+        kept.update(number for number, _ in found)
+        names.update(*(inside for _, inside in found))
+    return (
+        tuple((name, interval) for name, interval in bounds if name in names),
+        tuple(fact for number, fact in enumerate(constraints) if number in kept),
+    )
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simplifier.bounds.interval import EMPTY, Interval
-from simplifier.expr import fold
+from simplifier.evaluation import MAX_INT64, OPERATIONS, magnitudes, values_of
 from simplifier.expr import form as forms
 from simplifier.expr.form import AtomKind
+from simplifier.extraction.cost import DIVISIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simplifier.expr.form import Atom, Form
 
@@ -32,9 +32,6 @@ MAX_VALUES: Final = 1 << 25
 
 _CHUNK: Final = 1 << 14
 """Points that are looked at together: columns of them fit into the cache of a core."""
-
-_MAX_INT64: Final = (1 << 63) - 1
-"""NumPy computes in 64 bits: values beyond them would be wrong."""
 
 
 def points_with_values(
@@ -71,30 +68,25 @@ def _are_few(form: Form, bounds: Mapping[str, Interval], constraints: Sequence[C
     sizes = [interval.size for interval in bounds.values()]
     wanted = (form, *(limited for limited, _ in constraints))
     atoms = forms.postorder(wanted)
-    is_known = all(atom.kind is AtomKind.VARIABLE or atom.kind in _OPERATIONS for atom in atoms)
+    is_known = all(map(_is_computed, atoms))
     work = prod(size or 0 for size in sizes) * (len(atoms) or 1)
     if not is_known or None in sizes or work > MAX_VALUES:
         return False
-    return max(_magnitudes(wanted, bounds)) <= _MAX_INT64
+    far = {name: _magnitude(interval) for name, interval in bounds.items()}
+    return max(magnitudes(wanted, far)) <= MAX_INT64
 
 
-def _magnitudes(wanted: Sequence[Form], bounds: Mapping[str, Interval]) -> Iterator[int]:
-    """How far from 0 values can be, also those on the way."""
+def _magnitude(interval: Interval) -> int:
+    return max(abs(interval.lower or 0), abs(interval.upper or 0))
 
-    def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
-        if atom.kind is AtomKind.VARIABLE:
-            interval = bounds[atom.name]
-            return max(abs(interval.lower or 0), abs(interval.upper or 0))
-        return max(inner)
 
-    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
-        terms = (abs(factor) * max(known[atom], 1) for atom, factor in form.terms.items())
-        return abs(form.constant) + sum(terms)
-
-    known = fold.fold(wanted, of_atom, of_form)
-    yield from known.values()
-    for form in wanted:
-        yield of_form(form, known)
+def _is_computed(atom: Atom) -> bool:
+    """Whether the atom has a value at every point."""
+    if atom.kind in DIVISIONS:
+        return atom.divisor != 0
+    return atom.kind in (AtomKind.VARIABLE, AtomKind.SELECT) or (
+        atom.kind in OPERATIONS and atom.kind is not AtomKind.OPAQUE
+    )
 
 
 def _chunks(
@@ -106,7 +98,7 @@ def _chunks(
     total = prod(interval.size or 0 for interval in bounds.values())
     for start in range(0, total, _CHUNK):
         columns = _columns(bounds, np.arange(start, min(start + _CHUNK, total), dtype=np.int64))
-        values, *limited = fold.evaluate(wanted, columns, _OPERATIONS)
+        values, *limited = values_of(wanted, columns)
         is_inside = np.ones(min(_CHUNK, total - start), dtype=bool)
         for value, (_, interval) in zip(limited, constraints, strict=True):
             lower, upper = interval.ends
@@ -123,25 +115,3 @@ def _columns(bounds: Mapping[str, Interval], numbers: Column) -> Columns:
         columns[name] = numbers % size + (interval.lower or 0)
         numbers = numbers // size
     return columns
-
-
-def _least(left: Column, right: Column) -> Column:
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-    return np.minimum(left, right)
-
-
-def _greatest(left: Column, right: Column) -> Column:
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-    return np.maximum(left, right)
-
-
-_OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Column, ...]], Column]]] = {
-    AtomKind.FLOORDIV: lambda atom, values: values[0] // atom.divisor,
-    AtomKind.CEILDIV: lambda atom, values: -(-values[0] // atom.divisor),
-    AtomKind.MOD: lambda atom, values: values[0] % atom.divisor,
-    AtomKind.MIN: lambda _, values: reduce(_least, values),
-    AtomKind.MAX: lambda _, values: reduce(_greatest, values),
-}
-"""What quasi-affine operations compute."""

@@ -258,11 +258,13 @@ def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple
 
 def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
     """The form with forms in place of atoms, wherever they occur; only constants are evaluated."""
-
-    def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-        return replacements.get(atom) or rebuilt(atom, arguments)
-
-    return combine(form, fold((form,), of_atom, combine))
+    if not replacements:
+        return form
+    values = dict(replacements)
+    for atom in postorder((form,), skip=replacements.__contains__):
+        arguments = tuple([combine(argument, values) for argument in atom.arguments])
+        values[atom] = rebuilt(atom, arguments)
+    return combine(form, values)
 
 
 def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:

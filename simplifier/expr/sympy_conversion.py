@@ -8,7 +8,7 @@ stand for integers, unless their assumptions deny it.
 from __future__ import annotations
 
 from functools import cmp_to_key, lru_cache, partial, reduce
-from itertools import chain
+from itertools import chain, repeat
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard
 
@@ -102,6 +102,11 @@ class Fraction(NamedTuple):
     divisor: Form
     part: sympy.Basic
 
+    @property
+    def is_integer(self) -> bool:
+        """Whether sympy knows an integer, as ``x/2`` of an even ``x``; it may take long."""
+        return bool(getattr(self.part, "is_integer", False))
+
 
 class ReadExpression(NamedTuple):
     """What a sympy expression says, the symbols in it, by name, and what must be an integer."""
@@ -139,9 +144,10 @@ def read_whole(
 ) -> tuple[Form, tuple[sympy.Symbol, ...]]:
     """The form of an expression without fractions, and its symbols; see :func:`from_sympy`."""
     reading = read(expression)
-    if reading.fractions:
-        part, message = reading.fractions[0].part, "is a fraction; expected an integer"
-        raise ConversionError(part, reading.whole, f"{message}, or floor around it")
+    for fraction in reading.fractions:
+        if not fraction.is_integer:
+            message = "is a fraction; expected an integer, or floor around it"
+            raise ConversionError(fraction.part, reading.whole, message)
     return reading.form, reading.symbols
 
 
@@ -215,19 +221,16 @@ def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) 
         return _ARITHMETIC[kind](parts)
     if kind in _RELATIONS:
         return _Ratio(_RELATIONS[kind](_difference(node, parts)))
-    operands = zip(_parts_of(node), parts, strict=True)
-    integers = [_integer(*operand, fractions) for operand in operands]
     if kind in _CONNECTIVES:
-        _check_conditions(node, integers)
-        return _Ratio(_CONNECTIVES[kind](integers))
+        return _Ratio(_CONNECTIVES[kind]([*map(_condition_in, parts)]))
+    integers = [*map(_integer, node.args, parts, repeat(fractions))]
     return _Ratio(_FUNCTIONS_OF_INTEGERS[kind](integers))
 
 
-def _check_conditions(node: sympy.Expr, operands: Iterable[Form]) -> None:
-    """That conditions are joined, and not numbers."""
-    for part, operand in zip(node.args, operands, strict=True):
-        if not operations.is_condition(operand):
-            raise ConversionError(part, node, "is no condition; expected one such as x >= 5")
+def _condition_in(ratio: _Ratio) -> Form:
+    """A condition that is joined or chooses; a symbol is one to sympy, and holds if it is not 0."""
+    form = ratio.numerator
+    return form if operations.is_condition(form) else operations.negation(operations.zero(form))
 
 
 def _integer(node: sympy.Basic, ratio: _Ratio, fractions: list[Fraction]) -> Form:
@@ -239,8 +242,7 @@ def _integer(node: sympy.Basic, ratio: _Ratio, fractions: list[Fraction]) -> For
         common = gcd(divisor.constant, numerator.constant, *numerator.terms.values())
         if abs(common) == abs(divisor.constant):
             return numerator.exactly_divided(divisor.constant)
-    if not getattr(node, "is_integer", False):  # it is where x/2 has an even x
-        fractions.append(Fraction(numerator, divisor, node))
+    fractions.append(Fraction(numerator, divisor, node))
     return operations.floordiv(numerator, divisor)
 
 
@@ -326,11 +328,10 @@ def _difference(node: sympy.Expr, parts: Sequence[_Ratio]) -> Form:
 
 
 def _choice_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
-    """The values, each with its condition after it; over their common divisor."""
-    values, conditions = parts[::2], [part.numerator for part in parts[1::2]]
-    (*scaled, value), divisor = _over_common_divisor(values)
-    for chosen, condition in zip(reversed(scaled), reversed(conditions[:-1]), strict=True):
-        value = operations.select(condition, chosen, value)
+    """One of the values, each with its condition after it; over their common divisor."""
+    (*scaled, value), divisor = _over_common_divisor(parts[::2])
+    for condition, chosen in zip(parts[-3::-2], reversed(scaled), strict=True):
+        value = operations.select(_condition_in(condition), chosen, value)
     return _Ratio(value, divisor)
 
 

@@ -34,7 +34,7 @@ from simplifier.expr.printer import negated, sides
 from simplifier.limits import MAX_QUOTIENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from simplifier.expr.form import Key
 
@@ -237,7 +237,7 @@ class _Shared:
             return again
         inside = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
         if atom.kind in CONDITIONS or atom.kind is AtomKind.SELECT:
-            inside += _operators_of_sides(atom)
+            inside += operators_inside(atom, operators_of_sum)
             if atom.kind in CONDITIONS:
                 again = DIVISION * (uses - self._deciding.get(atom, 0))
             for condition in _conditions_in(atom):
@@ -264,13 +264,13 @@ def _conditions_in(atom: Atom) -> tuple[Form, ...]:
     return atom.arguments if atom.kind is AtomKind.AND else ()
 
 
-def _operators_of_sides(atom: Atom) -> int:
-    """The operators of the sides of a comparison, or of conditions: a negation costs nothing."""
+def operators_inside(atom: Atom, of_sum: Callable[[Form], int]) -> int:
+    """The operators of an atom's sums; a comparison has two sides, a negation costs nothing."""
     arguments = atom.arguments
     if atom.kind in (AtomKind.NONNEGATIVE, AtomKind.ZERO):
         left, _, right = sides(arguments[0], ">=")
-        return operators_of_sum(left) + operators_of_sum(right)
-    return sum(operators_of_sum(each) for each in arguments if not negated(each))
+        return of_sum(left) + of_sum(right)
+    return sum(of_sum(each) for each in arguments if not negated(each))
 
 
 DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV})

@@ -25,6 +25,8 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.tabulate",),
         ("simplifier.canonical",),
         ("simplifier.extraction",),
+        ("simplifier.surroundings",),
+        ("simplifier.evaluation",),
         ("simplifier.choices",),
         ("simplifier.fixpoint",),
         ("simplifier.problem",),

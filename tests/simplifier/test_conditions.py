@@ -64,11 +64,19 @@ CASES: list[tuple[str, Expression, Bounds, Constraints, object]] = [
     ("fractions of a fact", K * x / 2, {}, [Eq(sympy.Mod(K, 256), 0)], FloorDiv(K * x, 2)),
     ("divisor of a fact", sympy.Mod(x, K / 32), {K: (1, None)}, [Eq(sympy.Mod(K, 256), 0)],
      Mod(x, FloorDiv(K, 32))),
+    ("symbols as conditions",
+     Piecewise((1, Not(x)), (2, And(x, y)), (3, True)),  # pyright: ignore[reportArgumentType] - sympy takes them
+     {}, (),
+     Piecewise((1, Eq(x, 0)), (2, Ne(y, 0)), (3, True))),
     ("bits apart", BitXor(8 * x, y), {y: (0, 7)}, (), 8 * x + y),
     ("disjoint bits", BitOr(16 * x, 4 * y), {y: (0, 3)}, (), 16 * x + 4 * y),
     ("low bits", BitAnd(x, 7) + 8 * FloorDiv(x, 8), {}, (), x),
     ("flipped bits", BitXor(x, 15), {x: (0, 15)}, (), 15 - x),
     ("same bits", BitXor(x + y, y + x), {}, (), 0),
+    ("same high bits", BitXor(Mod(x, 8), Mod(y, 4) + 4) - BitXor(Mod(x, 8), Mod(y, 4)), {}, (),
+     4 - 8 * Mod(FloorDiv(x, 4), 2)),
+    ("bits as they stand", 3 * BitXor(Mod(x, 8), Mod(y, 4)), {}, (),
+     3 * BitXor(Mod(y, 4), Mod(x, 8))),
     ("bits of numbers", BitXor(12, 10) + BitAnd(12, 10) + BitOr(12, 10), {}, (), 28),
 ]  # fmt: skip
 
@@ -156,9 +164,7 @@ def test_wrong_texts_are_refused(text: str, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
-def test_numbers_are_no_conditions() -> None:
-    with pytest.raises(ConversionError, match="is no condition"):
-        simplify(And(x, y > 2), {})  # pyright: ignore[reportArgumentType] - what is tested
+def test_fractions_and_numbers_are_refused() -> None:
     with pytest.raises(ConversionError, match=r"a fact such as K mod 2 == 0"):
         simplify(K / 2, {})
     with pytest.raises(BoundsError, match="or a condition such as x < n"):

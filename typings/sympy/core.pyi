@@ -174,5 +174,9 @@ def symbols(names: str, *, cls: Callable[..., Any] = ..., **assumptions: bool) -
 @overload
 def symbols(names: list[str], **assumptions: bool) -> list[Symbol]: ...
 def sympify(
-    value: Any, *, strict: bool = ..., evaluate: Literal[True, False] | None = ...
+    value: Any,
+    locals: Mapping[str, object] | None = ...,
+    *,
+    strict: bool = ...,
+    evaluate: Literal[True, False] | None = ...,
 ) -> Expr: ...
