@@ -3,6 +3,7 @@
 from simplifier.bounds.interval import Interval, IntervalError
 from simplifier.errors import IndexingError, Span, TextError, UndecidedError
 from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
+from simplifier.expr.foreign import READERS, Readers
 from simplifier.expr.functions import (
     BitAnd,
     BitOr,
@@ -28,6 +29,7 @@ from simplifier.simplification import (
 from simplifier.trace import Step, Trace
 
 __all__ = [
+    "READERS",
     "BitAnd",
     "BitOr",
     "BitXor",
@@ -45,6 +47,7 @@ __all__ = [
     "MissingIslError",
     "Mod",
     "NotQuasiAffineError",
+    "Readers",
     "Rule",
     "Rules",
     "Span",

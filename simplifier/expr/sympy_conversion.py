@@ -19,6 +19,7 @@ from sympy.logic.boolalg import Boolean, BooleanAtom
 from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.foreign import READERS
 from simplifier.expr.form import (
     CONDITIONS,
     ONE,
@@ -171,12 +172,19 @@ def _reading(expression: sympy.Expr | Boolean) -> ReadExpression:
     """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
     symbols: dict[sympy.Symbol, None] = {}
     fractions: list[Fraction] = []
+    read_as: dict[int, sympy.Expr] = {}
+    """Functions of others, as they are read; kept, so that no two have one identity."""
     stack: list[Any] = [expression]
     while stack:
         node = stack.pop()
         if id(node) in known:
             continue
-        if not _is_read(node):
+        if id(node) in read_as:
+            known[id(node)] = known[id(read_as[id(node)])]
+        elif (foreign := READERS.rewritten(node)) is not None:
+            read_as[id(node)] = foreign
+            stack += (node, foreign)
+        elif not _is_read(node):
             symbols |= dict.fromkeys(node.free_symbols)
             known[id(node)] = _leaf(node, expression)
         elif missing := [part for part in _parts_of(node) if id(part) not in known]:
