@@ -25,7 +25,7 @@ from ops.performance.offsets import (
     source_of,
     together_at_each_offset,
 )
-from ops.performance.points import (
+from ops.performance.tally import (
     REMEMBERED,
     OutOfTimeError,
     elements_together,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ops.dependence.operand_indexing import RuntimeOrigin
-    from ops.performance.points import Deadline
+    from ops.performance.tally import Deadline
     from simplifier.expr.form import Form
 
 
@@ -84,7 +84,7 @@ def footprint_of(
 
     >>> from indexing import parse_map
     >>> from ops import OperandIndexing
-    >>> from ops.performance.points import Deadline
+    >>> from ops.performance.tally import Deadline
     >>> window = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
     >>> found = footprint_of([OperandIndexing(window)], [20], Deadline(1))
     >>> print(found.reads, found.elements, found.is_exact)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indexing import IndexingMap
 from indexing.transform.evaluate import result_columns
 from indexing.transform.substitute import arranged
-from ops.performance.points import (
+from ops.performance.tally import (
     MAX_MARKS,
     MAX_POINTS,
     OutOfTimeError,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-    from ops.performance.points import Column, Deadline
+    from ops.performance.tally import Column, Deadline
     from simplifier.expr.form import Form
 
 

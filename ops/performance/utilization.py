@@ -9,7 +9,7 @@ from ops.devices.joint_indexing import deciding
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.performance.footprint import NO_IDEA, footprint_of
-from ops.performance.points import Deadline
+from ops.performance.tally import Deadline
 from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
 from simplifier import Interval

@@ -12,7 +12,7 @@ from hypothesis import given
 from indexing import parse_map
 from ops import Fusion, OperandIndexing, Reads, hlo, utilization
 from ops.performance.footprint import footprint_of
-from ops.performance.points import Deadline
+from ops.performance.tally import Deadline
 from simplifier import Interval
 from simplifier.errors import ArgumentError
 from tests.fusion.random_programs import Program, programs
