@@ -28,7 +28,7 @@ from ops.modules.analysis import (
     analyze,
 )
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.performance import Coalescing, coalescing
+from ops.performance import Coalescing, Utilization, coalescing, utilization
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -85,6 +85,7 @@ __all__ = [
     "ShapeError",
     "StepUse",
     "Unknown",
+    "Utilization",
     "WorkerDiedError",
     "all_gather",
     "all_reduce",
@@ -143,4 +144,5 @@ __all__ = [
     "top_k",
     "transpose",
     "triangular_solve",
+    "utilization",
 ]

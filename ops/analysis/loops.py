@@ -8,7 +8,7 @@ that holds whatever iterations may do takes their place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops import limits
@@ -100,13 +100,19 @@ def kept_arrays(body: Computation, registry: Registry) -> frozenset[int]:
 
 def passed_to(instruction: Instruction, number: int, registry: Registry) -> tuple[Instruction, int]:
     """The array of another instruction that is passed on, through any number of them, as this."""
-    while (routes := registry.routes(instruction)) is not None:
-        found = [route for route in routes if route[0] == number]
-        if not found:
-            break
-        _, operand, number = found[0]
-        instruction = instruction.operands[operand]
+    while (instruction, number) in (passed := _passed_on(instruction, registry)):
+        instruction, number = passed[instruction, number]
     return instruction, number
+
+
+@lru_cache(maxsize=limits.MAX_REMEMBERED_COMPUTATIONS)
+def _passed_on(instruction: Instruction, registry: Registry) -> Mapping[Array, Array]:
+    """The arrays of operands that an instruction passes on, for those of its result."""
+    routes = registry.routes(instruction) or ()
+    return {
+        (instruction, output): (instruction.operands[operand], element)
+        for output, operand, element in reversed(routes)
+    }
 
 
 def _through_decision(link: Link, array: Array, direction: Direction) -> AnyDependence:

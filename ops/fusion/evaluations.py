@@ -7,7 +7,6 @@ element that wants it, and keeps it. Everything else is computed wherever it is 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ops import limits
@@ -20,7 +19,7 @@ from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
@@ -68,26 +67,39 @@ _Reached: TypeAlias = "dict[_Place | None, list[AnyDependence]]"
 
 
 def evaluations_of(
-    starts: Sequence[Array], targets: Collection[Array], region: Region
+    groups: Iterable[Sequence[Array]], targets: Collection[Array], region: Region
 ) -> dict[Array, list[Evaluation]]:
-    """The evaluations that need each of some arrays, for results that are computed at once.
+    """The evaluations that need each of some arrays, for groups of results.
 
-    The results have the same sizes. Calls and fusions are followed run by run, loops and choices
-    are taken as one instruction; so is every call if there are more than
-    :data:`ops.limits.MAX_INLINED` arrays. Where a question begins or ends in what is not followed
-    run by run, there is one evaluation of all that is needed.
+    The results of a group are computed at once and have the same sizes. Calls and fusions are
+    followed run by run, loops and choices are taken as one instruction; so is every call if there
+    are more than :data:`ops.limits.MAX_INLINED` arrays. Where a question begins or ends in what is
+    not followed run by run, there is one evaluation of all that is needed.
     """
+    wanted = [*groups]
+    try:
+        return _followed(wanted, targets, region, limits.MAX_INLINED)
+    except _TooManyArraysError:
+        return _followed(wanted, targets, region, 0)
+
+
+def _followed(
+    groups: Sequence[Sequence[Array]], targets: Collection[Array], region: Region, most: int
+) -> dict[Array, list[Evaluation]]:
+    found: dict[Array, list[Evaluation]] = {array: [] for array in targets}
     own = region.computation
     inner = {array[0].computation for array in targets} - {own}
-    if all(array[0].computation is own for array in starts):
-        try:
-            if all(_is_followed_to(each, region) for each in inner):
-                return _Evaluator(region, limits.MAX_INLINED).evaluations(starts, targets)
-        except _TooManyArraysError:
-            if not inner:
-                return _Evaluator(region, 0).evaluations(starts, targets)
-    found = union_of(level for start in starts for level in backward_slice(start, region))
-    return {array: [Evaluation(None, found.get(array, NOTHING))] for array in targets}
+    is_followed = all(most and _is_followed_to(each, region) for each in inner)
+    evaluator = _Evaluator(region, most)
+    for group in groups:
+        if is_followed and all(array[0].computation is own for array in group):
+            evaluator.evaluate(group, found)
+        else:
+            reached = union_of(level for each in group for level in backward_slice(each, region))
+            for array in targets:
+                if array in reached:
+                    found[array].append(Evaluation(None, reached[array]))
+    return found
 
 
 class _TooManyArraysError(Exception):
@@ -103,14 +115,14 @@ class _Evaluator:
         self._flow = flow_in(region.computation.module, Direction.OUTPUT_TO_INPUT, region.registry)
         self._steps: dict[_Node, list[_Step]] = {}
 
-    def evaluations(
-        self, starts: Sequence[Array], targets: Collection[Array]
-    ) -> dict[Array, list[Evaluation]]:
-        """See :func:`evaluations_of`."""
+    def evaluate(
+        self, starts: Sequence[Array], evaluations: Mapping[Array, list[Evaluation]]
+    ) -> None:
+        """Add the evaluations that need the arrays, for results that are computed at once."""
         begins = [_Node(*start) for start in starts]
         reached: dict[_Node, _Reached] = {node: {_RESULT: [itself(node[:2])]} for node in begins}
         wanted: dict[_Place | None, _Reached] = {}
-        found: dict[Array, list[tuple[_Place | None, AnyDependence]]] = defaultdict(list)
+        found: list[tuple[Array, _Place | None, AnyDependence]] = []
         for node in reversed(postorder(begins, self._neighbours)):
             here = _united(reached.pop(node), node.instruction.shape.arrays[node.number].dimensions)
             if node not in begins and self._has_loop(node):
@@ -118,18 +130,16 @@ class _Evaluator:
                 for origin, several in here.items():
                     wanted.setdefault(place, {}).setdefault(origin, []).extend(several)
                 here = {place: [itself(node[:2])]}
-            if node[:2] in targets:
-                found[node[:2]] += [(origin, each) for origin, (each,) in here.items()]
+            if node[:2] in evaluations:
+                found += ((node[:2], origin, each) for origin, (each,) in here.items())
             for target, step in self._steps[node]:
                 there = reached.setdefault(target, {})
                 for origin, (each,) in here.items():
                     after = each if step is None else self._flow.compose(each, step)
                     there.setdefault(origin, []).append(after)
         from_result = self._from_result(wanted)
-        return {
-            array: [Evaluation(from_result[place], needed) for place, needed in found[array]]
-            for array in targets
-        }
+        for array, place, needed in found:
+            evaluations[array].append(Evaluation(from_result[place], needed))
 
     def _from_result(
         self, wanted: Mapping[_Place | None, _Reached]

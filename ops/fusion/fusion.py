@@ -20,11 +20,12 @@ from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError, check_type, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
+    from ops.fusion.evaluations import Evaluation
     from ops.fusion.provenance import Provenance
     from ops.rules.registry import Registry
 
@@ -240,15 +241,41 @@ class Fusion:
         check_output(target, element)
         is_any = start is None and output is None
         starts = self.results if is_any else (self._array(start, output or 0),)
-        region = self._region.towards(target)
+        array = target, element
+        return self._reads([array], starts, self._region.towards(target))[array]
+
+    def reads_of_operands(self) -> dict[Array, Reads | Unknown]:
+        """The answers of :meth:`reads` for each array of the :attr:`operands`, by all results.
+
+        >>> from ops import hlo
+        >>> module = hlo.parse('''ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1)
+        ...   ROOT d = f32[4,2] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }''')
+        >>> found = Fusion.of_instruction(module.entry.root).reads_of_operands()
+        >>> for (operand, _), reads in found.items():
+        ...     print(operand.name, reads.histogram())
+        x {2: 32}
+        y {4: 16}
+        """
+        numbered = ((each, number) for each in self.operands for number in each.shape.array_indices)
+        arrays = [(each, number) for each, number in numbered if each.shape.arrays[number].is_array]
+        return self._reads(arrays, self.results, self._region)
+
+    def _reads(
+        self, targets: Sequence[Array], starts: Sequence[Array], region: Region
+    ) -> dict[Array, Reads | Unknown]:
+        groups = computed_together(starts, self.registry)
+        evaluations = evaluations_of(groups, targets, region)
+        return {array: self._reads_by(array, each) for array, each in evaluations.items()}
+
+    def _reads_by(self, array: Array, evaluations: Iterable[Evaluation]) -> Reads | Unknown:
+        """The reads of an array by all evaluations together."""
         ways: list[OperandIndexing] = []
-        for group in computed_together(starts, self.registry):
-            for each in evaluations_of(group, [(target, element)], region)[target, element]:
-                found = ways_of(each)
-                if isinstance(found, Unknown):
-                    return found
-                ways += (seen_from_outside(way, self.registry) for way in found)
-        return Reads(tuple(ways), target.shape.arrays[element].dimensions)
+        for each in map(ways_of, evaluations):
+            if isinstance(each, Unknown):
+                return each
+            ways += (seen_from_outside(way, self.registry) for way in each)
+        instruction, number = array
+        return Reads(tuple(ways), instruction.shape.arrays[number].dimensions)
 
     def epilogue(
         self, hero: Instruction, root: Instruction | None = None, output: int = 0

@@ -11,6 +11,7 @@ from ops.performance.device import (
     Device,
     DeviceError,
 )
+from ops.performance.utilization import OperandUtilization, Utilization, utilization
 from ops.performance.xla_verdict import is_likely_coalesced
 
 __all__ = [
@@ -23,7 +24,10 @@ __all__ = [
     "Coalescing",
     "Device",
     "DeviceError",
+    "OperandUtilization",
+    "Utilization",
     "bandwidth_utilization",
     "coalescing",
     "is_likely_coalesced",
+    "utilization",
 ]

@@ -1,0 +1,256 @@
+"""What accesses touch whose places depend on values, over all of these values.
+
+The value is either a scalar, such as the start of a slice: then the access is looked at for each
+value. Or each element has a value of its own, such as the indices of a gather: then all may be the
+same, or all different.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexing import IndexingMap
+from indexing.transform.evaluate import result_columns
+from indexing.transform.substitute import arranged
+from ops.performance.tally import (
+    MAX_MARKS,
+    MAX_POINTS,
+    OutOfTimeError,
+    hull_of,
+    numbered,
+    size_of,
+    volume,
+)
+from simplifier import Interval
+from simplifier.expr import form as forms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
+    from ops.performance.tally import Column, Deadline
+    from simplifier.expr.form import Form
+
+
+class Extremes(NamedTuple):
+    """Least and most over all values: of points, and of the elements that they lead to."""
+
+    points: Interval
+    elements: Interval
+
+
+def source_of(origin: RuntimeOrigin) -> object:
+    """What tells a value from others; the values of different elements have one source."""
+    return origin.instruction, origin.callers, None if key_of(origin) else origin.map.forms
+
+
+def key_of(origin: RuntimeOrigin) -> tuple[Form, ...]:
+    """The index of a value where elements have values of their own."""
+    return origin.map.forms if any(forms.variables_of(origin.map.forms)) else ()
+
+
+# Scalars.
+
+
+def at_one_offset(part: IndexingMap) -> IndexingMap | None:
+    """The map at one value of its runtime variables, if others only move its elements.
+
+    >>> from indexing import parse_map
+    >>> window = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 8]"
+    >>> print(at_one_offset(parse_map(window)))
+    (d0) -> (d0), domain: d0 in [0, 3]
+    """
+    domain = part.domain
+    dims, _, runtime = domain.by_role(domain.identifiers)
+    limited = forms.variables_of(form for form, _ in domain.constraints)
+    still: list[Form] = []
+    for form in part.forms:
+        variables = (atom for atom in form.terms if atom.kind is forms.VARIABLE)
+        still.append(form.without(*(each for each in variables if each.name in runtime)))
+    if {*limited, *forms.variables_of(still)}.isdisjoint(runtime):
+        return arranged(IndexingMap.from_forms(still, domain), dims)
+    return None
+
+
+def at_each_offset(part: IndexingMap, deadline: Deadline) -> Extremes:
+    """The numbers for the values of its runtime variables, one by one.
+
+    Raises:
+        OutOfTimeError: there are too many, or no time is left.
+    """
+    points, is_reached = _by_offset(part, part.result_bounds(), deadline)
+    return Extremes(_range(points), _range(is_reached.sum(axis=1)))
+
+
+def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline) -> Extremes:
+    """The numbers of several accesses for the values that they have together, one by one.
+
+    Raises:
+        OutOfTimeError: there are too many, or they differ from element to element.
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    values, hull = _values_of(ways), hull_of([way.map for way in ways])
+    count = size_of(values.values())
+    if count * size_of(hull) > MAX_MARKS:
+        raise OutOfTimeError
+    columns = _grid(values, count)
+    points = np.zeros(count, dtype=np.int64)
+    is_reached = np.zeros((count, size_of(hull)), dtype=bool)
+    for way in ways:
+        own_points, own_reached = _by_offset(way.map, hull, deadline)
+        own, is_met = _own_offset(way, columns, count)
+        points[is_met] += own_points[own[is_met]]
+        is_reached[is_met] |= own_reached[own[is_met]]
+    return Extremes(_range(points), _range(is_reached.sum(axis=1)))
+
+
+def _values_of(ways: Sequence[OperandIndexing]) -> dict[object, Interval]:
+    """The values of each scalar that make a difference."""
+    values: dict[object, Interval] = {}
+    for way in ways:
+        for origin, variable in zip(way.runtime, way.map.runtime, strict=True):
+            if key_of(origin):
+                raise OutOfTimeError
+            reach = origin.clamp or Interval(*_one_beyond(variable.bounds))
+            source = source_of(origin)
+            values[source] = values.get(source, reach).union(reach)
+    return values
+
+
+def _one_beyond(bounds: Interval) -> tuple[int | None, int | None]:
+    """A value on either side stands for all that lie there."""
+    lower, upper = bounds.lower, bounds.upper
+    return None if lower is None else lower - 1, None if upper is None else upper + 1
+
+
+def _grid(values: Mapping[object, Interval], count: int) -> dict[object, Column]:
+    """All combinations of values: a column for each scalar."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    columns: dict[object, Column] = {}
+    left: Column = np.arange(count, dtype=np.int64)
+    for source, interval in reversed([*values.items()]):
+        columns[source] = left % (interval.size or 1) + (interval.lower or 0)
+        left = left // (interval.size or 1)
+    return columns
+
+
+def _own_offset(
+    way: OperandIndexing, columns: Mapping[object, Column], count: int
+) -> tuple[Column, Column]:
+    """The numbers of an access's offsets at each combination, and where it has one."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    number: Column = np.zeros(count, dtype=np.int64)
+    is_met: Column = np.ones(count, dtype=bool)
+    for origin, variable in zip(way.runtime, way.map.runtime, strict=True):
+        value = columns[source_of(origin)]
+        if origin.clamp is not None:
+            value = value.clip(origin.clamp.lower, origin.clamp.upper)
+        lower, upper = variable.bounds.ends
+        is_met &= (value >= lower) & (value <= upper)
+        number = number * (variable.bounds.size or 1) + (value - (variable.bounds.lower or 0))
+    return number, is_met
+
+
+def _by_offset(
+    part: IndexingMap, hull: Sequence[Interval], deadline: Deadline
+) -> tuple[Column, Column]:
+    """The points at each offset, and a row of the places in a box that they lead to."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    domain = part.domain
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
+    offsets = [domain.bounds[name] for name in runtime]
+    count = size_of(offsets)
+    if count * size_of(hull) > MAX_MARKS or count * volume(part) > MAX_POINTS:
+        raise OutOfTimeError
+    wanted = [*map(forms.variable, runtime), *part.forms]
+    by_offset = arranged(IndexingMap.from_forms(wanted, domain), [*runtime, *dims, *ranges])
+    points = np.zeros(count, dtype=np.int64)
+    is_reached = np.zeros((count, size_of(hull)), dtype=bool)
+    for number, columns in result_columns(by_offset):
+        deadline.check()
+        offset = np.broadcast_to(numbered(columns[: len(offsets)], offsets), number)
+        points += np.bincount(offset, minlength=count)
+        is_reached[offset, numbered(columns[len(offsets) :], hull)] = True
+    return points, is_reached
+
+
+def _range(column: Column) -> Interval:
+    return Interval(int(column.min()), int(column.max()))
+
+
+# A value for each element.
+
+
+def if_same_or_different(
+    part: IndexingMap, keys: Sequence[Sequence[Form]], deadline: Deadline
+) -> Extremes | None:
+    """The numbers if all values are the same, and if they differ as much as they can.
+
+    ``keys`` are the indices of the values of the runtime variables. ``None`` if a coordinate is
+    computed from a value, or a constraint is on one.
+
+    Raises:
+        OutOfTimeError: there are too many points, or no time is left.
+    """
+    _, _, runtime = part.domain.by_role(part.domain.identifiers)
+    static = [form for form in part.forms if {*runtime}.isdisjoint(forms.variables_of((form,)))]
+    if part.domain.constraints or not _are_values(part.forms, static, runtime):
+        return None
+    points, is_there = _by_place_and_key(part, static, keys, deadline)
+    different = is_there.sum(axis=1)
+    choices = [part.domain.bounds[name] for name in runtime]
+    most = different.clip(max=size_of(choices)).sum()
+    return Extremes(points, Interval(int((different > 0).sum()), int(most)))
+
+
+def _are_values(wanted: Sequence[Form], static: Sequence[Form], runtime: Sequence[str]) -> bool:
+    """Whether the other coordinates are the values themselves, each of them once."""
+    moved = [form for form in wanted if form not in static]
+    atoms = [form.only_atom for form in moved]
+    names = [atom.name for atom in atoms if atom is not None and atom.kind is forms.VARIABLE]
+    return len(names) == len(moved) and sorted(names) == sorted(runtime)
+
+
+def bounds_for_any_values(
+    part: IndexingMap, keys: Sequence[Sequence[Form]], deadline: Deadline
+) -> Extremes | None:
+    """Bounds of the numbers: what has one value keeps its shape, wherever it is.
+
+    ``None`` if a constraint is on a value, or it does more than move elements.
+
+    Raises:
+        OutOfTimeError: there are too many points, or no time is left.
+    """
+    still = at_one_offset(part)
+    if still is None:
+        return None
+    points, is_there = _by_place_and_key(part, still.forms, keys, deadline)
+    together = is_there.sum(axis=0)
+    most = min(int(together.sum()), size_of(part.result_bounds()))
+    return Extremes(points, Interval(int(together.max()), most))
+
+
+def _by_place_and_key(
+    part: IndexingMap, places: Sequence[Form], keys: Sequence[Sequence[Form]], deadline: Deadline
+) -> tuple[Interval, Column]:
+    """The points, and for each place a row of the values that lead there."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    dims, *_ = part.domain.by_role(part.domain.identifiers)
+    index = [form for key in keys for form in key]
+    both = arranged(IndexingMap.from_forms([*places, *index], part.domain), dims)
+    hull, rank = hull_of([both]), len(places)
+    if volume(part) > MAX_POINTS or size_of(hull) > MAX_MARKS:
+        raise OutOfTimeError
+    is_there = np.zeros((size_of(hull[:rank]), size_of(hull[rank:])), dtype=bool)
+    points = 0
+    for count, columns in result_columns(both):
+        deadline.check()
+        place = numbered(columns[:rank], hull[:rank])
+        is_there[place, numbered(columns[rank:], hull[rank:])] = True
+        points += count
+    return Interval(points, points), is_there

@@ -1,0 +1,207 @@
+"""Points of maps and the elements that they lead to, counted within a time.
+
+A map has a closed form where its results tell its variables, as in everyday maps. Any other is gone
+through by NumPy if it has few points, else asked of isl; what is left is gone through while there
+is time.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, reduce
+from math import prod
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from indexing.exact import few_points
+from indexing.exact.multiplicity import reached
+from indexing.transform.evaluate import MAX_INT64, result_columns
+from indexing.transform.substitute import arranged
+from ops.fusion.reads import tells_ranges
+from simplifier import Interval, NotQuasiAffineError
+from simplifier.exact import ATTEMPT, BudgetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from indexing import IndexingMap
+
+    Answer = TypeVar("Answer")
+
+Column: TypeAlias = Any
+"""An array of NumPy."""
+
+_FEW: Final = 1 << 18
+"""Points that are gone through before isl is asked: milliseconds."""
+
+MAX_POINTS: Final = 1 << 30
+"""Points that are gone through while there is time."""
+
+MAX_MARKS: Final = 1 << 27
+"""Elements that are marked one by one: 128 MB."""
+
+REMEMBERED: Final = 1 << 12
+"""Maps whose numbers are remembered: the layers of a model repeat them."""
+
+
+class OutOfTimeError(Exception):
+    """There is no exact answer within the time."""
+
+
+class Deadline:
+    """A time from now on; ``None`` is forever."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else monotonic() + seconds
+
+    def check(self, needed: float = 0.0) -> None:
+        """Raise an :class:`OutOfTimeError` unless so many seconds are left."""
+        if self._end is not None and monotonic() + needed >= self._end:
+            raise OutOfTimeError
+
+
+class Tally(NamedTuple):
+    """How many points some maps have, and to how many elements they lead."""
+
+    points: int
+    elements: int
+
+
+def tally_of(part: IndexingMap, deadline: Deadline) -> Tally:
+    """The points of a map of dimensions alone, and its elements.
+
+    Raises:
+        OutOfTimeError: they cannot be counted within the time.
+        NotQuasiAffineError: there are too many to go through, and isl cannot express the map.
+
+    >>> from indexing import parse_map
+    >>> windows = parse_map("(d0, d1) -> (d0 + d1), domain: d0 in [0, 9], d1 in [0, 2]")
+    >>> tally_of(windows, Deadline(1))
+    Tally(points=30, elements=12)
+    """
+    found = _at_a_glance(part)
+    if found is None:
+        deadline.check()
+        found = _quickly(part)
+    return _slowly(part, deadline) if found is None else found
+
+
+def elements_together(maps: Sequence[IndexingMap], rank: int, deadline: Deadline) -> int:
+    """How many elements of a tensor of this rank one of the maps leads to.
+
+    Raises:
+        OutOfTimeError, NotQuasiAffineError: as :func:`tally_of`.
+    """
+    deadline.check()
+    found = _quickly_together(tuple(maps), rank)
+    if found is not None:
+        return found
+    if _can_be_gone_through(maps):
+        return _gone_through(maps, deadline).elements
+    return _asked(lambda n: reached(maps, rank, budget=n).count(budget=n), deadline)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _at_a_glance(part: IndexingMap) -> Tally | None:
+    """The numbers where no two points lead to one element, or where there is one element."""
+    if part.domain.constraints:
+        return None
+    points = volume(part)
+    if tells_ranges(arranged(part, (), part.domain.identifiers)):
+        return Tally(points, points)
+    return None if part.forms else Tally(points, 1)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _quickly(part: IndexingMap) -> Tally | None:
+    """The numbers by going through the points if they are few, or by isl if that is quick."""
+    if volume(part) <= _FEW:
+        points, elements = few_points.count(part), few_points.count_results(part)
+        if points is not None and elements is not None:
+            return Tally(points, elements)
+    try:
+        return Tally(part.count(budget=ATTEMPT), part.count_results(budget=ATTEMPT))
+    except (BudgetError, NotQuasiAffineError):
+        return None
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _quickly_together(maps: Sequence[IndexingMap], rank: int) -> int | None:
+    if sum(map(volume, maps)) <= _FEW:
+        rows = few_points.reached(maps)
+        if rows is not None:
+            return len(rows)
+    try:
+        return reached(maps, rank, budget=ATTEMPT).count(budget=ATTEMPT)
+    except (BudgetError, NotQuasiAffineError):
+        return None
+
+
+def _slowly(part: IndexingMap, deadline: Deadline) -> Tally:
+    if _can_be_gone_through([part]):
+        return _gone_through([part], deadline)
+    return _asked(
+        lambda budget: Tally(part.count(budget=budget), part.count_results(budget=budget)), deadline
+    )
+
+
+def _asked(ask: Callable[[int], Answer], deadline: Deadline) -> Answer:
+    """What isl answers with more and more operations, while there is time."""
+    budget = ATTEMPT
+    while True:
+        start = monotonic()
+        try:
+            return ask(budget)
+        except BudgetError:
+            budget *= 4
+            deadline.check(4 * (monotonic() - start))
+
+
+# Going through points.
+
+
+def _can_be_gone_through(maps: Sequence[IndexingMap]) -> bool:
+    return sum(map(volume, maps)) <= MAX_POINTS and size_of(hull_of(maps)) <= MAX_MARKS
+
+
+def _gone_through(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    hull = hull_of(maps)
+    is_reached = np.zeros(size_of(hull), dtype=bool)
+    points = 0
+    for each in maps:
+        for count, columns in result_columns(each):
+            deadline.check()
+            is_reached[numbered(columns, hull)] = True
+            points += count
+    return Tally(points, int(is_reached.sum()))
+
+
+def volume(whole: IndexingMap) -> int:
+    """The points of dimensions and ranges within the bounds."""
+    dims, ranges, _ = whole.domain.by_role(whole.domain.identifiers)
+    return size_of(whole.domain.bounds[name] for name in (*dims, *ranges))
+
+
+def hull_of(maps: Sequence[IndexingMap]) -> list[Interval]:
+    """For each coordinate an interval that holds it in all maps."""
+    columns = zip(*(each.result_bounds() for each in maps), strict=True)
+    return [reduce(Interval.union, column) for column in columns]
+
+
+def size_of(box: Iterable[Interval]) -> int:
+    """The points of a box, very many if it is not bounded."""
+    sizes = [each.size for each in box]
+    return MAX_INT64 if None in sizes else prod(size or 0 for size in sizes)
+
+
+def numbered(columns: Iterable[Column], box: Iterable[Interval]) -> Column:
+    """The numbers of tuples in a box, the last coordinate fastest.
+
+    >>> numbered([4, 1], [Interval(3, 5), Interval(0, 9)])
+    11
+    """
+    number: Column = 0
+    for column, interval in zip(columns, box, strict=True):
+        number = number * (interval.size or 0) + (column - (interval.lower or 0))
+    return number

@@ -1,0 +1,275 @@
+"""How much of each operand a kernel uses, and how often it reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ops.devices.joint_indexing import deciding
+from ops.fusion import Fusion
+from ops.hlo.module import Computation, HloModule, Instruction
+from ops.performance.footprint import NO_IDEA, footprint_of
+from ops.performance.tally import Deadline
+from ops.rules.op_indexing import Unknown
+from ops.rules.registry import REGISTRY
+from simplifier import Interval
+from simplifier.errors import check_type, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ops.analysis.dataflow import Array
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.fusion import Reads
+    from ops.rules.registry import Registry
+
+Count: TypeAlias = int | Interval
+"""A number, or the least and the most over all offsets; without upper end nobody knows the most."""
+
+SECONDS: Final = 10.0
+"""What a question may take unless somebody gives it more; it takes milliseconds mostly."""
+
+_BITS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class OperandUtilization:
+    """How much of an operand a kernel uses.
+
+    A count is a number if it is the same whatever values the program computes, else the interval
+    from the least to the most over all of them.
+
+    Attributes:
+        fusion: what runs as one kernel.
+        operand: what it reads.
+        element: the number of the array that is meant where the operand is a tuple.
+        elements: of the array.
+        elements_read: that are needed at all.
+        reads: one for each element that an evaluation needs, as :meth:`Fusion.reads
+            <ops.Fusion.reads>` counts them.
+        bytes: of the elements that are read, each once.
+        bounds: why the counts are bounds that need not be met; empty if they are exact.
+        conditions: the accesses that only happen for some values: constraints and bounds of their
+            maps say for which ones.
+    """
+
+    fusion: Fusion
+    operand: Instruction
+    element: int
+    elements: int
+    elements_read: Count
+    reads: Count
+    bytes: Count
+    bounds: str = ""
+    conditions: tuple[OperandIndexing, ...] = ()
+
+    @property
+    def reuse(self) -> float | None:
+        """Reads for each element that is read; ``None`` if that depends on values."""
+        if isinstance(self.reads, Interval) or isinstance(self.elements_read, Interval):
+            return None
+        return self.reads / self.elements_read if self.elements_read else 0.0
+
+    def __str__(self) -> str:
+        place = f" output {self.element}" if self.operand.shape.is_tuple else ""
+        reuse = "" if self.reuse is None else f", {self.reuse:.4g} of each"
+        head = (
+            f"%{self.operand.name}{place}: {_text(self.elements_read)} of {self.elements} elements"
+            f", {_text(self.bytes)} bytes, {_text(self.reads)} reads{reuse}"
+        )
+        lines = [f"{head} (bounds: {self.bounds})" if self.bounds else head]
+        lines += (f"  only where {way}".replace("\n", "\n  ") for way in self.conditions)
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Utilization:
+    """How much of their operands some kernels use: a row for each array that a kernel reads."""
+
+    rows: tuple[OperandUtilization, ...]
+
+    def __iter__(self) -> Iterator[OperandUtilization]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def of(self, operand: Instruction, element: int = 0) -> tuple[OperandUtilization, ...]:
+        """The rows of the kernels that read an operand."""
+        return tuple(row for row in self.rows if row.operand is operand and row.element == element)
+
+    @property
+    def bytes(self) -> Count:
+        """What all kernels read, if each reads an element once."""
+        return sum_of_counts(row.bytes for row in self.rows)
+
+    def __str__(self) -> str:
+        kernels = {id(row.fusion): row.fusion for row in self.rows}
+        if len(kernels) == 1:
+            return "\n".join(map(str, self.rows))
+        return "\n".join(
+            "\n".join([str(fusion), *(f"  {row}" for row in self.rows if row.fusion is fusion)])
+            for fusion in kernels.values()
+        )
+
+
+def utilization(
+    fusion_or_module: Fusion | Instruction | Computation | HloModule,
+    *,
+    seconds: float | None = SECONDS,
+    registry: Registry = REGISTRY,
+) -> Utilization:
+    """How many elements of each operand a kernel needs, how often it reads them, and their bytes.
+
+    Of an instruction, a fusion, a pair that may be fused (:meth:`Fusion.of_pair
+    <ops.Fusion.of_pair>`), a computation, or of every kernel of a module: of all instructions that
+    run, but for those that move nothing. A kernel evaluates each element of its results on its own,
+    and what has a loop once for each of them (:class:`ops.Reads`).
+
+    The counts are exact, however large the arrays are, unless a row says so in ``bounds``: when
+    ``seconds`` have passed, what is not known yet stays between bounds.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+        HloTextError: shapes and attributes of an instruction do not fit.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e {
+    ...   x = f32[9] parameter(0)
+    ...   start = s32[] parameter(1)
+    ...   nothing = f32[] constant(0)
+    ...   wide = f32[12] pad(x, nothing), padding=3_0
+    ...   ROOT part = f32[4] dynamic-slice(wide, start), dynamic_slice_sizes={4}
+    ... }''')
+    >>> print(utilization(Fusion.of_computation(module.entry)).rows[0])
+    %x: 1 to 4 of 9 elements, 4 to 16 bytes, 1 to 4 reads
+      only where (d0){rt0} -> (d0 + rt0 - 3),
+      domain: d0 in [0, 3], rt0 in [0, 8], d0 + rt0 in [3, 11]
+      rt0: %start = s32[] parameter(1); (d0) -> ()
+    """
+    kernels = _kernels(fusion_or_module, registry)
+    if seconds is not None:
+        check_type(seconds, (int, float), "utilization: seconds", "a number, or None for no limit")
+    deadline = Deadline(seconds)
+    return Utilization(tuple(row for kernel in kernels for row in _rows(kernel, deadline)))
+
+
+def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:
+    for array, reads in kernel.reads_of_operands().items():
+        is_read = isinstance(reads, Unknown) or reads.ways
+        if is_read or not array[0].shape.is_tuple:
+            yield _row(kernel, array, reads, deadline)
+
+
+def _row(
+    kernel: Fusion, array: Array, reads: Reads | Unknown, deadline: Deadline
+) -> OperandUtilization:
+    operand, number = array
+    shape = operand.shape.arrays[number]
+    elements, bits = shape.element_count, shape.element_size_in_bits
+    if isinstance(reads, Unknown):
+        found, bounds, conditions = NO_IDEA, reads.reason, ()
+    else:
+        found = footprint_of(reads.ways, reads.sizes, deadline)
+        bounds = "" if found.is_exact else _reason(reads.ways)
+        conditions = tuple(filter(_is_conditional, reads.ways))
+    read = found.elements.intersect(Interval(0, elements))
+    lower, upper = read.lower or 0, elements if read.upper is None else read.upper
+    in_bytes = Interval(_bytes(lower, bits), _bytes(upper, bits))
+    counts = _count(Interval(lower, upper)), _count(found.reads), _count(in_bytes)
+    return OperandUtilization(kernel, operand, number, elements, *counts, bounds, conditions)
+
+
+def _is_conditional(way: OperandIndexing) -> bool:
+    return any(deciding(way.map.domain, way.runtime))
+
+
+def _reason(ways: Iterable[OperandIndexing]) -> str:
+    """Why the counts of some accesses are no more than bounds."""
+    for way in ways:
+        if way.approximation:
+            return way.approximation
+        if way.replica_id:
+            return "elements are read on other devices"
+    values = dict.fromkeys(f"%{origin.instruction.name}" for way in ways for origin in way.runtime)
+    return f"not all values of {listed([*values])} were tried" if values else "no time was left"
+
+
+def _bytes(elements: int, bits: int) -> int:
+    return -(-elements * bits // _BITS)
+
+
+def _count(interval: Interval) -> Count:
+    """The number, if an interval has only one."""
+    return interval.lower if interval.size == 1 and interval.lower is not None else interval
+
+
+def _text(count: Count) -> str:
+    if isinstance(count, int):
+        return str(count)
+    if count.upper is None:
+        return f"at least {count.lower}" if count.lower else "any number of"
+    return f"{count.lower} to {count.upper}"
+
+
+def sum_of_counts(counts: Iterable[Count]) -> Count:
+    """The sum of numbers and intervals.
+
+    >>> print(sum_of_counts([3, Interval(1, 4)]), sum_of_counts([3, 4]))
+    [4, 7] 7
+    """
+    intervals = [Interval(each, each) if isinstance(each, int) else each for each in counts]
+    uppers = [each.upper for each in intervals]
+    upper = None if None in uppers else sum(upper or 0 for upper in uppers)
+    return _count(Interval(sum(each.lower or 0 for each in intervals), upper))
+
+
+# Kernels.
+
+_MOVES_NOTHING: Final = frozenset(
+    {
+        "add-dependency",
+        "after-all",
+        "bitcast",
+        "constant",
+        "domain",
+        "get-tuple-element",
+        "opt-barrier",
+        "parameter",
+        "partition-id",
+        "replica-id",
+        "tuple",
+    }
+)
+"""Opcodes that no kernel runs for."""
+
+_KERNEL = "a Fusion, or an instruction, computation or module of HLO"
+
+
+def _kernels(
+    given: Fusion | Instruction | Computation | HloModule, registry: Registry
+) -> Iterator[Fusion]:
+    check_type(
+        given, (Fusion, Instruction, Computation, HloModule), "utilization: what runs", _KERNEL
+    )
+    if isinstance(given, Fusion):
+        return iter((given,))
+    if isinstance(given, Instruction):
+        return iter((Fusion.of_instruction(given, registry=registry),))
+    if isinstance(given, Computation):
+        return iter((Fusion.of_computation(given, registry=registry),))
+    return (Fusion.of_instruction(each, registry=registry) for each in _running(given, registry))
+
+
+def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
+    """What moves something: of the entry, and of what loops, choices and calls run."""
+    waiting, seen = [module.entry], {module.entry}
+    while waiting:
+        for each in waiting.pop().instructions:
+            calls = registry.calls(each)
+            if calls and each.opcode != "fusion":
+                fresh = [callee for callee in calls.computations if callee not in seen]
+                waiting += reversed(fresh)
+                seen |= {*fresh}
+            elif each.opcode not in _MOVES_NOTHING:
+                yield each

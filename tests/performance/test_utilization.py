@@ -1,0 +1,440 @@
+"""How much of operands is used: tables, a simulated kernel, and all values of offsets."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+
+from indexing import parse_map
+from ops import Fusion, OperandIndexing, Reads, hlo, utilization
+from ops.performance.footprint import footprint_of
+from ops.performance.tally import Deadline
+from simplifier import Interval
+from simplifier.errors import ArgumentError
+from tests.fusion.random_programs import Program, programs
+from tests.fusion.simulated_kernel import SimulatedKernel
+from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
+from tests.fusion.units import ADD, MAXIMUM, entry, fusion_in, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.hlo import HloModule, Instruction
+    from ops.performance import OperandUtilization, Utilization
+    from ops.performance.utilization import Count
+
+NO_TIME, FOREVER = 0.0, None
+
+
+def row_of(used: Utilization, operand: Instruction) -> OperandUtilization:
+    (row,) = used.of(operand)
+    return row
+
+
+def ends(count: Count) -> tuple[int, int]:
+    """The least and the most."""
+    if isinstance(count, int):
+        return count, count
+    assert count.lower is not None
+    assert count.upper is not None
+    return count.lower, count.upper
+
+
+# Numbers.
+
+POOLED = entry(
+    """x = f32[112,112] parameter(0) lowest = f32[] constant(-inf)
+    producer = f32[112,112] exponential(x)
+    ROOT pooled = f32[55,55] reduce-window(producer, lowest), window={size=3x3 stride=2x2},
+      to_apply=top""",
+    MAXIMUM,
+)
+WHOLE = (112**2, 112**2, 112**2, 4 * 112**2)
+POOLED_COUNTS = (112**2, 111**2, 27225, 4 * 111**2)
+
+ROWS: dict[str, tuple[HloModule, str, str, tuple[int, int, int, int]]] = {
+    "a sum with its transpose": (SUM_WITH_TRANSPOSE, "computation e", "p", (25, 25, 50, 100)),
+    "softmax": (SOFTMAX, "computation f", "p", (24, 24, 9 * 24, 96)),
+    "windows that overlap": (POOLED, "computation e", "e.x", POOLED_COUNTS),
+    "a pair to be fused": (POOLED, "pair producer pooled", "e.x", POOLED_COUNTS),
+    "one instruction": (
+        POOLED,
+        "instruction producer",
+        "e.x",
+        (112**2, 112**2, 112**2, 4 * 112**2),
+    ),
+    "what a reduction begins with": (POOLED, "instruction pooled", "lowest", (1, 1, 3025, 4)),
+}
+
+
+@pytest.mark.parametrize(("module", "unit", "name", "expected"), ROWS.values(), ids=ROWS)
+def test_operands_are_used(
+    module: HloModule, unit: str, name: str, expected: tuple[int, int, int, int]
+) -> None:
+    row = row_of(utilization(fusion_in(module, unit)), named(module, name))
+    assert (row.elements, row.elements_read, row.reads, row.bytes) == expected
+    assert row.bounds == ""
+    assert row.reuse == expected[2] / expected[1]
+
+
+LARGE: dict[str, tuple[str, str, int, int]] = {
+    "softmax": (
+        "512,911",
+        """peak = f32[512] reduce(x, zero), dimensions={1}, to_apply=sum
+        peaks = f32[512,911] broadcast(peak), dimensions={0}
+        ROOT r = f32[512,911] divide(x, peaks)""",
+        512 * 911,
+        512 * 911 * 912,
+    ),
+    "a trillion elements": (
+        "1000000,1000000",
+        "ROOT r = f32[1000000] reduce(x, zero), dimensions={0}, to_apply=sum",
+        10**12,
+        10**12,
+    ),
+    "windows in a trillion": (
+        "1000000,1000000",
+        """ROOT r = f32[499999,999998] reduce-window(x, zero), window={size=3x3 stride=2x1},
+        to_apply=sum""",
+        999999 * 1000000,
+        499999 * 999998 * 9,
+    ),
+    "every third": (
+        "3000000,7",
+        "ROOT r = f32[1000000,7] slice(x), slice={[1:3000000:3], [0:7]}",
+        7 * 10**6,
+        7 * 10**6,
+    ),
+}
+
+
+@pytest.mark.parametrize(("sizes", "body", "read", "reads"), LARGE.values(), ids=LARGE)
+def test_large_arrays_have_closed_forms(sizes: str, body: str, read: int, reads: int) -> None:
+    module = entry(f"x = f32[{sizes}] parameter(0) zero = f32[] constant(0) {body}", ADD)
+    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "e.x"))
+    assert (row.elements_read, row.reads, row.bytes, row.bounds) == (read, reads, 4 * read, "")
+
+
+@given(programs())
+def test_a_simulated_kernel_uses_as_much(program: Program) -> None:
+    fusion = Fusion.of_computation(program.module.entry)
+    row = row_of(utilization(fusion), fusion.operands[0])
+    times = SimulatedKernel(program).reads()
+    assert (row.elements_read, row.reads) == ((times > 0).sum(), times.sum())
+    assert row.bounds == ""
+
+
+# Offsets.
+
+OFFSETS: dict[str, tuple[str, tuple[int, int], tuple[int, int]]] = {
+    "a slice uses as much wherever it is": (
+        "x = f32[90] parameter(0) ROOT r = f32[10] dynamic-slice(x, i), dynamic_slice_sizes={10}",
+        (10, 10),
+        (10, 10),
+    ),
+    "a slice of padding": (
+        """x = f32[9] parameter(0) z = f32[] constant(0) p = f32[12] pad(x, z), padding=3_0
+        ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}""",
+        (1, 4),
+        (1, 4),
+    ),
+    "a slice of padding may need nothing": (
+        """x = f32[1] parameter(0) z = f32[] constant(0) p = f32[10] pad(x, z), padding=5_4
+        ROOT r = f32[1] dynamic-slice(p, i), dynamic_slice_sizes={1}""",
+        (0, 1),
+        (0, 1),
+    ),
+    "a slice and the front": (
+        """x = f32[20] parameter(0) a = f32[6] dynamic-slice(x, i), dynamic_slice_sizes={6}
+        b = f32[6] slice(x), slice={[0:6]} ROOT r = f32[6] add(a, b)""",
+        (6, 12),
+        (12, 12),
+    ),
+    "two slices at one offset": (
+        """x = f32[20] parameter(0) a = f32[6] dynamic-slice(x, i), dynamic_slice_sizes={6}
+        y = f32[20] reverse(x), dimensions={0}
+        b = f32[6] dynamic-slice(y, i), dynamic_slice_sizes={6} ROOT r = f32[6] add(a, b)""",
+        (6, 12),
+        (12, 12),
+    ),
+    "two slices at two offsets": (
+        """x = f32[12] parameter(0) a = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}
+        b = f32[5] dynamic-slice(x, j), dynamic_slice_sizes={5} ROOT r = f32[5] add(a, b)""",
+        (5, 10),
+        (10, 10),
+    ),
+    "slices of one offset with two clamps": (
+        """x = f32[12] parameter(0) a = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}
+        h = f32[9] slice(x), slice={[0:9]} b = f32[5] dynamic-slice(h, i), dynamic_slice_sizes={5}
+        ROOT r = f32[5] add(a, b)""",
+        (5, 8),
+        (10, 10),
+    ),
+    "a corner of what is padded": (
+        """x = f32[5,4] parameter(0) z = f32[] constant(0) p = f32[9,7] pad(x, z), padding=2_2x1_2
+        ROOT r = f32[3,2] dynamic-slice(p, i, j), dynamic_slice_sizes={3,2}""",
+        (0, 6),
+        (0, 6),
+    ),
+    "a square on the diagonal of what is padded": (
+        """x = f32[5,4] parameter(0) z = f32[] constant(0) p = f32[9,7] pad(x, z), padding=2_2x1_2
+        ROOT r = f32[3,2] dynamic-slice(p, i, i), dynamic_slice_sizes={3,2}""",
+        (0, 6),
+        (0, 6),
+    ),
+    "what an update leaves": (
+        """x = f32[8] parameter(0) u = f32[3] parameter(3)
+        ROOT r = f32[8] dynamic-update-slice(x, u, i)""",
+        (8, 8),
+        (8, 8),
+    ),
+    "rows of what is reshaped": (
+        """x = f32[24] parameter(0) m = f32[4,6] reshape(x)
+        ROOT r = f32[2,6] dynamic-slice(m, i, j), dynamic_slice_sizes={2,6}""",
+        (12, 12),
+        (12, 12),
+    ),
+    "columns of what is reshaped in threes": (
+        """x = f32[24] parameter(0) m = f32[3,8] reshape(x)
+        a = f32[3,5] dynamic-slice(m, i, j), dynamic_slice_sizes={3,5}
+        ROOT r = f32[15] reshape(a)""",
+        (15, 15),
+        (15, 15),
+    ),
+}
+VALUES = range(-1, 22)
+
+
+@pytest.mark.parametrize(("body", "elements", "reads"), OFFSETS.values(), ids=OFFSETS)
+def test_counts_are_least_and_most_over_all_offsets(
+    body: str, elements: tuple[int, int], reads: tuple[int, int]
+) -> None:
+    module = hlo.parse(f"ENTRY e {{ i = s32[] parameter(1) j = s32[] parameter(2) {body} }}")
+    fusion = Fusion.of_computation(module.entry)
+    x = named(module, "x")
+    row = row_of(utilization(fusion, seconds=FOREVER), x)
+    assert _over_all_offsets(fusion, x) == [elements, reads]
+    assert (ends(row.elements_read), ends(row.reads)) == (elements, reads)
+    assert isinstance(row.reads, int) == (reads[0] == reads[1])
+    assert row.bounds == ""
+    bounded = row_of(utilization(fusion, seconds=NO_TIME), x)
+    assert ends(bounded.elements_read)[0] <= elements[0]
+    assert ends(bounded.elements_read)[1] >= elements[1]
+
+
+def _over_all_offsets(fusion: Fusion, x: Instruction) -> list[tuple[int, int]]:
+    """Least and most elements and reads, by asking for each offset."""
+    reads = fusion.reads(x)
+    assert isinstance(reads, Reads)
+    scalars = [*dict.fromkeys(each.instruction for way in reads.ways for each in way.runtime)]
+    runs = [
+        reads.given(dict(zip(scalars, values, strict=True)))
+        for values in product(VALUES, repeat=len(scalars))
+    ]
+    numbers = [run.distinct() for run in runs], [run.total() for run in runs]
+    return [(min(each), max(each)) for each in numbers]
+
+
+GATHERED: dict[str, tuple[str, str, tuple[int, ...], str]] = {
+    "rows": (
+        "4,2",
+        "3,1",
+        (1, 2),
+        "3,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}",
+    ),
+    "more indices than rows": (
+        "2,2",
+        "4,1",
+        (1, 2),
+        "4,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}",
+    ),
+    "elements by two indices": (
+        "2,2",
+        "3,2",
+        (1, 1),
+        "3] gather(x, ids), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}",
+    ),
+    "windows of rows": (
+        "4,2",
+        "2,1",
+        (2, 2),
+        "2,2,2] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sizes", "count", "window", "body"), GATHERED.values(), ids=GATHERED)
+def test_counts_of_a_gather_are_those_of_all_indices(
+    sizes: str, count: str, window: tuple[int, ...], body: str
+) -> None:
+    shape, (number, rank) = ([*map(int, each.split(","))] for each in (sizes, count))
+    slices = ",".join(map(str, window))
+    module = entry(
+        f"""x = f32[{sizes}] parameter(0) ids = s32[{count}] parameter(1)
+        ROOT r = f32[{body}, index_vector_dim=1, slice_sizes={{{slices}}}"""
+    )
+    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
+    choices = [*product(*map(range, shape[:rank]))]
+    touched = [
+        len({place for index in indices for place in _window(index, window, shape)})
+        for indices in product(choices, repeat=number)
+    ]
+    least, most = ends(row.elements_read)
+    assert least <= min(touched) <= max(touched) <= most
+    assert bool(row.bounds) == (window[0] > 1)
+    assert (least, most) == (min(touched), max(touched))
+    assert row.reads == prod(module.entry.root.shape.dimensions)
+
+
+def _window(
+    index: tuple[int, ...], window: tuple[int, ...], shape: list[int]
+) -> Iterator[tuple[int, ...]]:
+    """The elements of a slice that begins at an index, as far as there is room for it."""
+    starts = [*index, *[0] * (len(shape) - len(index))]
+    room = [
+        min(start, size - length) for start, size, length in zip(starts, shape, window, strict=True)
+    ]
+    yield from product(
+        *(range(start, start + length) for start, length in zip(room, window, strict=True))
+    )
+
+
+def test_a_condition_says_when_an_element_is_needed() -> None:
+    module = entry(
+        """x = f32[9] parameter(0) i = s32[] parameter(1) z = f32[] constant(0)
+        p = f32[12] pad(x, z), padding=3_0
+        ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}"""
+    )
+    used = utilization(Fusion.of_computation(module.entry))
+    row = row_of(used, named(module, "x"))
+    (condition,) = row.conditions
+    assert str(condition.map) == (
+        "(d0){rt0} -> (d0 + rt0 - 3), domain: d0 in [0, 3], rt0 in [0, 8], d0 + rt0 in [3, 11]"
+    )
+    assert str(row).splitlines() == [
+        "%x: 1 to 4 of 9 elements, 4 to 16 bytes, 1 to 4 reads",
+        f"  only where {condition.map}",
+        "  rt0: %i = s32[] parameter(1); (d0) -> ()",
+    ]
+    slice_alone = utilization(named(module, "r"))
+    assert all(not each.conditions for each in slice_alone)
+    assert str(slice_alone.rows[0]) == "%p: 4 of 12 elements, 16 bytes, 4 reads, 1 of each"
+
+
+# Bounds.
+
+
+def test_without_time_there_are_bounds() -> None:
+    tangled = OperandIndexing(
+        parse_map(
+            "(d0, d1, d2) -> ((d0 * d1 + d2) mod 1001), "
+            "domain: d0 in [0, 999], d1 in [0, 999], d2 in [0, 99]"
+        )
+    )
+    found = footprint_of([tangled], [1001], Deadline(NO_TIME))
+    assert (found.reads, found.elements, found.is_exact) == (
+        Interval(0, 10**8),
+        Interval(0, 1001),
+        False,
+    )
+    small = OperandIndexing(
+        parse_map("(d0, d1) -> ((d0 * d1) mod 11), domain: d0 in [0, 9], d1 in [0, 1]")
+    )
+    exact = footprint_of([small], [11], Deadline(FOREVER))
+    assert (exact.reads, exact.elements, exact.is_exact) == (
+        Interval(20, 20),
+        Interval(10, 10),
+        True,
+    )
+
+
+def test_bounds_say_why_they_are_no_counts() -> None:
+    module = entry(
+        """p = f32[3] parameter(0) q = f32[3,3] parameter(1)
+        c = f32[3] custom-call(p), custom_call_target="x"
+        t = f32[3,3] transpose(q), dimensions={1,0} ROOT s = f32[3,3] add(t, q)"""
+    )
+    (row,) = utilization(named(module, "c"))
+    assert (row.elements_read, row.reads) == (Interval(0, 3), Interval(0, None))
+    assert str(row) == (
+        "%p: 0 to 3 of 3 elements, 0 to 12 bytes, any number of reads "
+        "(bounds: custom-call: no indexing map of x)"
+    )
+
+
+# Modules.
+
+MODEL = hlo.parse(
+    """HloModule m
+    body { s = (f32[4], s32[]) parameter(0) a = f32[4] get-tuple-element(s), index=0
+      k = s32[] get-tuple-element(s), index=1 n = f32[4] negate(a) one = s32[] constant(1)
+      l = s32[] add(k, one) ROOT t = (f32[4], s32[]) tuple(n, l) }
+    test { s = (f32[4], s32[]) parameter(0) k = s32[] get-tuple-element(s), index=1
+      ten = s32[] constant(10) ROOT c = pred[] compare(k, ten), direction=LT }
+    turned { a = f32[4] parameter(0) ROOT r = f32[4] reverse(a), dimensions={0} }
+    ENTRY e { p = f32[8] parameter(0) zero = s32[] constant(0)
+      half = f32[4] slice(p), slice={[0:8:2]} s = (f32[4], s32[]) tuple(half, zero)
+      w = (f32[4], s32[]) while(s), body=body, condition=test
+      g = f32[4] get-tuple-element(w), index=0
+      ROOT f = f32[4] fusion(g), kind=kLoop, calls=turned }"""
+)
+
+
+def test_a_module_has_a_row_for_each_operand_of_each_kernel() -> None:
+    used = utilization(MODEL)
+    rows = [
+        (row.fusion.instructions[0].name, row.operand.name, row.elements_read, row.reads)
+        for row in used
+    ]
+    assert rows == [
+        ("half", "p", 4, 4),
+        ("f", "g", 4, 4),
+        ("n", "a", 4, 4),
+        ("l", "k", 1, 1),
+        ("l", "one", 1, 1),
+        ("c", "k", 1, 1),
+        ("c", "ten", 1, 1),
+    ]
+    assert used.bytes == 3 * 16 + 4 * 4
+    assert len(used) == len(rows)
+    assert str(used).splitlines()[:4] == [
+        "fusion of %half that reads %p",
+        "  %p: 4 of 8 elements, 16 bytes, 4 reads, 1 of each",
+        "fusion of %f that reads %g",
+        "  %g: 4 of 4 elements, 16 bytes, 4 reads, 1 of each",
+    ]
+
+
+def test_packed_elements_share_bytes() -> None:
+    module = entry("x = s4[9]{0:E(4)} parameter(0) ROOT r = s4[5]{0:E(4)} slice(x), slice={[0:5]}")
+    (row,) = utilization(module.entry.root)
+    assert (row.elements_read, row.bytes) == (5, 3)
+
+
+def test_a_part_of_a_tuple_is_told_apart() -> None:
+    module = entry(
+        """s = (f32[4], f32[6]) parameter(0) b = f32[6] get-tuple-element(s), index=1
+        ROOT c = f32[4] slice(b), slice={[1:5]}"""
+    )
+    (row,) = utilization(Fusion.of_computation(module.entry))
+    assert str(row) == "%s output 1: 4 of 6 elements, 16 bytes, 4 reads, 1 of each"
+
+
+WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "a text": ("p", {}, "utilization: what runs is 'p'; expected a Fusion, or an instruction"),
+    "seconds": (MODEL, {"seconds": "1"}, "utilization: seconds is '1'; expected a number, or None"),
+}
+
+
+@pytest.mark.parametrize(("given_thing", "options", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_arguments_are_named(
+    given_thing: Any,  # noqa: ANN401 - wrong on purpose
+    options: dict[str, Any],
+    message: str,
+) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        utilization(given_thing, **options)
