@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 Expression: TypeAlias = sympy.Expr | Boolean | int
 """Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""
 Name: TypeAlias = sympy.Symbol | str
-Ends: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]"
-Bounds: TypeAlias = Mapping[sympy.Symbol, Ends] | Mapping[str, Ends]
+EndsLike: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]"
+Bounds: TypeAlias = Mapping[sympy.Symbol, EndsLike] | Mapping[str, EndsLike]
 """Of symbols or their names; a symbol without bounds is any integer that its assumptions allow.
 
-Ends may be expressions: ``{x: (0, n - 1)}``.
+EndsLike may be expressions: ``{x: (0, n - 1)}``.
 """
 Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike] | Boolean | bool]"
 """Expressions with the intervals that they lie in, and conditions that hold."""
@@ -306,7 +306,7 @@ def _with_numbers(
     return numbers, constraints
 
 
-def _pairwise(intervals: Iterable[Ends]) -> Iterator[object]:
+def _pairwise(intervals: Iterable[EndsLike]) -> Iterator[object]:
     """The ends of those intervals that are pairs."""
     for ends in intervals:
         if isinstance(ends, tuple | list) and len(ends) == _PAIR:

@@ -46,28 +46,30 @@ _VALUE: Final = variable_atom("value\0")
 """Stands for what is bounded; no other variable has such a name."""
 
 
-class Ends(NamedTuple):
+class ParametricEnds(NamedTuple):
     """Forms that a value is at least, and forms that it is at most, all of them."""
 
     lower: tuple[Form, ...] = ()
     upper: tuple[Form, ...] = ()
 
-    def __or__(self, other: Ends) -> Ends:
-        return Ends((*self.lower, *other.lower), (*self.upper, *other.upper))
+    def __or__(self, other: ParametricEnds) -> ParametricEnds:
+        return ParametricEnds((*self.lower, *other.lower), (*self.upper, *other.upper))
 
     @property
-    def turned(self) -> Ends:
+    def turned(self) -> ParametricEnds:
         """The ends of the value times -1."""
-        return Ends(tuple(-end for end in self.upper), tuple(-end for end in self.lower))
+        return ParametricEnds(tuple(-end for end in self.upper), tuple(-end for end in self.lower))
 
-    def of_each(self, change: Callable[[Form], Form]) -> Ends:
+    def of_each(self, change: Callable[[Form], Form]) -> ParametricEnds:
         """The ends of what grows with the value."""
-        return Ends(tuple(map(change, self.lower)), tuple(map(change, self.upper)))
+        return ParametricEnds(tuple(map(change, self.lower)), tuple(map(change, self.upper)))
 
     @property
-    def short(self) -> Ends:
+    def short(self) -> ParametricEnds:
         """Those ends that are not too large to be worked with."""
-        return Ends(tuple(filter(_is_short, self.lower)), tuple(filter(_is_short, self.upper)))
+        return ParametricEnds(
+            tuple(filter(_is_short, self.lower)), tuple(filter(_is_short, self.upper))
+        )
 
     @property
     def greatest(self) -> Form | None:
@@ -82,7 +84,7 @@ class Ends(NamedTuple):
 
 def parametric_ends(
     context: Context, form: Form, parameters: Iterable[str], known: Range = UNBOUNDED
-) -> Ends:
+) -> ParametricEnds:
     """The ends of any form, over parameters alone; some range of it is known.
 
     >>> from simplifier.canonical.scope import scope_of
@@ -92,7 +94,7 @@ def parametric_ends(
     >>> facts = (parse_form("x - N"), negative), (parse_form("y - N"), negative)
     >>> scope = scope_of((("x", naturals), ("y", naturals)), facts)
     >>> parametric_ends(scope, parse_form("x + y"), ["N"])
-    Ends(lower=(Form(0),), upper=(Form(N * 2 - 2),))
+    ParametricEnds(lower=(Form(0),), upper=(Form(N * 2 - 2),))
     """
     return _Bounding(context, frozenset(parameters)).ends_of(form, known)
 
@@ -106,7 +108,7 @@ class _Bounding:
         self._fixed: dict[Atom, bool] = {}
         """Whether an atom is over parameters alone."""
         self._ranges: dict[Atom, Range] = {}
-        self._ends: dict[Atom, Ends] = {}
+        self._ends: dict[Atom, ParametricEnds] = {}
         """Of atoms that are not."""
         self._facts: dict[Atom, list[Form]] = {}
         """Inequalities between several atoms, by atom; so are all forms that are at least 0."""
@@ -115,7 +117,7 @@ class _Bounding:
                 for atom in fact.form.terms:
                     self._facts.setdefault(atom, []).append(known)
 
-    def ends_of(self, form: Form, known: Range) -> Ends:
+    def ends_of(self, form: Form, known: Range) -> ParametricEnds:
         """The ends of the whole form as it is written; if one is open, as it is canonical."""
         canonical = self._context.canonical(form)
         forms = form, canonical, *(fact.form for fact in self._context.facts)
@@ -158,14 +160,18 @@ class _Bounding:
         """The terms that are not over parameters."""
         return {atom: n for atom, n in form.terms.items() if not self._is_fixed(atom)}
 
-    def _of_atom(self, atom: Atom) -> Ends:
+    def _of_atom(self, atom: Atom) -> ParametricEnds:
         make = _OPERATIONS.get(atom.kind)
-        return Ends() if make is None else make(self, atom, [*map(self._of_form, atom.arguments)])
+        return (
+            ParametricEnds()
+            if make is None
+            else make(self, atom, [*map(self._of_form, atom.arguments)])
+        )
 
-    def _of_form(self, form: Form) -> Ends:
+    def _of_form(self, form: Form) -> ParametricEnds:
         """The ends of a sum, whose atoms have theirs."""
         if self.is_fixed(form):
-            return Ends((form,), (form,))
+            return ParametricEnds((form,), (form,))
         rows = [*self._about(form), *_equal(form, Form(0, {_VALUE: 1}))]
         counts = Counter(atom for row in rows for atom in self._free(row))
         del counts[_VALUE]
@@ -189,7 +195,7 @@ class _Bounding:
         return list(found)
 
     def _bounds(self, atom: Atom) -> Iterator[Form]:
-        ends = self._ends.get(atom, Ends())
+        ends = self._ends.get(atom, ParametricEnds())
         yield from (Form(0, {atom: 1}) - end for end in ends.lower)
         yield from (end.plus_atom(atom, -1) for end in ends.upper)
 
@@ -226,9 +232,9 @@ def _is_short(form: Form) -> bool:
     return form.depth <= MAX_END_SIZE and len(postorder((form,))) <= MAX_END_SIZE
 
 
-def _numbers(ends: Range) -> Ends:
+def _numbers(ends: Range) -> ParametricEnds:
     low, high = (() if isinstance(end, Infinity) else (constant(end),) for end in ends)
-    return Ends(low, high)
+    return ParametricEnds(low, high)
 
 
 # Inequalities: forms that are at least 0.
@@ -276,7 +282,7 @@ def _eliminated(rows: Sequence[Form], atom: Atom) -> list[Form]:
     return rest + [a.times(-b.terms[atom]).plus(b, a.terms[atom]) for a, b in pairs]
 
 
-def _ends_in(rows: Iterable[Form]) -> Ends:
+def _ends_in(rows: Iterable[Form]) -> ParametricEnds:
     """The ends that inequalities leave to the value."""
     lower: list[Form] = []
     upper: list[Form] = []
@@ -286,7 +292,7 @@ def _ends_in(rows: Iterable[Form]) -> Ends:
         if factor:
             quotient = _quotient(end, constant(abs(factor)))
             side.append(quotient if factor < 0 else -quotient)
-    return Ends(tuple(lower), tuple(upper))
+    return ParametricEnds(tuple(lower), tuple(upper))
 
 
 # Operations, by the ends of their operands.
@@ -296,54 +302,60 @@ def _quotient(numerator: Form, divisor: Form) -> Form:
     return numerator if divisor == ONE else operations.floordiv(numerator, divisor)
 
 
-def _of_quotient(bounding: _Bounding, atom: Atom, operands: list[Ends]) -> Ends:
+def _of_quotient(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     """``floor(A/B)`` grows with ``A`` where ``B`` is positive."""
     divisor = atom.arguments[1]
     if not bounding.is_fixed(divisor) or bounding.range_of(divisor)[0] <= 0:
-        return Ends()
+        return ParametricEnds()
     return operands[0].of_each(lambda end: _quotient(end, divisor))
 
 
-def _of_ceiling(bounding: _Bounding, atom: Atom, operands: list[Ends]) -> Ends:
+def _of_ceiling(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     """``ceil(A/B)`` is ``-floor(-A/B)``."""
     return _of_quotient(bounding, atom, [operands[0].turned]).turned
 
 
-def _of_remainder(bounding: _Bounding, atom: Atom, operands: list[Ends]) -> Ends:
+def _of_remainder(
+    bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]
+) -> ParametricEnds:
     """``A mod B`` lies in ``[0, B - 1]`` where ``B`` is positive, and is at most ``A >= 0``."""
     numerator, divisor = atom.arguments
     if bounding.range_of(divisor)[0] <= 0:
-        return Ends()
+        return ParametricEnds()
     upper = tuple(end - 1 for end in operands[1].upper)
     more = operands[0].upper if bounding.range_of(numerator)[0] >= 0 else ()
-    return Ends((ZERO,), (*upper, *more))
+    return ParametricEnds((ZERO,), (*upper, *more))
 
 
-def _of_maximum(_bounding: _Bounding, _atom: Atom, operands: list[Ends]) -> Ends:
+def _of_maximum(
+    _bounding: _Bounding, _atom: Atom, operands: list[ParametricEnds]
+) -> ParametricEnds:
     """The greatest value is at least all lower ends, and at most the greatest upper end."""
     lower = tuple(end for each in operands for end in each.lower)
     greatest = [each.least for each in operands]
     known = [end for end in greatest if end is not None]
-    return Ends(lower, (operations.maximum(known),) if len(known) == len(greatest) else ())
+    return ParametricEnds(
+        lower, (operations.maximum(known),) if len(known) == len(greatest) else ()
+    )
 
 
-def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[Ends]) -> Ends:
+def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     return _of_maximum(bounding, atom, [each.turned for each in operands]).turned
 
 
-def _of_choice(bounding: _Bounding, atom: Atom, operands: list[Ends]) -> Ends:
+def _of_choice(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     """One of two values lies between the least lower end and the greatest upper end.
 
-    Ends are for all values of parameters, also where one of the two has no value.
+    ParametricEnds are for all values of parameters, also where one of the two has no value.
     """
     if not all(map(bounding.is_defined, atom.arguments)):
-        return Ends()
+        return ParametricEnds()
     chosen = operands[1:]
     lower = _of_minimum(bounding, atom, chosen).lower
-    return Ends(lower, _of_maximum(bounding, atom, chosen).upper)
+    return ParametricEnds(lower, _of_maximum(bounding, atom, chosen).upper)
 
 
-def _of_product(bounding: _Bounding, atom: Atom, operands: list[Ends]) -> Ends:
+def _of_product(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     """A product grows with each factor where the others are not negative."""
     fixed = [factor for factor in atom.arguments if bounding.is_fixed(factor)]
     others = [at for at, factor in enumerate(atom.arguments) if factor not in fixed]
@@ -357,13 +369,17 @@ def _of_product(bounding: _Bounding, atom: Atom, operands: list[Ends]) -> Ends:
             positive = operands[at].of_each(lambda end: operations.product((-scale, end)))
             return positive.turned
     if any(bounding.range_of(factor)[0] < 0 for factor in atom.arguments):
-        return Ends()
+        return ParametricEnds()
     greatest = [each.least for each in operands]
     known = [end for end in greatest if end is not None]
-    return Ends((ZERO,), (operations.product(known),) if len(known) == len(greatest) else ())
+    return ParametricEnds(
+        (ZERO,), (operations.product(known),) if len(known) == len(greatest) else ()
+    )
 
 
-_OPERATIONS: Final[Mapping[AtomKind, Callable[[_Bounding, Atom, list[Ends]], Ends]]] = {
+_OPERATIONS: Final[
+    Mapping[AtomKind, Callable[[_Bounding, Atom, list[ParametricEnds]], ParametricEnds]]
+] = {
     AtomKind.FLOORDIV: _of_quotient,
     AtomKind.QUOTIENT: _of_quotient,
     AtomKind.CEILDIV: _of_ceiling,
