@@ -106,6 +106,10 @@ def test_functions_inside_functions_are_read() -> None:
     assert simplify(expression > 5, {}) == (x >= 6)
 
 
+def test_a_digit_of_ones_is_a_remainder_alone() -> None:
+    assert READERS.read(stand_in("ModularIndexing")(x, 1, 8)) == Mod(x, 8)
+
+
 def test_users_add_readers_to_a_table_of_their_own() -> None:
     half: Any = sympy.Function("half", integer=True)
     readers = READERS.with_function("half", _half)
