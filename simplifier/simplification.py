@@ -38,7 +38,8 @@ def simplify(
 
     Args:
         expression: integer arithmetic of sympy, including ``floor``, ``ceiling``, ``sympy.Mod``,
-            ``Min``, ``Max``.
+            ``Min``, ``Max``, or a condition. A function that is not known stays, on simplified
+            arguments, if its values are integers.
         bounds: for symbols or their names, closed intervals or pairs; a symbol without bounds may
             be any integer that its own assumptions allow. Or :class:`Facts`, which are both.
         constraints: pairs of an expression and the interval that it is known to lie in, conditions
