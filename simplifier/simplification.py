@@ -42,7 +42,8 @@ def simplify(
 
     Args:
         expression: integer arithmetic of sympy, including ``floor``, ``ceiling``, ``sympy.Mod``,
-            ``Min``, ``Max``.
+            ``Min``, ``Max``, or a condition. A function that is not known stays, on simplified
+            arguments, if its values are integers.
         bounds: for symbols or their names, closed intervals or pairs, whose ends may be
             expressions; a symbol without bounds may be any integer that its own assumptions allow.
             Or :class:`Facts`, which are both.
